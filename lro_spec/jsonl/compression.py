@@ -18,6 +18,13 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
+MAX_UNPACKED_BYTES = 4 << 30
+"""Unpacked size at which reading ends."""
+
+MAX_RATIO, RATIO_FROM_BYTES = 200, 4 << 20
+"""Largest ratio of unpacked to packed size, and the unpacked size from which it applies."""
+
+
 class DamagedError(Exception):
     """Compressed bytes that cannot be unpacked; the message says why."""
 
@@ -92,13 +99,34 @@ def plain_name(name: str) -> str:
     return PurePath(name).stem if name.lower().endswith(PACKED_SUFFIXES) else name
 
 
+class _Counted:
+    """A stream that counts the bytes that are read from it."""
+
+    def __init__(self, stream: Peekable) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        found = self._stream.read(size)
+        self.count += len(found)
+        return found
+
+
 class _Unpacked:
     def __init__(self, stream: Peekable) -> None:
-        self._stream = gzip.GzipFile(fileobj=cast("Any", stream))
+        self._packed = _Counted(stream)
+        self._stream = gzip.GzipFile(fileobj=cast("Any", self._packed))
+        self._count = 0
 
     def read(self, size: int, /) -> bytes:
+        if self._count > MAX_UNPACKED_BYTES:
+            raise DamagedError(f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes")
+        if self._count > max(RATIO_FROM_BYTES, MAX_RATIO * self._packed.count):
+            raise DamagedError(f"it unpacks to more than {MAX_RATIO} times its size, as no file of records does")
         try:
             # Only the bytes that are available at once, so that bytes before the damage are not lost.
-            return self._stream.read(size) if size < 0 else self._stream.read1(size)
+            found = self._stream.read(size) if size < 0 else self._stream.read1(size)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
+        self._count += len(found)
+        return found

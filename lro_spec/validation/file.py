@@ -7,11 +7,12 @@ and Rust. Any other block is validated line by line.
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
-from typing import cast
+from typing import Any, cast
 
 from lro_spec.display import show
 from lro_spec.editions import DEFAULT_EDITION, OTHER_TOOLS_EDITION
@@ -21,9 +22,27 @@ from lro_spec.jsonl.compression import DamagedError, UnreadPackingError, plain_n
 from lro_spec.jsonl.lines import MAX_LINE_BYTES, Readable, blocks
 from lro_spec.jsonl.parse import RULE
 from lro_spec.validation.filename import name_against_header, name_problem
+from lro_spec.validation.header import resembles_header
 from lro_spec.validation.line import judge_part, twice, with_place
-from lro_spec.validation.record import CORE
+from lro_spec.validation.record import CORE, resembles_memory
 from lro_spec.validation.state import FileState
+
+
+def looks_offloaded(start: bytes) -> bool:
+    """True if a header or a memory is among the first lines of a file; logs and transcripts are JSONL, too."""
+    tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
+    return any(resembles_header(top) or resembles_memory(top) for top in tops)
+
+
+_MOST_LINES = 20
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:  # leniently: problems are found later, by the strict reader
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def validate_file(

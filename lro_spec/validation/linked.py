@@ -18,9 +18,10 @@ from lro_spec.filenames import real_path
 from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
+from lro_spec.jsonl.opening import open_regular
 from lro_spec.schema.checker import LineSchemaChecker
 from lro_spec.validation.descriptor import contradicting_guidance, evaluable, operation_in_name, validate_descriptor
-from lro_spec.validation.file import judge_file
+from lro_spec.validation.file import judge_file, looks_offloaded
 from lro_spec.validation.guidance import wrong_number
 from lro_spec.validation.header import holds_memories
 from lro_spec.validation.line import with_place
@@ -36,6 +37,7 @@ SAMPLE_RECORDS = 250
 """Number of records, from the first, that recipes run on; larger than the round numbers at which a recipe may cut its
 output."""
 
+_LOOK = 64 * 1024
 _SAMPLE_BYTES = 1_000_000
 _SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up jq's time limit
 _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
@@ -167,6 +169,9 @@ class Following:
                 reader.run_recipes = run_recipes
             try:
                 for finding in self._in_file(path, state):
+                    if finding.kind is Kind.NO_FILE:
+                        yield finding
+                        return
                     # the name was checked with the descriptor
                     if finding.line is not None or finding.rule not in _OF_NAMES:
                         yield revise(finding, path=path)
@@ -212,10 +217,15 @@ class Following:
             self.path = path
             yield from judge_file(io.BytesIO(self._content), state, Path(path).name)
             return
-        with open(path, "rb", buffering=0) as plain:
+        with open_regular(path) as plain:
             seen = cast("Readable", plain)
             stream = unpacked(self._opened(path, seen) if self._opened is not None else seen)
             self.path = path
+            if (start := stream.peek(_LOOK)) and not looks_offloaded(start):  # whatever it is, it is nobody's business
+                expected, hint = "an LRO header or a memory in the first 20 lines", "its content is not shown"
+                message = "file_path names a file that is no LRO file"
+                yield Finding(_RULE, Kind.NO_FILE, "/file_path", message, expected, show(path), hint)
+                return
             yield from judge_file(stream, state, name)
 
 

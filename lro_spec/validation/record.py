@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from lro_spec.findings import Finding
 from lro_spec.schema.errors import SchemaError, from_schema, violations
@@ -13,6 +14,8 @@ READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
 CORE = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
 
+_OF_MEMORIES = {*CORE, "provenance"}
+
 _LEVELS = ("light", "medium", "full")
 _HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail medium or full"}
 
@@ -20,6 +23,12 @@ _HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail mediu
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
     """Findings about a record at a detail level; if *detail* is not one of the three, at any level."""
     return map(record_finding, record_errors(value, detail))
+
+
+def resembles_memory(value: object) -> bool:
+    """True for an object with an id and at least one field that memories have, so that it may be judged as a memory."""
+    record = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    return isinstance(record.get("id"), str) and bool(_OF_MEMORIES & record.keys())
 
 
 def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:

@@ -166,7 +166,7 @@ def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[st
         tiny={"recall": calls[6]}, single={"recall": calls[7]}, together=((flown[0], calls[1]), (flown[1], calls[6])),
         budgets=(), unsettled=(),
         later={c.file.path: c.file for c in calls if c.file is not None}, unnamed=(), word=None, adjustable=True,
-        anomalies=(), named=True,
+        anomalies=(),
         server_info={"name": "x", "version": "1"}, protocol="2025-11-25",
     )  # fmt: skip
     shown = Inline(

@@ -146,6 +146,14 @@ class TestStep:
         assert "none.yaml" in step.done.stderr
         assert not (tmp_path / "summary").exists()
 
+    @pytest.mark.parametrize("command", ['node "server_bad.js', "   ", "# nothing"])
+    def test_a_command_that_is_none_never_falls_back_to_a_profile(self, tmp_path: Path, command: str):
+        (tmp_path / "lro.yaml").write_text("server: {command: [lro, serve]}\n")
+        step = Step(tmp_path, COMMAND=command)
+        assert (step.done.returncode, step.outputs["exit-code"]) == (0, "2" if command != "# nothing" else "3")
+        assert "Traceback" not in step.done.stderr
+        assert "achieved" not in step.outputs or step.outputs["achieved"] == "0"
+
 
 class TestAnnotations:
     def test_failures_are_errors_and_warnings_warnings(self):

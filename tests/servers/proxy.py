@@ -26,10 +26,8 @@ seed: null
 cleanup: null
 events: none
 """
-"""Sections of lro.yaml for a proxy, in front of a server without LRO."""
+"""Sections of lro.yaml for a proxy, in front of a server whose tools are not called."""
 
-WITHOUT_LRO = ("LRO-IMPL-02", "LRO-IMPL-03")
-"""Expected failures of that server: it does not implement LRO, which level 2 recommends and level 3 requires."""
 
 AT_AN_ADDRESS = PROFILE.replace('--, "{upstream}"', '"--url={upstream_url}"')
 """Sections of lro.yaml for a proxy in front of a server at an address."""

@@ -276,7 +276,7 @@ def _(call: Call) -> str:
     lines = [
         f"settings: {settings}",
         f"command: {' '.join(call.command)}",
-        f"→ {call.reply.request.decode('utf-8', 'replace').strip()}",
+        f"→ {call.reply.request.decode('utf-8', 'replace').strip() or call.label}",
         f"← {_answer(call.reply)}",
     ]
     if call.file is not None:

@@ -33,3 +33,7 @@ class CapturedRun:
     """The first call without a response, and the reason; None if every call had one."""
     trials: Mapping[str, Any]
     """Evidence by the name of its trial; an exception stands for evidence that is missing."""
+    incomplete: str = ""
+    """The reason why the run ended before its last experiment; empty if it did not."""
+    shortage: str = ""
+    """What the machine lacked, so that there is no verdict; empty if it lacked nothing."""

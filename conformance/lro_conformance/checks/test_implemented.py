@@ -33,8 +33,6 @@ def _offloads(survey: Survey, subjects: Subjects) -> None:
 
 
 def _observed(survey: Survey) -> str:
-    if not survey.operations:
-        return "the server lists no tool that performs recall, search or inject"
     claim = f", though {survey.claims[0]}" if survey.claims else ""
     client = "" if survey.client else _UNKNOWN_CLIENT
     return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{claim}{client}"

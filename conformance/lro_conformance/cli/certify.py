@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lro_conformance import PROFILE_NAME
 from lro_conformance.cli.options import ALL_EDITIONS, EDITION_HELP, ReportOptions, known_edition, report_options
-from lro_conformance.errors import UsageError
+from lro_conformance.errors import EXIT_FAILED, UsageError
 
 BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
+
+TIMEOUTS_S = {"quick": 600.0, "standard": 600.0, "thorough": 3600.0}
+"""Longest time of a run, by the name of its budget."""
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -50,8 +56,29 @@ if TYPE_CHECKING:
     "--budget",
     type=click.Choice(list(BUDGETS)),
     metavar="B",
-    default="standard",
-    help="How much is explored: quick, standard (the default) or thorough.",
+    help="How much is explored: quick (the default with --only), standard (the default) or thorough.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=1),
+    metavar="S",
+    help="End the run after S seconds and report what is known (default: 600; with --budget thorough: 3600).",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="X",
+    help="Judge only a requirement (THR-07), a group (threshold), a check, or what failed last (failed); repeatable.",
+)
+@click.option("--fail-fast", is_flag=True, help="End the run at the first MUST that fails.")
+@click.option(
+    "--watch",
+    "watched",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="Run again when a file in PATH changes, the last failures first; Ctrl-C ends it. Repeatable.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options
@@ -62,7 +89,11 @@ def certify(
     level: int | None,
     evidence: Path | None,
     jobs: int | None,
-    budget: str,
+    budget: str | None,
+    timeout_s: float | None,
+    only: tuple[str, ...],
+    fail_fast: bool,
+    watched: tuple[Path, ...],
     seed: int | None,
     options: ReportOptions,
     command: tuple[str, ...],
@@ -81,21 +112,68 @@ def certify(
     options.check()
     all_editions = edition_name == ALL_EDITIONS
     profile = _profile(profile_path, command, None if all_editions else edition_name, level)
+    budget = budget or ("quick" if only else "standard")
+    if only:
+        profile = replace(profile, level=None)
     problems: list[str] = []
+    if only and (all_editions or level is not None):
+        raise UsageError(
+            f"--only judges a part, which proves no level: leave out --{'level' if level else 'edition all'}"
+        )
+    if missing := [path for path in watched if not path.exists()]:
+        raise UsageError(f"--watch {missing[0]}: no such file or directory")
+    if watched and (all_editions or options.outputs.uses_stdout):
+        raise UsageError("--watch excludes --edition all and reports on standard output")
+    from lro_conformance.cli.selection import remember, selected
 
     def run(view: View) -> tuple[Report, ...]:
         reports, problem = _certify(
-            profile, seed, jobs, evidence, view, sequences=BUDGETS[budget], all_editions=all_editions
+            profile,
+            view,
+            all_editions=all_editions,
+            seed=seed,
+            jobs=jobs,
+            evidence=evidence,
+            examples=BUDGETS[budget],
+            timeout_s=timeout_s or TIMEOUTS_S[budget],
+            fail_fast=fail_fast,
+            **({} if chosen is None else {"only": chosen}),
         )
         problems.extend([problem] if problem is not None else [])
+        remember(reports[0], profile)
         return reports
 
-    return options.for_profile(profile_path).run_and_render(run, lambda: next(iter(problems), None))
+    def once(words: tuple[str, ...]) -> int:
+        nonlocal chosen
+        chosen = selected(words, profile)
+        return options.for_profile(profile_path).run_and_render(run, lambda: next(iter(problems), None))
+
+    chosen: frozenset[str] | None = None
+    return _watch(watched, once, only) if watched else once(only)
+
+
+def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...]], int], only: tuple[str, ...]) -> int:
+    """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code."""
+    from lro_conformance.cli.selection import FAILED
+    from lro_conformance.cli.watching import changes, state
+
+    known = state(paths)  # of before the run: a change during it counts
+    code = once(only)
+    click.echo(f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it", err=True)
+    try:
+        for changed in changes(paths, known):
+            click.echo(f"lro: {changed} changed", err=True)
+            if code == EXIT_FAILED:
+                with suppress(UsageError):  # nothing that failed is known
+                    code = once((FAILED,))
+            if code != EXIT_FAILED:
+                code = once(only)
+    except KeyboardInterrupt:
+        return code
+    return code
 
 
 def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | None, level: int | None) -> Profile:
-    from dataclasses import replace
-
     from lro_conformance.profile import ProfileError, load, profile_for_command
     from lro_spec.editions import DEFAULT_EDITION
 
@@ -115,17 +193,11 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     return replace(profile, level=level) if level is not None else profile
 
 
-def _certify(
-    profile: Profile,
-    seed: int | None,
-    jobs: int | None,
-    evidence: Path | None,
-    view: View,
-    *,
-    sequences: int,
-    all_editions: bool,
-) -> tuple[tuple[Report, ...], str | None]:
-    """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete."""
+def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) -> tuple[tuple[Report, ...], str | None]:
+    """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete.
+
+    *how* is passed to `lro_conformance.engine.run.certify`.
+    """
     from lro_conformance.engine.run import certify as run
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.profile import ProfileError
@@ -139,11 +211,8 @@ def _certify(
             if all_editions:
                 from lro_conformance.engine.run import certify_by_all
 
-                reports = certify_by_all(
-                    profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences
-                )
-                return reports, None
-            report = run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences)
+                return certify_by_all(profile, observer=view, **how), None
+            report = run(profile, observer=view, **how)
             return (report,), None
     except ProfileError as problem:  # problems that only the tools of the server reveal
         raise UsageError(str(problem)) from None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote
+from typing import Any
 
 import click
 
@@ -32,7 +35,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     """Probe a server and write a commented profile: its tools, its settings, what triggers cleanup.
 
     The server is started several times, in temporary directories. No memory is stored in it. What could not be found
-    is marked NOT FOUND in the profile.
+    is marked NOT FOUND in the profile. If no tool is named like an operation, you are asked for it in a terminal; in a
+    script, name it with --tool.
 
     Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
     does not start or does not answer.
@@ -58,7 +62,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     masks = masks_of(profile)
     try:
         with adopt_orphans():
-            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation)
+            choose = _choose if sys.stdin.isatty() and sys.stderr.isatty() else None
+            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation, choose)
     except NoSuchTool as problem:
         raise UsageError(f"--tool: {one_line(str(problem), 1_000)}") from None
     except ServerTrouble as trouble:
@@ -92,6 +97,23 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         words = join(masks.value(command)) if len(names) == 1 else "COMMAND"
         click.echo(f"next: lro init --force{option and f' -o {output}'} --tool {tool} -- {words}")
     return EXIT_FAILED
+
+
+def _choose(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Ask which of the listed tools returns many records; it becomes that of recall."""
+    from lro_conformance.report.sanitize import one_line
+
+    click.echo("No tool is named like recall, search or inject. The server lists:", err=True)
+    for number, tool in enumerate(tools, 1):
+        words = one_line(str(tool.get("description") or ""), 70)
+        click.echo(f"  {number:>3}  {one_line(str(tool.get('name')), 60)}{words and f': {words}'}", err=True)
+    number = click.prompt(
+        "Which one returns many records? It is called with sample arguments. Its number, or 0 for none",
+        type=click.IntRange(0, len(tools)),
+        default=0,
+        err=True,
+    )
+    return {"recall": str(tools[number - 1].get("name"))} if number else {}
 
 
 def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:

@@ -21,11 +21,13 @@ from lro_conformance.cli.help_examples import check_platform, with_examples
 from lro_conformance.cli.streams import open_streams, report_error
 from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_USAGE
 from lro_conformance.report.sanitize import escape_unencodable
+from lro_conformance.wire.shortage import Shortage, shortage_of
 
 COMMANDS = {
     "bench": "benchmark",
     "certify": "certify",
     "compare": "compare",
+    "doctor": "doctor",
     "explain": "catalogue",
     "init": "init",
     "judge": "judge",
@@ -64,8 +66,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of standard output closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
+    except (Shortage, MemoryError) as problem:
+        report_error(f"lro: {shortage_of(problem)}")
+        return EXIT_NO_VERDICT
     except OSError as problem:
         if problem.errno not in _WRITE_ERRORS:
+            if (lack := shortage_of(problem)) is not None:
+                report_error(f"lro: {lack}")
+                return EXIT_NO_VERDICT
             return _report_defect(problem, arguments)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         report_error(f"lro: the output could not be written: {problem.strerror}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +16,7 @@ from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.results import ServerInfo, Span
 from lro_conformance.lab.lab import Budget, Lab
 from lro_conformance.lab.launcher import Recorder
@@ -21,10 +24,17 @@ from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.interrupt import interruptible
+from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_space, shortage_of
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "disabled", "control", "fallback", "explored")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
+
+WATCH_S = 0.25
+"""Seconds between two looks at what a run may run out of."""
+
+TIMEOUT_S = 600.0
+"""Longest time, in seconds, that a run takes by default."""
 
 SEQUENCES = Budget().sequences
 """Number of sequences that the explorer tries by default."""
@@ -43,6 +53,7 @@ class Capture:
         others: Sequence[str] = (),
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """*others*: further editions that the evidence will be judged by. For the rest see `run.certify`."""
         self.profile = profile
@@ -54,16 +65,24 @@ class Capture:
         self._others = others
         self._observer = observer
         self._recorder = recorder
+        self._timeout_s = timeout_s
+        self._incomplete = ""
+        self._shortage = ""
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
-    def run(self, jobs: int, on_evidence: Callable[[], object] = lambda: None) -> CapturedRun:
-        """Run all trials, *jobs* at a time. *on_evidence* is called in this thread whenever `evidence` has grown."""
+    def run(self, jobs: int, on_evidence: Callable[[], str | None] = lambda: None) -> CapturedRun:
+        """Run all trials, *jobs* at a time.
+
+        *on_evidence* is called in this thread whenever `evidence` has grown; if it returns a reason, the run ends.
+        """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
+        if (lack := lack_of_space()) is not None:
+            raise Shortage(lack)
         workspace = Workspace()
-        with interruptible(workspace.abort), workspace:
+        with interruptible(workspace.abort), workspace, self._limited(workspace):
             lab = Lab(
                 self.profile,
                 workspace,
@@ -83,7 +102,12 @@ class Capture:
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
             violations = tuple(ledger.protocol_violations)
-            self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
+            if self._incomplete:  # servers that are killed leave half a line, which is no fault of theirs
+                for one in self.plan.trials:
+                    self.evidence.captured.setdefault(one.name, NotObserved(self._incomplete))
+                self.evidence.add(OVERALL, NotObserved(self._incomplete))
+            else:
+                self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
         return CapturedRun(
             profile=self.profile,
             seed=self.seed,
@@ -96,9 +120,45 @@ class Capture:
             timeline=tuple(self._timeline),
             trouble=ledger.trouble,
             trials=dict(self.evidence.captured),
+            incomplete=self._incomplete,
+            shortage=self._shortage,
         )
 
-    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
+    @contextmanager
+    def _limited(self, workspace: Workspace) -> Generator[None]:
+        """Abort the run at the end of its time, or when the temporary folder is nearly full."""
+        over = threading.Event()
+
+        def watch() -> None:
+            until = time.monotonic() + self._timeout_s
+            while not over.wait(min(WATCH_S, max(0.0, until - time.monotonic()))):
+                if (lack := lack_of_space(workspace.root, RESERVE_BYTES)) is not None:
+                    self._end_early(workspace, lack)
+                elif time.monotonic() < until:
+                    continue
+                else:
+                    self.end(workspace, f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)")
+                return
+
+        watcher = threading.Thread(target=watch, name="limits", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def end(self, workspace: Workspace, reason: str) -> None:
+        """End the run before its last experiment, for a reason."""
+        self._incomplete = self._incomplete or reason
+        workspace.abort()
+
+    def _end_early(self, workspace: Workspace, shortage: str) -> None:
+        """End the run for a shortage of the machine: what it has shown so far may be the machine's fault."""
+        self._shortage = self._shortage or shortage
+        self.end(workspace, shortage)
+
+    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], str | None]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
@@ -122,7 +182,9 @@ class Capture:
                 for one in ready[: at_once + 1 - len(under_way)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._run_trial, lab, one)] = one
-                on_evidence()
+                if (reason := on_evidence()) is not None:
+                    self.end(lab.workspace, reason)
+                    return
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())
@@ -154,12 +216,17 @@ class Capture:
         begun = time.monotonic()
         problem: BaseException | None = None
         try:
-            return one.function(lab, *(have[n] for n in one.needs))
+            found = one.function(lab, *(have[n] for n in one.needs))
         except ProfileError:
             raise  # the user's to fix
         except Exception as raised:
-            problem = raised
-            return raised
+            problem = found = raised
+            if (shortage := shortage_of(raised)) is not None:
+                self._end_early(lab.workspace, shortage)
+        try:
+            if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
+                problem = found = NotObserved(self._incomplete)
+            return found
         finally:
             text = None if problem is None else str(problem)
             seconds = time.monotonic() - begun

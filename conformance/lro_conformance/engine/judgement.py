@@ -24,10 +24,14 @@ from lro_conformance.profile.secrets import masks_of
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
+from lro_conformance.wire.shortage import Shortage
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
 from lro_spec.editions import edition as edition_named
 
 LEVELS = (1, 2, 3)
+
+_OBSERVED = ("pass", "warn", "fail")
+"""Verdicts that rest on something observed."""
 
 
 class Judgement:
@@ -45,12 +49,19 @@ class Judgement:
         self._evidence = evidence
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
+        self._shortage = ""
 
     def advance(self) -> None:
         """Judge every check whose evidence has been captured."""
         for check in self._checks:
             if check.name not in self._results and self._evidence.has(check.needs):
                 self._judge(check)
+
+    @property
+    def first_failure(self) -> str | None:
+        """The id of the first MUST that failed so far; None if none did."""
+        failed = (c.requirement for c in self._results.values() if c.verdict is Verdict.FAIL)
+        return next(failed, None)
 
     def report(self, run: CapturedRun) -> Report:
         """Judge the remaining checks and report on the run, whose evidence is complete."""
@@ -60,7 +71,11 @@ class Judgement:
         return self._report(run)
 
     def _judge(self, check: Check) -> None:
-        result = judge(check, self._evidence_for(check), edition=self._profile.edition)
+        try:
+            result = judge(check, self._evidence_for(check), edition=self._profile.edition)
+        except Shortage as lack:
+            self._shortage = str(lack)
+            result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.doc, str(lack))
         self._results[check.name] = result
         self._observer(CheckJudged(result))
 
@@ -89,12 +104,20 @@ class Judgement:
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
         verdicts = [(r.requirement, r.verdict) for r in judged]
         levels: dict[int, LevelVerdict] = {n: level_verdict(n, verdicts) for n in LEVELS}
+        if run.incomplete:
+            levels = {n: "failed" if found == "failed" else "unproved" for n, found in levels.items()}
         survey = self._evidence.captured["survey"]
         groups = {
             group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
             for group in ("hardening", *EXTENSIONS)
         }
-        failure = no_verdict(survey, run.trouble)
+        ended_early = bool(run.incomplete) and not isinstance(survey, Survey)
+        failure = run.incomplete if ended_early else no_verdict(survey, run.trouble)
+        remarks = notes(self._evidence, None if failure else run.trouble)
+        if shortage := self._shortage or run.shortage:
+            failure = shortage
+        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
+            remarks, failure = (*remarks, *failure.splitlines()), None
         explored = self._evidence.captured.get("explored")
         return Report(
             suite_version=version(),
@@ -108,13 +131,14 @@ class Judgement:
             seed=run.seed,
             started_at=run.started_at,
             duration_s=run.duration_s,
-            notes=notes(self._evidence, None if failure else run.trouble),
+            notes=remarks,
             failure=failure,
             reproduce=start_reproducer(survey) if failure is not None else "",
             starts=run.starts,
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            incomplete=run.incomplete,
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 

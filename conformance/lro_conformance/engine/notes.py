@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.trials.cleanup import Cleanup
@@ -78,25 +81,10 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _unconfirmed(survey: Survey) -> str:
-    """Explains why offloading that was claimed could not be confirmed."""
-    claims = "; ".join(survey.claims)
-    if not survey.operations:
-        return f"{claims}; but no tool was found for recall, search or inject (profile: operations)"
-    set_to = f"with threshold_tokens = {survey.lowest}" if survey.adjustable else "at the server's own threshold"
-    return (
-        f"offloading could not be confirmed: {claims}; nothing was offloaded {set_to}, and no "
-        f"result certainly exceeds the default of {survey.default_tokens} tokens (the largest has "
-        f"{survey.largest_inline} characters). "
-        "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
-        f"offload; memories for a larger result would show which ({survey.seed_advice})"
-    )
-
-
 def no_verdict(survey: object, trouble: str | None) -> str | None:
-    """Reason for a missing verdict, in one line; None if there is a verdict. For *trouble* see `notes`."""
+    """Reason for a missing verdict, on one line or more; None if there is a verdict. For *trouble* see `notes`."""
     if isinstance(survey, Survey):
-        return None if survey.implemented is not None else trouble or nothing_observed(survey)
+        return None if survey.implemented is not None else "\n".join(_nothing_observed(survey, trouble))
     if isinstance(survey, ServerTrouble):
         return str(survey) if trouble is None else f"{survey}; the first: {trouble}"
     if isinstance(survey, NotObserved):
@@ -105,15 +93,87 @@ def no_verdict(survey: object, trouble: str | None) -> str | None:
 
 
 def nothing_observed(survey: Survey) -> str:
-    """Explains why a server that responded could not be judged."""
-    if survey.claims and (survey.returned_anything or not survey.operations):
-        return _unconfirmed(survey)
-    failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
-    error = f"; {failed.label}: {evidence_of(failed).splitlines()[-1][:200]}" if failed is not None else ""
-    gives = "profile: seed gives it memories"
-    if survey.seeded_by is not None:
-        gives = f"{survey.seed_advice}: name arguments that find them, profile: operations"
-    return f"no operation returned a result that could have been offloaded ({gives}){error}"
+    """One line on a server that responded, but not so that it could be judged."""
+    return next(_nothing_observed(survey, None))
+
+
+def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
+    """Lines that explain why a server that responded could not be judged: what was called, what came, what helps."""
+    if not survey.operations:
+        yield "no tool was called, so no level is proved: none that the server lists resembles recall, search or inject"
+        yield f"the server lists {show([str(t.get('name')) for t in survey.tools], 300)}"
+        yield from survey.claims
+        yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
+        return
+    if survey.offloads_other_records:
+        yield "what the proxy offloads are no memories, so no level is proved: no tool behind it performs an operation"
+        return
+    yield f"no call returned a result {_above(survey)}, so no level is proved: whether the server offloads is unknown"
+    calls = Counter((c.tool, _what_came(c)) for c in survey.calls if c.outcome != "no answer")
+    for (tool, came), times in list(calls.items())[:MOST_CALLS]:
+        first = next(c for c in survey.calls if c.tool == tool and _what_came(c) == came)
+        yield f"{first.label}: {came}{f' ({times} such calls)' if times > 1 else ''}"
+    if len(calls) > MOST_CALLS:
+        yield f"and {len(calls) - MOST_CALLS} other outcomes"
+    if silent := [c for c in survey.calls if c.outcome == "no answer"]:
+        yield trouble or f"{silent[0].label}: {_what_came(silent[0])}"
+        tools = ", ".join(dict.fromkeys(c.tool for c in silent))
+        yield f"{len(silent)} calls of {tools} had no response, or were not made after that (profile: server.timeout_s)"
+    yield from survey.claims
+    if len(silent) < len(survey.calls):
+        yield _helpful_key(survey)
+
+
+MOST_CALLS = 8
+"""Number of calls that a report without a verdict names."""
+
+
+def _above(survey: Survey) -> str:
+    if not survey.returned_anything:
+        return "that could have been offloaded"
+    default = f"that certainly exceeds the default of {survey.default_tokens} tokens"
+    default += f" (the largest has {survey.largest_inline} characters)"
+    if not survey.adjustable:
+        return default
+    if survey.claims and survey.lowest == 1:
+        return f"{default}, and none was offloaded with threshold_tokens = 1"
+    return (
+        f"above {survey.lowest} token{'s' if survey.lowest > 1 else ''}, the lowest threshold that the server accepts"
+    )
+
+
+def _what_came(call: Call) -> str:
+    """What a call returned, in a few words."""
+    if call.reply.failure is not None:
+        return call.reply.failure.detail
+    if call.outcome == "error":
+        return f"an error: {show(call.text if call.reply.error is None else call.reply.error, 200)}"
+    if call.records is None:
+        return f"a text of {len(call.text)} characters: {show(call.text, 80)}" if call.text else "no text"
+    return (
+        f"{len(call.records)} record{'s' if len(call.records) > 1 else ''} of {size_of(call)} characters"
+        if call.records
+        else "no records"
+    )
+
+
+def _helpful_key(survey: Survey) -> str:
+    """The key of the profile that would let the next run see more."""
+    name, operation = next(iter(survey.operations.items()))
+    if survey.returned_anything and survey.claims:
+        return "if the setting has another name, give it (profile: settings.threshold_tokens)"
+    if survey.returned_anything:
+        return f"give the server more memories ({survey.seed_advice})"
+    if survey.answered and survey.seeded_by is None:
+        return (
+            f"if {operation.tool} needs other arguments to find many records, name them (profile: "
+            f"operations.{name}.arguments); if the server holds nothing, give it memories (profile: seed)"
+        )
+    arguments = f"{operation.tool} finds many records (profile: operations.{name}.arguments)"
+    if survey.seeded_by is None:
+        return f"name arguments with which {arguments}"
+    given = f"the server was given the suite's memories (profile: seed.{survey.seeded_by})"
+    return f"{given}, but no call found them: name arguments with which {arguments}"
 
 
 def start_reproducer(survey: object) -> str:
@@ -126,11 +186,7 @@ def _undecided(survey: Survey) -> Iterator[str]:
     """Notes on the verdict that a server does not implement LRO."""
     if survey.implemented is not False:
         return
-    if not survey.operations:
-        listed = show([str(t.get("name")) for t in survey.tools], 300)
-        reason = "no tool resembles recall, search or inject, so none was called"
-        yield f"{reason}; the server lists {listed} (profile: operations)"
-    elif survey.claims:
+    if survey.claims:
         claims = "; ".join(survey.claims)
         yield f"{claims}; yet nothing was offloaded, not even a result of {survey.largest_inline} characters"
     elif not survey.exceeds_default:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lro_conformance.engine.capture import SEQUENCES, Capture
+from lro_conformance.engine.capture import SEQUENCES, TIMEOUT_S, Capture
 from lro_conformance.engine.judgement import Judgement, judge_run
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.recorder import Recorder
@@ -27,20 +27,23 @@ def certify(
     only: Collection[str] | None = None,
     examples: int = SEQUENCES,
     evidence: Path | None = None,
+    timeout_s: float = TIMEOUT_S,
+    fail_fast: bool = False,
 ) -> Report:
     """Run the suite against the server of *profile*.
 
     *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core).
     *only* restricts the run to the checks with these names or of these requirement ids, and to the trials they need.
     *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
-    *evidence* is a folder to keep everything in that was observed.
+    *evidence* is a folder to keep everything in that was observed. After *timeout_s* the run ends, and what is known by
+    then is reported; with *fail_fast* it ends at the first MUST that fails.
 
     Never raises for what a server does: if a server cannot be observed, the ``failure`` of the report says why. Raises
     `ProfileError` for problems that only the tools of the server reveal. Raises
     `lro_conformance.evidence.format.EvidenceError` before the run if the folder cannot be used, and after it if not
     everything could be kept; the report is then its ``report``.
     """
-    return _certify(profile, (), seed, jobs, observer, only, examples, evidence)[0]
+    return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast)[0]
 
 
 def certify_by_all(
@@ -51,13 +54,15 @@ def certify_by_all(
     observer: Observer | None = None,
     evidence: Path | None = None,
     examples: int = SEQUENCES,
+    timeout_s: float = TIMEOUT_S,
+    fail_fast: bool = False,
 ) -> tuple[Report, ...]:
     """Run the suite once and judge the evidence by every edition: that of the profile first, which is claimed.
 
     As `certify` otherwise.
     """
     others = tuple(name for name in EDITIONS if name != profile.edition)
-    return _certify(profile, others, seed, jobs, observer, None, examples, evidence)
+    return _certify(profile, others, seed, jobs, observer, None, examples, evidence, timeout_s, fail_fast)
 
 
 def _certify(
@@ -69,16 +74,31 @@ def _certify(
     only: Collection[str] | None,
     examples: int,
     evidence: Path | None,
+    timeout_s: float,
+    fail_fast: bool,
 ) -> tuple[Report, ...]:
     masks = masks_of(profile)
     watch = redacting(observer, masks)
     recorder = None if evidence is None else Recorder(evidence, masks)
     capture = Capture(
-        profile, seed=seed, only=only, examples=examples, others=others, observer=watch, recorder=recorder
+        profile,
+        seed=seed,
+        only=only,
+        examples=examples,
+        others=others,
+        observer=watch,
+        recorder=recorder,
+        timeout_s=timeout_s,
     )
     judgement = Judgement(profile, capture.plan.checks, capture.evidence, watch)
+
+    def on_evidence() -> str | None:
+        judgement.advance()
+        failed = judgement.first_failure if fail_fast else None
+        return None if failed is None else f"the run ended at the first failure, of {failed} (--fail-fast)"
+
     try:
-        run = capture.run(jobs or os.cpu_count() or 1, judgement.advance)
+        run = capture.run(jobs or os.cpu_count() or 1, on_evidence)
     except ProfileError as problem:
         raise ProfileError(masks.value(problem.problems)) from None
     report = judgement.report(run)

@@ -25,6 +25,10 @@ from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure, Reply
+from lro_spec.jsonl.opening import read_regular
+
+MAX_BYTES = 1 << 30
+"""Largest file of evidence that is read."""
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, NotApplicable)}
 
@@ -80,6 +84,8 @@ class _Reader:
         manifest = self._manifest()
         try:
             return self._stored(manifest)
+        except RecursionError:
+            raise EvidenceError(f"{self._folder}: not written by the suite: a value is nested too deeply") from None
         except (ValueError, TypeError, KeyError) as problem:
             said = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
             raise EvidenceError(f"{self._folder}: not written by the suite, or changed since: {said}") from None
@@ -88,10 +94,10 @@ class _Reader:
         path = self._folder / format.MANIFEST
         if not self._folder.is_dir():
             raise EvidenceError(f"{self._folder}: no such directory")
-        if not path.is_file():
+        if not path.is_file() or path.is_symlink():
             raise EvidenceError(f"{self._folder}: not evidence: it has no {format.MANIFEST}")
         try:
-            value: Any = json.loads(path.read_bytes())
+            value: Any = json.loads(read_regular(path, MAX_BYTES, follow_links=False))
         except (ValueError, RecursionError):
             raise EvidenceError(f"{path}: not JSON: it was truncated or changed") from None
         except OSError as problem:
@@ -123,6 +129,8 @@ class _Reader:
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
+            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence does not have it, nor the next
+            shortage=str(manifest.get("shortage", "")),
             trials=trials,
             machine=manifest["machine"],
         )
@@ -139,7 +147,7 @@ class _Reader:
     def _read(self, name: str) -> bytes:
         path = self._folder / name
         try:
-            return path.read_bytes()
+            return read_regular(path, MAX_BYTES, follow_links=False)
         except OSError as problem:
             raise EvidenceError(f"{path}: part of the evidence, but cannot be read: {problem.strerror}") from None
 
@@ -206,7 +214,8 @@ class _Reader:
 
     def _reply(self, told: dict[str, Any], server: _Transcript) -> Reply:
         id = _of(int, told["id"])
-        request = server.line(_of(int, told["request"]), self._bytes)
+        sent = told["request"]  # None for a call that was not made
+        request = b"" if sent is None else server.line(_of(int, sent), self._bytes)
         raw = None if told["response"] is None else server.line(_of(int, told["response"]), self._bytes)
         result, error = (None, None) if raw is None else answer(raw, id)
         if "result" in told:

@@ -211,6 +211,8 @@ class Recorder:
             "server": {n: getattr(report.server, n) for n in ("name", "version", "protocol")},
             "timeline": codec.encode(report.timeline),
             "trouble": run.trouble,
+            "incomplete": run.incomplete,
+            "shortage": run.shortage,
             "masked": self._store.redacted,
             "profile": profile,
             "checksums": _checksums(self._store.folder),

@@ -114,10 +114,20 @@ class ProbeResult:
         return any(c.outcome == "offloaded" for c in self.calls.values())
 
 
-def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, str] | None = None) -> ProbeResult:
+Choice = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
+"""A function that chooses, of the tools that a server lists, those that perform operations."""
+
+
+def probe(
+    profile: Profile,
+    report: Callable[[str], None],
+    tools: Mapping[str, str] | None = None,
+    choose: Choice | None = None,
+) -> ProbeResult:
     """Probe a server; *report* is called with each step before it is taken.
 
-    *tools* names the tools of operations whose names are not recognised. Raises `ServerTrouble` if the server does not
+    *tools* names the tools of operations whose names are not recognised; *choose* is asked for them if none is
+    recognised. Raises `ServerTrouble` if the server does not
     start or does not respond, and `NoSuchTool` if it does not list such a tool.
     """
     workspace = Workspace()
@@ -126,6 +136,8 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
         try:
             report("starting it with the documented variables")
             found = _first(lab, profile)
+            if choose is not None and not tools and not found.operations and found.tools:
+                tools = choose(found.tools)
             if tools:
                 known = {**found.operations, **operations_of(tools, found.tools)}
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})

@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
-from lro_conformance.judging.subjects import Miss, Subjects
+from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.wire.shortage import Shortage, shortage_of
 from lro_spec.catalogue import catalogue, first_wording, requirement
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
@@ -113,16 +114,17 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
     """Run a check on evidence and return its result.
 
     *have* maps every name in `Check.needs` to evidence, or to an exception: `NotObserved` means that there is no
-    evidence, any other that the suite failed.
+    evidence, any other that the suite failed. Raises `Shortage` if the machine lacks something.
     """
     absent = {n for n in one.optional if isinstance(have[n], NotObserved | NotApplicable)}
     had = {n: None if n in absent else have[n] for n in one.needs}
     for name, problem in had.items():
         if isinstance(problem, NotObserved):
-            return _result(one, Verdict.NOT_OBSERVED, 0, str(problem))
+            return _result(one, Verdict.NOT_OBSERVED, 0, str(problem), problem.subject)
         if isinstance(problem, NotApplicable):
             return _result(one, Verdict.NOT_APPLICABLE, 0, str(problem))
         if isinstance(problem, BaseException):
+            _raise_shortage(problem)
             return _result(one, Verdict.ERROR, 0, f"the trial {name} failed: {type(problem).__name__}: {problem}")
     subjects = Subjects()
     try:
@@ -133,8 +135,14 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
     except NotObserved as nothing:
         subjects.not_observed(str(nothing))
     except Exception as problem:
+        _raise_shortage(problem)
         return _result(one, Verdict.ERROR, subjects.examined, f"{type(problem).__name__}: {problem}")
     return _verdict(one, subjects, edition)
+
+
+def _raise_shortage(problem: BaseException) -> None:
+    if (lack := shortage_of(problem)) is not None:
+        raise Shortage(lack) from problem
 
 
 def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
@@ -178,9 +186,20 @@ def _missed(
         erratum=erratum,
         reproduce=first.reproduce,
         location=first.location,
+        place=first.place,
     )
 
 
-def _result(one: Check, verdict: Verdict, subjects: int, observed: str) -> CheckResult:
+def _result(one: Check, verdict: Verdict, subjects: int, observed: str, at: object = None) -> CheckResult:
     summary = one.doc.partition("\n\n")[0].replace("\n", " ")
-    return CheckResult(one.name, one.requirement, verdict, subjects, summary, observed)
+    return CheckResult(
+        one.name,
+        one.requirement,
+        verdict,
+        subjects,
+        summary,
+        observed,
+        evidence_of(at),
+        reproduce=reproducer_of(at),
+        location=location_of(at),
+    )

@@ -35,6 +35,8 @@ class CheckResult:
     location: str = ""
     """Location of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing is
     recorded."""
+    place: str = ""
+    """Place in a document, such as ``descriptor /jq_recipes``; failures at one place are likely to have one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,8 @@ class Report:
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
     """What the explorer has tried; None if it was left out."""
+    incomplete: str = ""
+    """The reason why the run ended before its last experiment; no level is proved then."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""
@@ -189,6 +193,7 @@ class Report:
             "counts": self.counts(),
             "notes": list(self.notes),
             "failure": self.failure,
+            **({"incomplete": self.incomplete} if self.incomplete else {}),
             **({"reproduce": self.reproduce} if self.reproduce else {}),
             "seed": self.seed,
             "server_starts": self.starts,
@@ -228,6 +233,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 "erratum": c.erratum,
                 **({"reproduce": c.reproduce} if c.reproduce else {}),
                 **({"location": c.location} if c.location else {}),
+                **({"place": c.place} if c.place else {}),
             }
             for c in result.checks
         ],

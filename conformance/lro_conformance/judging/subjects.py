@@ -24,6 +24,12 @@ def location_of(at: object) -> str:
     return ""
 
 
+@singledispatch
+def place_of(at: object) -> str:
+    """The place in a document that a subject is about, such as ``descriptor /jq_recipes``; empty if it is none."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Miss:
     """A subject that was not as expected."""
@@ -35,12 +41,14 @@ class Miss:
     """A bash script that reproduces it."""
     location: str = ""
     """Its location in recorded evidence."""
+    place: str = ""
+    """Its place in a document; failures at the same place are likely to have one cause."""
 
     @classmethod
     def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
         """A miss that is visible in *at*; *evidence* is shown before the evidence of *at*."""
         shown = "\n".join(text for text in (evidence, evidence_of(at)) if text)
-        return cls(expected, observed, shown, reproducer_of(at), location_of(at))
+        return cls(expected, observed, shown, reproducer_of(at), location_of(at), place_of(at))
 
 
 @dataclass(slots=True)

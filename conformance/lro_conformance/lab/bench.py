@@ -27,7 +27,7 @@ from lro_conformance.lab.settings import FAR_ZONE_OFFSET_S, far_zone
 from lro_conformance.lab.thresholds import LIMIT, AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
-from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.reply import Reply, not_sent
 from lro_conformance.wire.server import ServerProcess
 from lro_spec.filenames import parse_file_name, real_path
 
@@ -41,7 +41,8 @@ _CLEANUP_TOOL = "run_custodial_task"
 class Sent(NamedTuple):
     """A call that was posted."""
 
-    id: int
+    id: int | None
+    """None for a call that is not made, because its tool was called in vain before."""
     started: float
     """Seconds since the epoch."""
     asked: dict[str, Any]
@@ -180,11 +181,22 @@ class Bench:
         arguments = self._arguments(name, asked) | more
         params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in beside.items() if v}
         started = time.time()
-        return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
+        is_called = self.ledger.reason_not_to_call(params["name"]) is None
+        id = self.server.send("tools/call", params) if is_called else None
+        return Sent(id, started, {"name": name, **asked}, arguments)
 
     def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
         """Wait for the result of a call that was posted, and capture it like `call`."""
-        return self._capture(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
+        return self._capture(self._reply(sent, timeout_s), sent.started, sent.asked, sent.arguments)
+
+    def _reply(self, sent: Sent, timeout_s: float | None = None) -> Reply:
+        tool = self.operations[sent.asked["name"]].tool
+        if sent.id is None:
+            return not_sent(self.ledger.reason_not_to_call(tool) or "")
+        reply = self.server.wait(sent.id, timeout_s)
+        if timeout_s is None and reply.failure is not None and reply.failure.kind in ("timeout", "garbage"):
+            self.ledger.note_timeout(tool)
+        return reply
 
     def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call]:
         """Call an operation as a task of MCP 2025-11-25; the reply that made the task, and the call with its result.
@@ -193,7 +205,7 @@ class Bench:
         """
         with self.lock:
             sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
-            made = final = self.server.wait(sent.id)
+            made = final = self._reply(sent)
             task = as_record(as_record(made.result).get("task"))
             asked = {"taskId": task.get("taskId")}
             if isinstance(asked["taskId"], str):

@@ -142,7 +142,11 @@ class Launcher:
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
         """Open the conversation as the client of this name, or else as the profile says. Raises `ServerTrouble`."""
-        return self.handshakes.open(server, client)
+        try:
+            return self.handshakes.open(server, client)
+        except ServerTrouble as trouble:
+            trouble.start = self._starts.get(server)
+            raise
 
     def stop(self, server: ServerProcess) -> None:
         """Stop a server; once one had to be stopped by a signal, later ones get less time."""

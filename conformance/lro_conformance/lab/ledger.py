@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +25,9 @@ MAX_HELD_BYTES = 320 << 20
 
 MAX_WAITS = 6
 """Requests without a response in time after which no further server is started."""
+
+MAX_TIMEOUTS = 2
+"""Calls of one tool without a response in time after which it is not called again."""
 
 MAX_VIOLATIONS = 3
 """Violations of one server process that are noted."""
@@ -88,6 +91,7 @@ class Ledger:
         self.stray = stray
         self._lock = threading.Lock()
         self._waits = 0
+        self._timeouts: Counter[str] = Counter()
         self.remarks: list[str] = []
         """Remarks for the report on the profile, and on seed memories that the server refused."""
         self.protocol_violations: list[str] = []
@@ -112,6 +116,17 @@ class Ledger:
                 self._waits += 1
             if call is not None and self.trouble is None and failure.kind != "unanswered":
                 self.trouble = f"{call}: {describe(failure)}"
+
+    def note_timeout(self, tool: str) -> None:
+        """Note a call of this tool that had no response in time."""
+        with self._lock:
+            self._timeouts[tool] += 1
+
+    def reason_not_to_call(self, tool: str) -> str | None:
+        """The reason why a tool is not called again; None if it may be."""
+        if self._timeouts[tool] < MAX_TIMEOUTS:
+            return None
+        return f"not called: {tool} had no response in time twice (profile: server.timeout_s)"
 
     def check_waits(self) -> None:
         """Raises `ServerTrouble` once too many requests had no response in time."""

@@ -69,10 +69,10 @@ def replace_poor_queries(bench: Bench) -> list[str]:
             asked = f"the query {show(given)}" if given is not None else "a call without a query"
             little = "nothing" if found_nothing(own) else "little"
             bench.ledger.remark(f"{operation.tool}: {asked} finds {little}, so {show(best.query)} is asked for instead")
-        elif found_nothing(own):
+        elif found_nothing(own) and own.outcome in ("inline", "offloaded"):
             tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
             fruitless.append(
-                f"{operation.tool} finds nothing by the queries {tried}: name arguments that find many memories "
+                f"{operation.tool} finds no records by the queries {tried}: name arguments that find many memories "
                 f"(profile: operations.{name}.arguments)"
             )
     return fruitless

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from lro_conformance.profile.model import Profile
 
@@ -24,7 +26,7 @@ def proxy_command(profile: Profile) -> tuple[str, ...] | None:
 def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
     """The command of ``lro proxy --url URL`` with a placeholder for the address; None for any other command."""
     words = list(command)
-    for n, word in enumerate(words if words[:2] == ["lro", "proxy"] else ()):
+    for n, word in enumerate(words if proxy_words(command) is not None else ()):
         if word.startswith("--url="):
             return (*words[:n], f"--url={UPSTREAM_URL}", *words[n + 1 :])
         if word == "--url":
@@ -43,16 +45,32 @@ def own_lro(command: Sequence[str]) -> tuple[str, ...]:
 
     The server behind ``lro proxy`` is replaced in the same way.
     """
+    if (at := behind_proxy(command)) is not None:
+        return (*_own(command[:at]), *own_lro(command[at:]))
+    return _own(command)
+
+
+def _own(command: Sequence[str]) -> tuple[str, ...]:
     if command[0] != "lro":
         return tuple(command)
-    at = behind_proxy(command)
-    rest = command[1:] if at is None else (*command[1:at], *own_lro(command[at:]))
     # -P: do not import a json.py from the user's working directory
-    return (sys.executable, "-P", "-m", "lro_conformance", *rest)
+    return (sys.executable, "-P", "-m", "lro_conformance", *command[1:])
 
 
 def behind_proxy(command: Sequence[str]) -> int | None:
     """Index of the server's command in that of ``lro proxy``; None for any other command."""
-    if tuple(command[:2]) != ("lro", "proxy") or "--" not in command[:-1]:
+    if proxy_words(command) is None or "--" not in command[:-1]:
         return None
     return list(command).index("--") + 1
+
+
+def proxy_words(command: Sequence[str]) -> int | None:
+    """Index of the word ``proxy`` in a command that starts ``lro proxy``, however it does; None for any other command.
+
+    It may be started by its path, as a module, or by another program: ``uvx --from lro-spec lro proxy``.
+    """
+    words = list(command[: command.index("--")] if "--" in command else command)
+    for n, (before, word) in enumerate(pairwise(words), 1):
+        if word == "proxy" and (os.path.basename(before) == "lro" or before == "lro_conformance"):
+            return n
+    return None

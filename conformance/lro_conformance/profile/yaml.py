@@ -166,6 +166,8 @@ class _Walk:
 
     def _scalar(self, node: ScalarNode, path: Path) -> object:
         place = self.starts.at(node.start_mark.index)
+        if node.tag.endswith((":int", ":float")) and ":" in node.value:
+            return cast("str", node.value)  # 1:30, which YAML 1.1 reads as 90
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):

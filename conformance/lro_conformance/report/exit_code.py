@@ -15,12 +15,30 @@ def exit_code(report: Report) -> int:
 
     The claim is a level; without one, it is that no MUST of any level failed. An *error* is a defect of the suite: it
     does not fail the server, but prevents its certification. Checks that the baseline accepts are ignored; an expired
-    or stale entry of the baseline fails.
+    or stale entry of the baseline fails. A run that ended before its last experiment can fail, but not pass.
     """
-    if report.failure is not None:
+    if report.failure is not None or report.implemented is None:
         return EXIT_NO_VERDICT
     if any(a.state in ("expired", "stale") for a in report.baseline):
         return EXIT_FAILED
+    if is_selection(report) and not any(r.verdict in (Verdict.PASS, Verdict.FAIL) for r in report.requirements):
+        return EXIT_NO_VERDICT
+    decided = _decided(report)
+    return EXIT_NO_VERDICT if report.incomplete and decided == EXIT_OK else decided
+
+
+def is_unselected(result: RequirementResult) -> bool:
+    """True for a requirement that was not part of the run."""
+    return result.verdict is Verdict.NOT_OBSERVED and not result.checks
+
+
+def is_selection(report: Report) -> bool:
+    """True if only a part of the requirements was judged."""
+    return any(map(is_unselected, report.requirements))
+
+
+def _decided(report: Report) -> int:
+    """The exit code that the verdicts lead to."""
     judged = [
         (r.requirement, verdict) for r in report.requirements if (verdict := _unaccepted_verdict(report, r)) is not None
     ]
@@ -34,7 +52,15 @@ def exit_code(report: Report) -> int:
     if level == "failed":
         return EXIT_FAILED
     has_error = any(v is Verdict.ERROR and binds(r, report.claimed) for r, v in judged)
-    return EXIT_NO_VERDICT if has_error else EXIT_FAILED
+    return EXIT_NO_VERDICT if has_error or report.incomplete else EXIT_FAILED
+
+
+def open_results(report: Report) -> list[tuple[RequirementResult, Verdict]]:
+    """The results that keep the claimed level from being proved, ignoring checks that the baseline accepts."""
+    claimed = report.claimed or 3
+    judged = [(r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, claimed)]
+    blocking = (Verdict.FAIL, Verdict.NOT_OBSERVED, Verdict.ERROR)
+    return [(r, verdict) for r, verdict in judged if verdict is not None and verdict in blocking]
 
 
 def _claimed_level(report: Report, claimed: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:

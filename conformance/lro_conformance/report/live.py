@@ -24,16 +24,21 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import (
+    COMPLETE,
     MARKS,
+    SHOWN,
+    Cause,
     Detail,
     Fact,
     Row,
     brief_facts,
+    causes,
     details,
     facts,
     failure_lines,
     failure_reproducer,
     sections,
+    troubles,
 )
 
 STYLES = {
@@ -147,8 +152,18 @@ class LiveView:
                 self._console.print(Text(section.heading, "bold"))
                 self._console.print(_rows(section.rows))
                 self._console.print()
-        for detail in details(report, warnings=self._verbosity > 0):
-            self._detail(detail)
+        if self._verbosity > 0:
+            for detail in details(report, warnings=True):
+                self._detail(detail)
+                self._console.print()
+        else:
+            self._causes(causes(report))
+        for trouble in troubles(report):
+            self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
+            self._labelled([("so unseen", ", ".join(trouble.ids))])
+            self._verbatim(trouble.evidence)
+            self._labelled([("transcript", trouble.location), ("reproduce", "paste this:")])
+            self._verbatim(trouble.reproduce)
             self._console.print()
         for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
@@ -185,20 +200,36 @@ class LiveView:
         for line in lines:  # unindented and unwrapped: a line that the terminal wraps is still copied as one
             self._console.print(Text(line), soft_wrap=True)
 
-    def _detail(self, detail: Detail) -> None:
+    def _causes(self, found: list[Cause]) -> None:
+        """Failures by cause: few of them in full, many in short."""
+        for cause in found[:SHOWN]:
+            self._detail(cause.first, brief=len(found) > COMPLETE)
+            if cause.others:
+                self._labelled([("same cause", ", ".join(d.id for d in cause.others))])
+            self._console.print()
+        if rest := [id for cause in found[SHOWN:] for id in cause.ids]:
+            self._console.print(Text(f"and {', '.join(rest)}", "bold red"))
+        if len(found) > COMPLETE:
+            self._console.print(Text(f"evidence of each with a script: -v, or --only {found[0].first.id}", "dim"))
+            self._console.print()
+
+    def _detail(self, detail: Detail, *, brief: bool = False) -> None:
         style = STYLES[detail.verdict]
         head = Text.assemble((f"{MARKS[detail.verdict]} {detail.id}", style), f"  {detail.title} ({detail.binding})")
         self._console.print(head)
-        self._labelled([("requirement", detail.statement), ("reason", detail.reason)])
-        for check in detail.checks:
+        if not brief:
+            self._labelled([("requirement", detail.statement), ("reason", detail.reason)])
+        for check in detail.checks[: 1 if brief else None]:
             self._labelled(
                 [
                     ("check", f"{check.name} ({check.subjects} examined)"),
                     ("expected", "\n".join(check.expected)),
                     ("observed", "\n".join(check.observed)),
-                    ("evidence", "as recorded:" if check.evidence else ""),
+                    ("evidence", "as recorded:" if check.evidence and not brief else ""),
                 ]
             )
+            if brief:
+                continue
             self._verbatim(check.evidence)
             self._labelled([("transcript", check.location), ("reproduce", "paste this:" if check.reproduce else "")])
             self._verbatim(check.reproduce)

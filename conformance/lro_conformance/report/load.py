@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lro_conformance.errors import UsageError
 from lro_conformance.judging.results import (
@@ -23,8 +24,12 @@ from lro_spec.catalogue import Requirement, catalogue
 from lro_spec.display import pointer
 from lro_spec.jsonl.strict import StrictJsonError, loads
 
-MAX_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read. Reports have a few megabytes at most."""
+
+MAX_REQUIREMENTS = 1_000
+MAX_NAME = 1_000
+"""Largest number of requirements, and of characters of the server's name and version, in a report."""
 
 
 def read_report(path: Path) -> Report:
@@ -55,6 +60,8 @@ def parse_report(value: Any, name: str = "the report") -> Report:
 
     if not _has_format(value):
         raise UsageError(f"{name}: not a report; expected a report of `lro certify --json`")
+    if (absurd := _absurd(value)) is not None:  # before the schema, which would take minutes to say it
+        raise UsageError(f"{name}: {absurd}; expected a report of `lro certify --json`")
     for error in violations(value, "report"):
         where = pointer(list(error.path)) or "the document"
         raise UsageError(f"{name}: {where}: expected {error.expected}, got {error.observed}")
@@ -85,8 +92,26 @@ def parse_report(value: Any, name: str = "the report") -> Report:
         extensions=dict(value.get("extensions", {})),
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
+        incomplete=value.get("incomplete", ""),
         coverage=_coverage(value["explored"]) if "explored" in value else None,
     )
+
+
+def _absurd(value: Mapping[str, Any]) -> str | None:
+    """What makes a report too large to be one, or contradictory; None if nothing does."""
+    results, server = value.get("requirements"), value.get("server")
+    if isinstance(results, list):
+        ids = [cast("dict[str, Any]", r).get("id") for r in cast("list[Any]", results) if isinstance(r, dict)]
+        if len(ids) > MAX_REQUIREMENTS:
+            return f"{len(ids):,} requirements"
+        twice = next((id for id, times in Counter(map(str, ids)).items() if times > 1), None)
+        if twice is not None:
+            return f"the requirement {twice[:40]} occurs twice"
+    for key in ("name", "version") if isinstance(server, dict) else ():
+        text = cast("dict[str, Any]", server).get(key)
+        if isinstance(text, str) and len(text) > MAX_NAME:
+            return f"server.{key} has {len(text):,} characters"
+    return None
 
 
 def _has_format(value: object) -> bool:
@@ -122,6 +147,7 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
             erratum=c.get("erratum", False),
             reproduce=c.get("reproduce", ""),
             location=c.get("location", ""),
+            place=c.get("place", ""),
         )
         for c in value["checks"]
     )

@@ -68,6 +68,7 @@ FORMS = (
         "Badge: F.svg, or F.json for shields.io; repeatable.",
         ((".svg", "badge:to_svg"), (".json", "badge:to_endpoint")),
     ),
+    Form("write-baseline", "Baseline that accepts today's failures, for --baseline.", (("", "baseline:to_baseline"),)),
     Form(
         "attestation",
         "Unsigned in-toto test-result statement about --subject.",
@@ -224,7 +225,7 @@ def _baseline(path: Path | None) -> tuple[Entry, ...]:
 
 
 def _parameter(form: Form) -> str:
-    return f"{form.name}_targets"
+    return f"{form.name.replace('-', '_')}_targets"
 
 
 def _is_device(place: str | Path) -> bool:

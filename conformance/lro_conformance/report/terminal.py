@@ -12,14 +12,20 @@ from lro_conformance.judging.events import Event, TrialFinished
 from lro_conformance.judging.results import Report
 from lro_conformance.report.sanitize import escape_unencodable, one_line
 from lro_conformance.report.view import (
+    COMPLETE,
+    SHOWN,
+    Cause,
     CheckDetail,
     Detail,
+    Trouble,
     brief_facts,
+    causes,
     details,
     facts,
     failure_lines,
     failure_reproducer,
     sections,
+    troubles,
 )
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
@@ -88,8 +94,14 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
             for row in section.rows:
                 yield f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
             yield ""
-    for detail in details(report, warnings=verbosity >= VERBOSE):
-        yield from detail_lines(detail)
+    if verbosity >= VERBOSE:
+        for detail in details(report, warnings=True):
+            yield from detail_lines(detail)
+            yield ""
+    else:
+        yield from cause_lines(causes(report))
+    for trouble in troubles(report):
+        yield from trouble_lines(trouble)
         yield ""
     for number, line in enumerate(failure_lines(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
@@ -116,6 +128,47 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     for check in detail.checks:
         yield from _check_lines(check)
     yield from fix_lines(detail)
+
+
+def cause_lines(found: list[Cause]) -> Iterator[str]:
+    """Failures by cause as plain lines: few of them in full, many in short."""
+    complete = len(found) <= COMPLETE
+    for cause in found[:SHOWN]:
+        yield from detail_lines(cause.first) if complete else brief_detail_lines(cause.first)
+        if cause.others:
+            yield f"  same cause   {', '.join(d.id for d in cause.others)}"
+        yield ""
+    if len(found) > SHOWN:
+        ids = (id for cause in found[SHOWN:] for id in cause.ids)
+        yield f"FAIL, too      {', '.join(ids)}"
+        yield ""
+    if found and not complete:
+        yield f"evidence       of each with a script: -v, or --only {found[0].first.id}"
+        yield ""
+
+
+def brief_detail_lines(detail: Detail) -> Iterator[str]:
+    """A requirement that was not met, without its evidence."""
+    yield f"{detail.verdict.label.upper()} {detail.id} {detail.title} ({detail.binding})"
+    for check in detail.checks[:1]:
+        yield f"  expected     {' '.join(check.expected)[:MAX_BRIEF]}"
+        yield f"  observed     {' '.join(check.observed)[:MAX_BRIEF]}"
+    yield from (line for line in fix_lines(detail) if not line.startswith("  more"))
+
+
+MAX_BRIEF = 300
+"""Characters of an observation in short."""
+
+
+def trouble_lines(trouble: Trouble) -> Iterator[str]:
+    """A server that ended in an experiment as plain lines."""
+    yield f"TROUBLE {trouble.text}"
+    yield f"  so unseen    {', '.join(trouble.ids)}"
+    yield from trouble.evidence
+    if trouble.location:
+        yield f"  transcript   {trouble.location}"
+    yield "  reproduce"
+    yield from trouble.reproduce
 
 
 def _check_lines(check: CheckDetail) -> Iterator[str]:

@@ -5,16 +5,22 @@ The renderings choose the layout; the words are the same in all of them.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import lines, one_line
 
 REASON_CHARACTERS = 200
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
+
+COMPLETE, SHOWN = 3, 12
+"""Numbers of causes that are shown with evidence, and that are shown at all, so that a first run fits two screens."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -86,10 +92,12 @@ class Fact:
 
 def sections(report: Report, *, unfold: bool = False) -> Iterator[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row."""
+    part = is_selection(report)
     for level in (1, 2, 3, None):
-        results = [r for r in report.requirements if r.requirement.level == level]
+        results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
         if results:
-            heading = "Deciding no level" if level is None else f"Level {level} {report.levels.get(level, 'unproved')}"
+            verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
+            heading = "Deciding no level" if level is None else f"Level {level}{verdict}"
             rows = map(_row, results) if unfold else _folded(results)
             yield Section(heading, tuple(rows))
 
@@ -100,6 +108,106 @@ def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
         yield from warnings_of(report)
     for verdict in (Verdict.ERROR, Verdict.FAIL):
         yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A server that ended or fell silent in an experiment, and the requirements that were not observed for that."""
+
+    text: str
+    ids: tuple[str, ...]
+    evidence: tuple[str, ...]
+    location: str
+    reproduce: tuple[str, ...]
+
+
+def troubles(report: Report) -> list[Trouble]:
+    """Servers that ended in an experiment, each once; empty if that is why there is no verdict at all."""
+    found: dict[str, Trouble] = {}
+    for result in report.requirements if report.failure is None else ():
+        for check in result.checks:
+            if check.verdict is not Verdict.NOT_OBSERVED or not check.reproduce:
+                continue
+            known = found.get(check.observed)
+            detail = check_detail(check)
+            ids = (*(known.ids if known else ()), result.requirement.id)
+            found[check.observed] = Trouble(
+                one_line(check.observed, 1_000),
+                tuple(dict.fromkeys(ids)),
+                detail.evidence,
+                detail.location,
+                detail.reproduce,
+            )
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Failures that show the same: one repair is likely to end all of them."""
+
+    first: Detail
+    others: tuple[Detail, ...]
+    level: int | None
+    """The lowest level that they keep from being proved; None if they decide none."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all its requirements."""
+        return (self.first.id, *(d.id for d in self.others))
+
+
+def causes(report: Report) -> list[Cause]:
+    """Failures and errors by cause, in the order in which to repair them: what blocks the lowest level first."""
+    groups: dict[tuple[object, ...], list[RequirementResult]] = {}
+    for result in report.requirements:
+        if result.verdict in (Verdict.FAIL, Verdict.ERROR):
+            groups.setdefault(_cause_key(result), []).append(result)
+    found = [_cause(results) for results in groups.values()]
+    return sorted(found, key=lambda c: (c.first.verdict is not Verdict.ERROR, c.level or 9, -len(c.others)))
+
+
+def _cause_key(result: RequirementResult) -> tuple[object, ...]:
+    """Equal for failures at the same place of a document, or that show the same observation of the same subject."""
+    worst = max(result.checks, key=lambda c: c.verdict, default=None)
+    if worst is None:
+        return (result.requirement.id,)
+    if worst.place:
+        return (result.verdict, worst.place)
+    observed = _TALLY.sub("", worst.observed)
+    return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
+
+
+_TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
+
+
+def _cause(results: list[RequirementResult]) -> Cause:
+    levels = [r.requirement.level for r in results if r.requirement.level is not None and _binds(r)]
+    first, *others = (detail_of(r) for r in sorted(results, key=lambda r: r.requirement.level or 9))
+    return Cause(first, tuple(others), min(levels, default=None))
+
+
+def _binds(result: RequirementResult) -> bool:
+    return result.requirement.keyword == "MUST"
+
+
+def next_step(report: Report) -> str | None:
+    """What to repair so that the next level is proved; None if nothing is to be repaired, or nothing is known."""
+    open_levels = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
+    if report.failure is not None or not open_levels or is_selection(report):
+        return None
+    level = open_levels[0]
+    blocking = [c for c in causes(report) if c.level is not None and c.level <= level]
+    others = [f" (and {len(c.others)} by the same cause)" if c.others else "" for c in blocking]
+    heads = ", ".join(f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True))
+    what = f"this: {heads}" if len(blocking) == 1 else f"these {len(blocking)}: {heads}"
+    unseen = [
+        r.requirement.id
+        for r in report.requirements
+        if r.verdict is Verdict.NOT_OBSERVED and _binds(r) and 0 < (r.requirement.level or 0) <= level
+    ]
+    if unseen:
+        return f"fix {what}; level {level} also needs {_abbreviated(unseen)}, not observed so far"
+    return f"fix {what}, and level {level} is proved"
 
 
 def warnings_of(report: Report) -> Iterator[Detail]:
@@ -117,6 +225,11 @@ def facts(report: Report) -> Iterator[Fact]:
     if report.failure is None:
         yield from _outcome(report)
         yield from map(_acceptance, report.baseline)
+        yield from _still_open(report)
+    if (step := next_step(report)) is not None:
+        yield Fact("next", step, "doubtful")
+    if report.incomplete and report.failure is None:
+        yield Fact("incomplete", one_line(report.incomplete, 300), "bad")
     for note in report.notes:
         yield Fact("note", one_line(note, 1_000))
     starts = f"{report.starts} server {'start' if report.starts == 1 else 'starts'}"
@@ -132,6 +245,15 @@ _LEVELS = ("Level 1", "Level 2", "Level 3")
 
 
 def _outcome(report: Report) -> Iterator[Fact]:
+    if is_selection(report):
+        chosen = [r for r in report.requirements if r.checks]
+        yield Fact(
+            "selected",
+            f"{len(chosen)} of {len(report.requirements)} requirements; a level needs all of them",
+            "doubtful",
+        )
+        yield Fact("verdicts", _verdict_counts(chosen))
+        return
     for number in sorted(report.levels):
         yield _level(report, number)
     achieved = f"level {report.achieved}" if report.achieved else "no level"
@@ -140,10 +262,15 @@ def _outcome(report: Report) -> Iterator[Fact]:
     yield _implemented(report)
     yield _group("hardening", report.hardening)
     yield from (_group(group, verdict) for group, verdict in applicable_extensions(report).items())
-    yield Fact("verdicts", ", ".join(f"{n} {label}" for label, n in report.counts().items() if n) or "none")
+    yield Fact("verdicts", _verdict_counts(report.requirements))
     errata = [r.requirement.id for r in report.requirements if any(_is_erratum(c) for c in r.checks)]
     if errata:
         yield Fact("errata", f"defects of the specification, not of the server: {', '.join(errata)}", "doubtful")
+
+
+def _verdict_counts(results: Iterable[RequirementResult]) -> str:
+    given = Counter(r.verdict for r in results)
+    return ", ".join(f"{given[v]} {v.label}" for v in Verdict if given[v]) or "none"
 
 
 def applicable_extensions(report: Report) -> dict[str, str]:
@@ -255,6 +382,18 @@ def _level(report: Report, number: int) -> Fact:
     }[level]
     ids = blocking_ids(report, number)
     return Fact(label, f"{level}{link} {_abbreviated(ids)}" if ids else level, tone)
+
+
+def _still_open(report: Report) -> Iterator[Fact]:
+    """What keeps the claimed level from being proved although a baseline accepts the rest."""
+    if report.claimed is None or not any(a.state == "accepted" for a in report.baseline):
+        return
+    for result, verdict in open_results(report):
+        if verdict is Verdict.NOT_OBSERVED:
+            names = ", ".join(one_line(c.name) for c in result.checks if c.verdict is verdict)
+            yield Fact("still open", f"{result.requirement.id} ({names}): accept it with verdict: not-observed", "bad")
+        else:
+            yield Fact("still open", f"{result.requirement.id} ({verdict.label}): fix it, or accept it", "bad")
 
 
 def _acceptance(entry: Acceptance) -> Fact:

@@ -14,14 +14,16 @@ from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.operations import TOOLS, Operation, queries_in
+from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
+from lro_conformance.profile.proxy import proxy_command
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
 from lro_spec.filenames import real_path
+from lro_spec.validation.record import resembles_memory
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -104,8 +106,6 @@ class Survey:
     """True when the threshold could be set."""
     anomalies: tuple[str, ...]
     """Output on stdout that is not a JSON-RPC message of MCP."""
-    named: bool
-    """True when the profile names the tools of the operations."""
     server_info: Mapping[str, Any]
     """The server's description of itself."""
     protocol: str | None
@@ -132,6 +132,8 @@ class Survey:
     """Operations that the server does not have, as the profile says by null."""
     seeded_by: str | None = None
     """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
+    proxied: bool = False
+    """True if the profile is that of a proxy."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -164,26 +166,25 @@ class Survey:
         return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
-    def guessed(self) -> bool:
-        """True when no tool has a name that LRO applies to: those that were called only resemble one."""
-        return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
-
-    @property
     def implemented(self) -> bool | None:
         """True when the server offloads at all; None when its results do not show that.
 
-        If offloading is claimed, a threshold of 1 without effect may only mean that the setting is wrong; an inline
-        result above the default threshold shows that the server does not offload.
+        Only an inline result above the threshold in force shows that it does not. If offloading is claimed, a threshold
+        of 1 without effect may only mean that the setting is wrong, so the result has to exceed the default threshold.
         """
         if self.offloaded:
-            return True
+            return None if self.offloads_other_records else True
         if self.lowest > 1 and all(map(self.is_small, self.answered)):
             return None
-        if self.claims and not self.exceeds_default:
+        if (self.claims or not self.adjustable) and not self.exceeds_default:
             return None
-        if self.guessed:
-            return False
-        return False if self.returned_anything or not self.operations else None
+        return False if self.returned_anything else None
+
+    @property
+    def offloads_other_records(self) -> bool:
+        """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
+        records = [r for c in (*self.offloaded, *(c for c, _ in self.together)) for r in c.filed]
+        return self.proxied and not any(map(resembles_memory, records))
 
     @property
     def returned_anything(self) -> bool:
@@ -330,7 +331,6 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in TOLERATED_ANOMALIES),
-        named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=messages_of(bench.server),
@@ -343,6 +343,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         queries=queries,
         absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
         seeded_by=lab.seeded_by,
+        proxied=proxy_command(lab.profile) is not None,
     )
 
 

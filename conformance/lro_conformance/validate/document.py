@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -23,7 +26,8 @@ from lro_spec.jsonl.strict import StrictJsonError, loads, nearest_position
 from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.errors import from_schema
-from lro_spec.validation.header import holds_memories, resembles_header
+from lro_spec.validation.file import looks_offloaded
+from lro_spec.validation.header import holds_memories
 
 if TYPE_CHECKING:
     from lro_conformance.profile.errors import Problem
@@ -33,14 +37,15 @@ DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """The largest descriptor, header, profile or report that is read."""
 
+MAX_FINDINGS = 500_000
+"""Findings in one file after which it is not read on."""
+
 _FIRST = 1024 * 1024
 _INLINE = "this reply has no descriptor, so the result was not offloaded"
 _LOOK = 64 * 1024
-_MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _OF_BOTH = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
-_OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
@@ -101,13 +106,15 @@ class Document:
         with self._open() as (file, packed):
             stream = unpacked(packed)
             self.kind = self.kind or _kind(self.path, stream, self._named)
-            match self.kind:
-                case "file":
-                    yield from self._file(file, stream)
-                case "profile":
-                    yield from _profile(self.path, _whole(stream))
-                case _:
-                    yield from self._json(_whole(stream))
+            if self.kind == "file":
+                yield from self._file(file, stream)
+                return
+            try:
+                whole = _whole(stream)
+            except DamagedError as problem:
+                yield Finding("json", Kind.DAMAGED, "", "the file cannot be unpacked", "gzip", str(problem))
+                return
+            yield from _profile(self.path, whole) if self.kind == "profile" else self._json(whole)
 
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
@@ -115,6 +122,8 @@ class Document:
             yield None, Peekable(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
             return
         with open(self.path, "rb", buffering=0) as stream:
+            if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
+                raise OSError(errno.EINVAL, "a device, which has no end")
             yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, cast("Readable", stream)))
 
     def _file(self, file: IO[bytes] | None, stream: Peekable) -> Iterator[Finding]:
@@ -124,7 +133,12 @@ class Document:
         state = FileState(self._edition)
         path = Path(self.path)
         name = plain_name(path.name) if file is not None and path.is_file() else None  # the name of a pipe is arbitrary
-        yield from judge_file(stream, state, name)
+        for count, finding in enumerate(judge_file(stream, state, name), 1):
+            yield finding
+            if count == MAX_FINDINGS:  # a file of nothing but newlines, say
+                message, expected = "reading ended here", f"fewer than {MAX_FINDINGS:,} findings in one file"
+                yield Finding("LRO-FILE-01", Kind.TOO_LARGE, "", message, expected, "more", line=finding.line)
+                break
         self.lines += state.lines
         self.others += not state.memories
 
@@ -217,18 +231,12 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
                 raise UnknownKindError(f"{path}: a baseline is checked where it is used: lro certify --baseline {path}")
             return "profile"
         if suffix in LINES:
-            if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
+            if named or name.startswith(_PREFIXES) or looks_offloaded(stream.peek(_LOOK)):
                 return "file"
             raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")
         return _kind_of(path, stream, named)
     except DamagedError as problem:
         raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
-
-
-def _looks_offloaded(start: bytes) -> bool:
-    """True if a header or a memory is among the first lines; logs and transcripts are JSONL, too."""
-    tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
-    return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
 
 def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
@@ -238,7 +246,7 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     top = _object(first)
     if (top is not None and second) or (top is None and _object(second) is not None):
         # Several lines of which one is an object: an offloaded file, perhaps without its header, or other JSON.
-        if named or plain_name(Path(path).name).startswith(_PREFIXES) or _looks_offloaded(start):
+        if named or plain_name(Path(path).name).startswith(_PREFIXES) or looks_offloaded(start):
             return "file"
         if top is not None:
             raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")

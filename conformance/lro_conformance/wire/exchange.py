@@ -58,7 +58,7 @@ class Exchange:
         """Number of unreadable lines."""
         self.last_garbage = ""
         self.answered = 0
-        """Number of responses, including late ones, since this was last set to 0."""
+        """Number of responses to requests, including late ones, since this was last set to 0."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
@@ -142,11 +142,11 @@ class Exchange:
 
     def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
         """Match a response with its request; False if there is no such request."""
-        self.answered += 1
         id = message.id
         if message.fields.get("id") is None and len(self.pending) == 1:
             id = next(iter(self.pending))
         pending = self.pending.pop(id, None) if id is not None else None
+        self.answered += pending is not None or id in self._given_up
         if pending is None:
             problems.append(self._unmatched(message))
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -69,7 +70,7 @@ class Reply:
 
     id: int
     request: bytes
-    """The line that was sent, without its newline."""
+    """The line that was sent, without its newline; empty if none was."""
     raw: bytes | None
     """The line that answered it, without its newline; None if none did."""
     result: Any
@@ -87,6 +88,11 @@ class Reply:
     def ok(self) -> bool:
         """True if there is a result, and neither an error nor a failure."""
         return self.failure is None and self.error is None
+
+
+def not_sent(reason: str) -> Reply:
+    """The outcome of a request that was not sent, for a reason."""
+    return Reply(0, b"", None, None, None, Failure("unanswered", reason), time.time(), 0.0)
 
 
 def _signal_name(number: int) -> str:

@@ -22,6 +22,7 @@ from lro_conformance.wire.exchange import Exchange, Pending
 from lro_conformance.wire.framing import Line
 from lro_conformance.wire.pipes import Channel
 from lro_conformance.wire.reply import MODERN_VERSION, Exit, Failure, FailureKind, Reply
+from lro_conformance.wire.shortage import Shortage, shortage_of
 from lro_conformance.wire.transcript import Transcript
 
 PROTOCOL_VERSION = "2025-11-25"
@@ -151,6 +152,8 @@ class ServerProcess:
                 marker=self._marker,
             )
         except (OSError, ValueError) as problem:
+            if (lack := shortage_of(problem)) is not None:
+                raise Shortage(lack) from None
             self.failure = Failure("not-started", _why_not_started(self.argv[0], self._cwd, problem))
             return
         if self._watcher:

@@ -45,7 +45,7 @@ def test_settings_of_a_profile_that_do_not_take_effect_are_no_proof_of_level_2(t
     assert (report.implemented, report.achieved, exit_code(report)) == (None, 0, EXIT_NO_VERDICT)
     assert report.failure is not None
     assert "the profile says how threshold_tokens is set" in report.failure
-    assert "no result certainly exceeds the default of 6400 tokens" in report.failure
+    assert "certainly exceeds the default of 6400 tokens" in report.failure
 
 
 def test_a_server_that_speaks_of_offloading_is_not_one_without_lro() -> None:
@@ -57,7 +57,8 @@ def test_a_server_that_speaks_of_offloading_is_not_one_without_lro() -> None:
 def test_a_tool_of_an_unknown_name_that_speaks_of_offloading_asks_for_operations() -> None:
     report = report_of(profile_for_command(command(UNKNOWN)))
     assert exit_code(report) == EXIT_NO_VERDICT
-    assert "no tool was found for recall, search or inject (profile: operations)" in (report.failure or "")
+    assert "no tool was called, so no level is proved" in (report.failure or "")
+    assert "lro init --tool recall=NAME -- COMMAND (profile: operations)" in (report.failure or "")
 
 
 def test_a_small_server_of_which_nobody_says_that_it_offloads_has_a_note() -> None:

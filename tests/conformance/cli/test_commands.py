@@ -46,8 +46,11 @@ class Engine:
         observer: Callable[[Any], None],
         evidence: Path | None,
         examples: int,
+        timeout_s: float,
     ) -> Report:
-        self.calls.append(SimpleNamespace(profile=profile, seed=seed, jobs=jobs, examples=examples))
+        self.calls.append(
+            SimpleNamespace(profile=profile, seed=seed, jobs=jobs, examples=examples, timeout_s=timeout_s)
+        )
         observer(RunStarted(profile.server.command, profile.edition, ("edges",)))
         observer(TrialStarted("edges", "the threshold"))
         observer(TrialFinished("edges", 0.1))
@@ -552,4 +555,4 @@ def test_a_reader_that_has_enough_is_no_fault_of_a_document(tmp_path: Path):
 
 def test_a_server_that_holds_nothing_gets_no_verdict(here: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["certify", "--plain", "-q", "--level", "2", "--", "lro", "serve", "--no-demo", "--data", "empty"]) == 3
-    assert "no operation returned a result that could have been offloaded" in capsys.readouterr().out
+    assert "no call returned a result that could have been offloaded" in capsys.readouterr().out

@@ -28,24 +28,39 @@ MEMORIES = (
 
 
 def _certify(folder: Path, command: list[str], **env: str) -> dict[str, Any]:
-    """`lro certify -- …`: what it says is the same for all servers without offloading; the report, for the rest."""
+    """`lro certify -- …` of a server whose results came inline."""
+    report, code, shown = _run(folder, command, **env)
+    assert code == 1, shown
+    assert "it does not implement LRO, which is optional at levels 1 and 2 and required at level 3" in shown
+    verdicts = {r["id"]: r["verdict"] for r in report["requirements"]}
+    assert report["implemented"] is False
+    assert report["level"] == {"claimed": None, "achieved": 2, "1": "proved", "2": "proved", "3": "failed"}
+    assert verdicts["LRO-IMPL-02"] == "warn"
+    assert [id for id, verdict in verdicts.items() if verdict == "fail"] == ["LRO-IMPL-03"]
+    return report
+
+
+def _not_called(folder: Path, command: list[str], **env: str) -> dict[str, Any]:
+    """`lro certify -- …` of a server whose tools have names of their own: nothing was called, so nothing is proved."""
+    report, code, shown = _run(folder, command, **env)
+    assert code == 3, shown
+    assert "no tool was called, so no level is proved" in shown
+    assert (report["implemented"], report["level"]["achieved"], report["counts"]["fail"]) == (None, 0, 0)
+    return report
+
+
+def _run(folder: Path, command: list[str], **env: str) -> tuple[dict[str, Any], int, str]:
+    """The report, the exit code, and what was shown."""
     target = folder / "report.json"
     argv = [sys.executable, "-m", "lro_conformance", "certify", "--plain", "--json", str(target), "--", *command]
     done = subprocess.run(
         argv, capture_output=True, text=True, timeout=60, check=False, cwd=folder, env={**os.environ, **env}
     )
     assert "Traceback" not in done.stdout + done.stderr
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "it does not implement LRO, which is optional at levels 1 and 2 and required at level 3" in done.stdout
     report: dict[str, Any] = json.loads(target.read_bytes())
-    verdicts = {r["id"]: r["verdict"] for r in report["requirements"]}
-    assert report["implemented"] is False
-    assert report["level"] == {"claimed": None, "achieved": 2, "1": "proved", "2": "proved", "3": "failed"}
-    assert verdicts["LRO-IMPL-02"] == "warn"
-    assert [id for id, verdict in verdicts.items() if verdict == "fail"] == ["LRO-IMPL-03"]
     assert report["counts"]["error"] == 0
     assert report["duration_s"] < 10
-    return report
+    return report, done.returncode, done.stdout + done.stderr
 
 
 def _contents(folder: Path) -> dict[str, str]:
@@ -65,7 +80,7 @@ def test_the_memory_server(tmp_path: Path, installed: Installed) -> None:
 
 
 def test_the_everything_server(tmp_path: Path, installed: Installed) -> None:
-    report = _certify(tmp_path, installed.npm("server-everything"))
+    report = _not_called(tmp_path, installed.npm("server-everything"))
     assert "everything" in report["server"]["name"]
 
 
@@ -80,6 +95,6 @@ def test_the_git_server(tmp_path: Path, installed: Installed) -> None:
         subprocess.run(["git", "-C", str(repository), *words], check=True, timeout=30)
     (repository / "README").write_text("changed, and not yet committed\n")
     before = _contents(repository)
-    report = _certify(tmp_path, [*installed.pypi("mcp-server-git"), "--repository", str(repository)])
+    report = _not_called(tmp_path, [*installed.pypi("mcp-server-git"), "--repository", str(repository)])
     assert report["server"]["name"] == "mcp-git"
     assert _contents(repository) == before

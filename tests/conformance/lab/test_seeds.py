@@ -64,4 +64,4 @@ def test_a_server_that_drops_its_seed_is_told_of_the_seed(tmp_path: Path) -> Non
     path.write_text(profile_text("holds_nothing", "seed: {env: SEED_FILE}\n"))
     failure = certify(profiles.load(path), examples=0).failure
     assert failure is not None
-    assert "though it was given the suite's memories, profile: seed.env: name arguments that find them" in failure
+    assert "was given the suite's memories (profile: seed.env), but no call found them: name arguments" in failure

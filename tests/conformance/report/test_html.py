@@ -11,7 +11,7 @@ from lxml import etree, html
 
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.formats.html import to_html
+from lro_conformance.report.formats.html import level_bars, to_html
 from lro_conformance.report.load import read_report
 from lro_conformance.report.sanitize import one_line
 from tests.support.paths import DATA
@@ -122,3 +122,20 @@ def test_timing_shows_each_stretch_where_it_was():
 
 def test_a_report_of_another_release_without_a_timeline_has_no_chart():
     assert parsed(report(judged("LRO-A-01", Verdict.PASS), timeline=())).xpath("//table") == []
+
+
+def test_the_page_begins_with_a_bar_for_each_level_and_a_cell_for_each_requirement():
+    page = to_html(mixed())
+    assert [page.index(f"MUSTs up to level {n}: ") for n in (1, 2, 3)] == sorted(
+        page.index(f"MUSTs up to level {n}: ") for n in (1, 2, 3)
+    )
+    assert page.index('class="bars"') < page.index('class="facts"')
+    assert page.count('<a class="cell ') == len(mixed().requirements)
+    for result in mixed().requirements:
+        id, label = result.requirement.id, result.verdict.label
+        assert f'<a class="cell {label}" href="#{id}" aria-label="{id} ' in page
+
+
+def test_bars_are_whole_and_count_musts_only():
+    for bar in level_bars(mixed()):
+        assert abs(sum(width for _, _, width in bar.parts) - 100) < 0.1 or not bar.parts

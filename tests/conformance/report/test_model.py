@@ -49,7 +49,12 @@ COVERAGE = Coverage(1, 2, 3, 4, (ExploredCalls("recall", "light", "1", inline=1,
 
 def test_json_form_has_no_key_that_the_schema_does_not_describe():
     made = replace(
-        mixed(), failure="not started", reproduce="my-server", extensions={"proxy": "pass"}, coverage=COVERAGE
+        mixed(),
+        failure="not started",
+        reproduce="my-server",
+        extensions={"proxy": "pass"},
+        coverage=COVERAGE,
+        incomplete="the run ended at its time limit",
     )
     made = made.to_dict()
     assert set(made) == set(SCHEMA["properties"])

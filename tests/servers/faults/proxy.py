@@ -6,7 +6,7 @@ import os
 
 from tests.servers.fastjson import dumps, loads
 from tests.servers.faults.catalogue import fault
-from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, WITHOUT_LRO, Proxy, Remote, Renumbering, Rewriting
+from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, Proxy, Remote, Renumbering, Rewriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def broken(
     id: str, *, says: str, also: tuple[str, ...] = (), profile: str = PROFILE
 ) -> Callable[[type[Proxy]], type[Proxy]]:
-    """Enter a proxy as the offender of one requirement; in front of a server without LRO it proves level 2."""
+    """Enter a proxy as the offender of one requirement; of a server whose tools are not called it proves no level."""
     ids = tuple(f"LRO-PROXY-{a}" for a in also)
-    return fault(f"LRO-PROXY-{id}", says=says, proves=2, also=(*WITHOUT_LRO, *ids), profile=profile)
+    return fault(f"LRO-PROXY-{id}", says=says, proves=0, also=ids, profile=profile)
 
 
 # small results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.fastjson import dumps, loads
-from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, WITHOUT_LRO, Proxy, Remote, Renumbering, Rewriting
+from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, Proxy, Remote, Renumbering, Rewriting
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def honest(why: str, *, warns: tuple[str, ...] = (), profile: str = PROFILE) -> Callable[[type[Proxy]], type[Proxy]]:
-    """Enter a proxy as one that nobody may blame; in front of a server without LRO it proves level 2."""
+    """Enter a proxy as one that nobody may blame; of a server whose tools are not called it proves no level."""
     ids = tuple(f"LRO-PROXY-{id}" for id in warns)
-    return sound(why, proves=2, warns=ids, lacks=WITHOUT_LRO, profile=profile)
+    return sound(why, proves=0, warns=ids, profile=profile)
 
 
 @honest("It is the plain one: whatever is blamed here is the suite's own fault.")

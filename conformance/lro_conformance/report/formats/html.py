@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from markupsafe import Markup, escape
 
 from lro_conformance.judging.results import CheckResult, Report, RequirementResult, Span
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.exit_code import binds
 from lro_conformance.report.sanitize import clean, one_line
 from lro_conformance.report.view import (
     MARKS,
@@ -90,6 +92,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class LevelBar:
+    """The MUSTs up to a level by verdict, as parts of a bar."""
+
+    number: int
+    verdict: str
+    said: str
+    """The counts in words, for those who do not see the bar."""
+    parts: tuple[tuple[str, float, float], ...]
+    """Verdict, start and width, in percent of the bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """The requirements of a group, a cell each."""
+
+    group: str
+    cells: tuple[RequirementResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Requirements under one heading."""
 
@@ -122,6 +144,8 @@ def to_html(report: Report) -> str:
         report=report,
         title=one_line(f"{report.server.name or 'The server'} {report.server.version}".strip(), 120),
         levels=[(n, report.levels[n], blocking_ids(report, n)[:MAX_LINKS]) for n in sorted(report.levels)],
+        level_bars=level_bars(report),
+        grid=grid(report),
         facts=[fact for fact in facts(report) if not fact.label.startswith("Level ")],
         failure=failure_lines(report),
         reproducer=failure_reproducer(report),
@@ -130,6 +154,34 @@ def to_html(report: Report) -> str:
         bars=chart(report),
         command=one_line(shlex.join(report.server.command)),
         total=len(report.requirements),
+    )
+
+
+def level_bars(report: Report) -> tuple[LevelBar, ...]:
+    """A bar for each level: what its MUSTs have come to, the good first."""
+    return tuple(_level_bar(report, number) for number in sorted(report.levels))
+
+
+def _level_bar(report: Report, number: int) -> LevelBar:
+    order = (Verdict.PASS, Verdict.ATTESTED, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.FAIL, Verdict.ERROR)
+    counts = Counter(r.verdict for r in report.requirements if binds(r.requirement, number))
+    total = sum(counts[v] for v in order)
+    parts: list[tuple[str, float, float]] = []
+    start = 0.0
+    for verdict in order:
+        if counts[verdict]:
+            width = 100 * counts[verdict] / total
+            parts.append((verdict.label, round(start, 2), round(width, 2)))
+            start += width
+    said = ", ".join(f"{counts[v]} {v.label}" for v in order if counts[v]) or "none applies"
+    return LevelBar(number, report.levels[number], said, tuple(parts))
+
+
+def grid(report: Report) -> tuple[GridRow, ...]:
+    """All requirements by group."""
+    groups = dict.fromkeys(r.requirement.group for r in report.requirements)
+    return tuple(
+        GridRow(one_line(g), tuple(r for r in report.requirements if r.requirement.group == g)) for g in groups
     )
 
 

@@ -20,6 +20,7 @@ from lro_conformance.report.view import (
     failure_lines,
     failure_reproducer,
     reason_of,
+    troubles,
     warnings_of,
 )
 
@@ -91,6 +92,9 @@ def _blocks(report: Report) -> Iterator[str]:
         if reproducer := failure_reproducer(report):
             yield collapsible("Reproduce", block(reproducer, complete=True))
     yield table(("", ""), ((f.label, code(f.text) if f.label in UNTRUSTED else plain(f.text)) for f in facts(report)))
+    for trouble in troubles(report):
+        yield f"### 💥 {code(trouble.text)}\n\nNot observed for that: {plain(', '.join(trouble.ids))}"
+        yield collapsible("Reproduce", block(trouble.reproduce, complete=True))
     for detail in details(report):
         yield from _detail(detail)
     warnings = list(warnings_of(report))

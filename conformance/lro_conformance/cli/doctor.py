@@ -1,0 +1,96 @@
+"""`lro doctor`: what of the machine a run needs, and what is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
+
+MIN_FILES, MIN_MEMORY_MIB = 256, 512
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a run needs."""
+
+    name: str
+    found: str
+    missing: str = ""
+    """What to do if it is lacking and a run needs it; empty otherwise."""
+
+
+@click.command()
+def doctor() -> int:
+    """Check what of this machine a run needs: temporary space, open files, memory, jq, permissions.
+
+    Exit code: 0 everything is there, 3 something is lacking.
+    """
+    found = list(findings())
+    for each in found:
+        click.echo(f"{'lacking' if each.missing else 'ok':<8} {each.name:<18} {each.found}")
+        if each.missing:
+            click.echo(f"{'':<8} {'':<18} {each.missing}")
+    return EXIT_NO_VERDICT if any(each.missing for each in found) else EXIT_OK
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that is looked at."""
+    yield _python()
+    yield _temporary()
+    yield from _limits()
+    yield _jq()
+    yield _user()
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    posix = "" if os.name == "posix" else "servers can be certified on POSIX systems only: use WSL or a container"
+    return Finding("Python", f"{version} on {sys.platform}", posix)
+
+
+def _temporary() -> Finding:
+    from lro_conformance.wire.shortage import LEAST_BYTES, lack_of_space
+
+    place = tempfile.gettempdir()
+    free = shutil.disk_usage(place).free >> 20
+    lack = lack_of_space()
+    found = f"{place}: {free:,} MiB free ({LEAST_BYTES >> 20} are needed)"
+    if lack is None and not os.access(place, os.W_OK | os.X_OK):
+        lack = f"{place} cannot be written: set TMPDIR to another folder"
+    return Finding("temporary folder", found, lack or "")
+
+
+def _limits() -> Iterator[Finding]:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    files, memory = resource.getrlimit(resource.RLIMIT_NOFILE)[0], resource.getrlimit(resource.RLIMIT_AS)[0]
+    few = files != resource.RLIM_INFINITY and files < MIN_FILES
+    yield Finding("open files", _limit(files), f"raise the limit: ulimit -n {4 * MIN_FILES}" if few else "")
+    little = memory != resource.RLIM_INFINITY and memory >> 20 < MIN_MEMORY_MIB
+    yield Finding("memory", _limit(memory, 20, " MiB"), "raise the limit: ulimit -v unlimited" if little else "")
+
+
+def _limit(value: int, shift: int = 0, unit: str = "") -> str:
+    return "no limit" if value < 0 or value >= 1 << 60 else f"{value >> shift:,}{unit}"
+
+
+def _jq() -> Finding:
+    from importlib.metadata import version
+
+    binary = shutil.which("jq")
+    return Finding("jq", f"libjq {version('jq')}; {binary or 'no jq on the PATH, which only reproducing needs'}")
+
+
+def _user() -> Finding:
+    root = getattr(os, "geteuid", lambda: 1)() == 0
+    remark = "root, which may write everywhere: the read-only folder is not tried" if root else "not root"
+    return Finding("user", remark)

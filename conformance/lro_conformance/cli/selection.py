@@ -1,0 +1,89 @@
+"""Selection of requirements for a run: by id, group or check, or what failed in the last run of the same server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lro_conformance.errors import UsageError
+
+if TYPE_CHECKING:
+    from lro_conformance.judging.results import Report
+    from lro_conformance.profile import Profile
+
+FAILED = "failed"
+"""The word that selects what failed in the last run."""
+
+
+def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
+    """The ids and check names that the words of ``--only`` select; None if there are no words.
+
+    Raises `UsageError` for a word that selects nothing.
+    """
+    if not words:
+        return None
+    from lro_conformance.profile.errors import nearest
+    from lro_conformance.report.catalogue import check_names
+    from lro_spec.catalogue import catalogue
+
+    known = {r.id for r in catalogue(profile.edition)}
+    groups: dict[str, set[str]] = {}
+    for requirement in catalogue(profile.edition):
+        groups.setdefault(requirement.group, set()).add(requirement.id)
+    checks = check_names()
+    found: set[str] = set()
+    for word in (w for words_ in words for w in words_.split(",")):
+        id = word.upper() if word.upper().startswith("LRO-") else f"LRO-{word.upper()}"
+        if word == FAILED:
+            found |= _last_failures(profile) & known
+        elif id in known:
+            found.add(id)
+        elif word in groups:
+            found |= groups[word]
+        elif word in checks:
+            found.add(word)
+        else:
+            near = nearest(word, [*known, *groups, *checks])
+            raise UsageError(f"--only {word}: expected a requirement, a group, a check, or {FAILED}{near}")
+    return frozenset(found)
+
+
+def remember(report: Report, profile: Profile) -> None:
+    """Keep what failed for ``--only failed``; what a partial run did not judge again stays as it was."""
+    if report.failure is not None:
+        return
+    judged = {r.requirement.id for r in report.requirements if r.checks}
+    failed = {r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "error")}
+    path = _memory(profile)
+    with suppress(OSError):  # a convenience: it may be a machine without a home
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(json.dumps(sorted(failed | (_failures(path) - judged))), encoding="utf-8")
+
+
+def _last_failures(profile: Profile) -> set[str]:
+    path = _memory(profile)
+    if not path.is_file():
+        raise UsageError(f"--only {FAILED}: this server was not certified before in this directory")
+    failed = _failures(path)
+    if not failed:
+        raise UsageError(f"--only {FAILED}: nothing failed in the last run")
+    return failed
+
+
+def _failures(path: Path) -> set[str]:
+    try:
+        value: Any = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return set()
+    return set(map(str, cast("Iterable[Any]", value))) if isinstance(value, list) else set()
+
+
+def _memory(profile: Profile) -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    key = json.dumps([os.getcwd(), profile.path and str(profile.path), list(profile.server.command), profile.edition])
+    return Path(root) / "lro-spec" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"

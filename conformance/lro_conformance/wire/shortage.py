@@ -1,0 +1,53 @@
+"""Shortages of the machine: what the suite lacks is neither a server's fault nor a defect of the suite."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+LEAST_BYTES = 32 << 20
+"""Free bytes of the temporary folder without which no run begins."""
+
+RESERVE_BYTES = 8 << 20
+"""Free bytes of the temporary folder below which a run ends, before a server could fail for want of them."""
+
+_ADVICE = {
+    errno.ENOSPC: "free some space, or set TMPDIR to another folder",
+    errno.EDQUOT: "free some space, or set TMPDIR to another folder",
+    errno.EMFILE: "raise the limit of open files: ulimit -n 1024",
+    errno.ENFILE: "close other programs, which hold too many files",
+    errno.ENOMEM: "close other programs, or raise the limit of memory: ulimit -v",
+    errno.EAGAIN: "raise the limit of processes: ulimit -u",
+}
+
+
+class Shortage(Exception):
+    """The machine lacks something that a run needs; the message says what, and what to do."""
+
+
+def shortage_of(problem: BaseException) -> str | None:
+    """The shortage that caused an exception, in one line; None if none did."""
+    if isinstance(problem, Shortage):
+        return str(problem)
+    if isinstance(problem, MemoryError):
+        return f"the machine ran out of memory: {_ADVICE[errno.ENOMEM]}"
+    if not isinstance(problem, OSError) or problem.errno not in _ADVICE:
+        return None
+    where = f" ({problem.filename})" if problem.filename else ""
+    return f"the machine, not the server: {os.strerror(problem.errno)}{where}: {_ADVICE[problem.errno]}"
+
+
+def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
+    """What the temporary folder lacks, in one line; None if it has *least* free bytes, and a free inode."""
+    try:
+        place = folder or Path(tempfile.gettempdir())
+        found = os.statvfs(place)
+    except (OSError, AttributeError):  # there is no such folder, which its use will tell; Windows
+        return None
+    free = found.f_bavail * found.f_frsize
+    if free >= least and (found.f_favail or not found.f_files):
+        return None
+    left = f"{free:,} bytes free" if free < least else "no inodes free"
+    return f"the temporary folder {place} is full ({left}): {_ADVICE[errno.ENOSPC]}"

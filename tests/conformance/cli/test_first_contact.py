@@ -1,0 +1,207 @@
+"""The first five minutes with a server: no level without an observation, and no run without an end."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.results import Report
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.profile import profile_for_command
+from lro_conformance.profile.proxy import UPSTREAM, proxy_command
+from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
+from lro_conformance.report.formats.badge import to_svg
+from lro_conformance.report.terminal import plain_lines
+
+SERVER = """\
+import json, sys, time
+def send(o): print(json.dumps({{"jsonrpc": "2.0", **o}}), flush=True)
+ask = {{"type": "object", "properties": {{"query": {{"type": "string"}}}}, "required": ["query"]}}
+for line in sys.stdin:
+    m = json.loads(line)
+    id, method = m.get("id"), m["method"]
+    if method == "initialize":
+        send({{"id": id, "result": {{"protocolVersion": "2025-11-25", "capabilities": {{"tools": {{}}}},
+              "serverInfo": {{"name": "notes", "version": "1"}}}}}})
+    elif method == "tools/list":
+        send({{"id": id, "result": {{"tools": [{{"name": n, "inputSchema": ask}} for n in {tools!r}]}}}})
+    elif method == "tools/call":
+        {act}
+    elif id is not None:
+        send({{"id": id, "error": {{"code": -32601, "message": "no"}}}})
+"""
+ERROR = 'send({"id": id, "result": {"content": [{"type": "text", "text": "no such notebook"}], "isError": True}})'
+EMPTY = 'send({"id": id, "result": {"content": [{"type": "text", "text": "[]"}]}})'
+NOTHING = 'send({"id": id, "result": {"content": []}})'
+SILENT = "pass"
+OTHER_ID = 'send({"id": id + 100000, "result": {"content": []}})'
+RECALL = ["recall_memories", "search_memories"]
+FEW = (
+    'text = json.dumps([{"id": "a", "content": "b" * 900}]); '
+    'send({"id": id, "result": {"content": [{"type": "text", "text": text}]}})'
+)
+
+
+def server(folder: Path, tools: list[str], act: str) -> list[str]:
+    path = folder / "server.py"
+    path.write_text(SERVER.format(tools=tools, act=act), encoding="utf-8")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize(
+    ("tools", "act", "words"),
+    [
+        (["find_bookmarks"], EMPTY, ["no tool was called", "find_bookmarks", "lro init --tool recall=NAME"]),
+        ([], EMPTY, ["no tool was called", "the server lists []"]),
+        (
+            ["search_notes"],
+            ERROR,
+            ["search_notes(query=", 'an error: "no such notebook"', "operations.search.arguments"],
+        ),
+        (RECALL, EMPTY, ["recall_memories(query=", "no records", "operations.recall.arguments"]),
+        (RECALL, NOTHING, ["recall_memories(query=", "no text", "operations.recall.arguments"]),
+    ],
+    ids=["no tool that sounds right", "no tool", "errors only", "empty lists", "nothing"],
+)
+def test_no_level_is_proved_without_an_observation(
+    tmp_path: Path, tools: list[str], act: str, words: list[str]
+) -> None:
+    report = certify(profile_for_command(server(tmp_path, tools, act)), seed=1, examples=0)
+    assert (report.implemented, report.achieved, exit_code(report)) == (None, 0, EXIT_NO_VERDICT)
+    assert not [r for r in report.requirements if r.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.WARN)]
+    for word in words:
+        assert word in (report.failure or "")
+    assert "proved" not in to_svg(report)
+    assert not any("finds no records" in note for note in report.notes) or act in (EMPTY, NOTHING)
+
+
+def test_less_than_the_threshold_in_force_proves_nothing(tmp_path: Path) -> None:
+    """The threshold cannot be set, and one memory is below any default."""
+    path = tmp_path / "lro.yaml"
+    command = json.dumps(server(tmp_path, RECALL, FEW))
+    path.write_text(f"server: {{command: {command}}}\nsettings: {{threshold_tokens: null}}\n", encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, examples=0)
+    assert (report.implemented, exit_code(report)) == (None, EXIT_NO_VERDICT)
+    assert "certainly exceeds the default of 6400 tokens" in (report.failure or "")
+
+
+@pytest.mark.parametrize("act", [SILENT, OTHER_ID], ids=["silent", "another id"])
+def test_a_tool_that_timed_out_twice_is_not_called_again(tmp_path: Path, act: str) -> None:
+    path = tmp_path / "lro.yaml"
+    command = json.dumps(server(tmp_path, RECALL, act))
+    path.write_text(f"server: {{command: {command}, timeout_s: 1}}\n", encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, examples=0)
+    assert exit_code(report) == EXIT_NO_VERDICT
+    assert report.duration_s < 8
+    assert "no response within 1 s" in (report.failure or "")
+    assert "or were not made after that" in (report.failure or "")
+
+
+def test_evidence_of_calls_that_were_not_made_is_judged_again(tmp_path: Path) -> None:
+    from lro_conformance.engine.judgement import judge_again
+    from lro_conformance.evidence.reader import read
+
+    path = tmp_path / "lro.yaml"
+    command = json.dumps(server(tmp_path, ["recall_memories", "search_memories", "inject_context"], SILENT))
+    path.write_text(f"server: {{command: {command}, timeout_s: 0.3}}\n", encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, examples=0, evidence=tmp_path / "kept")
+    assert judge_again(read(tmp_path / "kept")).failure == report.failure
+
+
+def ended(seconds: float, evidence: Path | None = None) -> Report:
+    return certify(profile_for_command(["lro", "serve"]), seed=1, examples=0, timeout_s=seconds, evidence=evidence)
+
+
+def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None:
+    report = ended(4, tmp_path / "kept")
+    assert report.duration_s < 12
+    assert report.incomplete == "the run ended at its time limit of 4 s (--timeout)"
+    assert exit_code(report) == EXIT_NO_VERDICT
+    assert "proved" not in report.levels.values()
+    assert not [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.ERROR)]
+    assert any(line.startswith("incomplete      the run ended at its time limit") for line in plain_lines(report))
+    from lro_conformance.engine.judgement import judge_again
+    from lro_conformance.evidence.reader import read
+
+    again = judge_again(read(tmp_path / "kept"))
+    assert (again.incomplete, again.levels) == (report.incomplete, report.levels)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lro", "proxy", "--", "server"],
+        ["/opt/tools/bin/lro", "proxy", "--threshold", "10", "--", "server"],
+        [sys.executable, "-m", "lro_conformance", "proxy", "--", "server"],
+        ["uvx", "--from", "lro-spec", "lro", "proxy", "--", "server"],
+        ["pipx", "run", "--spec", "lro-spec", "lro", "proxy", "--", "server"],
+    ],
+)
+def test_the_proxy_is_recognised_however_it_is_started(words: list[str]) -> None:
+    assert proxy_command(profile_for_command(words)) == (*words[:-1], UPSTREAM)
+
+
+@pytest.mark.parametrize("words", [["lro", "serve"], ["server", "--", "lro", "proxy"], ["lro", "proxy"]])
+def test_another_command_is_no_proxy(words: list[str]) -> None:
+    assert proxy_command(profile_for_command(words)) is None
+
+
+def test_init_asks_for_the_tool_in_a_terminal(tmp_path: Path) -> None:
+    words = server(tmp_path, ["find_bookmarks", "add_bookmark"], EMPTY)
+    ours, theirs = pty.openpty()
+    argv = [sys.executable, "-P", "-m", "lro_conformance", "init", "--", *words]
+    with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path) as asking:
+        os.close(theirs)
+        seen = b""
+        while b"0 for none" not in seen:
+            seen += os.read(ours, 1000)
+        os.write(ours, b"1\n")
+        with suppress(OSError):  # the other end is closed
+            while True:
+                seen += os.read(ours, 1000)
+        assert asking.wait(60) == 0
+    os.close(ours)
+    assert b"1  find_bookmarks" in seen
+    recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
+    assert recall is not None
+    assert recall.tool == "find_bookmarks"
+
+
+GRAPH = (
+    'text = json.dumps({"entities": [{"name": "Ada", "type": "person"}], "relations": []}); '
+    'send({"id": id, "result": {"content": [{"type": "text", "text": text}]}})'
+)
+
+
+def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_path: Path) -> None:
+    """A search of something else is offloaded by the proxy as it should be: no operation fails for that."""
+    report = certify(
+        profile_for_command(["lro", "proxy", "--", *server(tmp_path, ["search_nodes"], GRAPH)]), seed=1, examples=0
+    )
+    assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == []
+    assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
+    assert report.extensions["proxy"] == "pass"
+    assert any("are no memories" in note for note in report.notes)
+
+
+def test_evidence_shows_the_offending_record_and_marks_its_key(tmp_path: Path) -> None:
+    from tests.servers.variants import command
+
+    report = certify(
+        profile_for_command(command("light_file_carries_content")), seed=1, only={"LRO-DET-01"}, examples=0
+    )
+    (result,) = [r for r in report.requirements if r.verdict is Verdict.FAIL]
+    lines = result.checks[0].evidence.splitlines()
+    mark = next(n for n, line in enumerate(lines) if line.strip().startswith("^"))
+    assert lines[mark].strip() == "^ content"
+    assert lines[mark - 1].startswith("line 2: ")
+    assert '"content"' in lines[mark - 1]

@@ -1,0 +1,150 @@
+"""The loop of a developer: a part of the requirements, the last failures, the first failure, again on change."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lro_conformance.cli import doctor, selection, watching
+from lro_conformance.cli.main import main
+from lro_conformance.engine.run import certify
+from lro_conformance.errors import UsageError
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.profile import profile_for_command
+from lro_conformance.report import baseline
+from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
+from lro_conformance.report.formats.baseline import to_baseline
+from tests.servers.variants import command
+from tests.support.report_samples import judged, report
+
+FAULT = "offloads_at_equal_threshold"
+PLAIN = profile_for_command(command())
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [(["LRO-THR-07"], 1), (["thr-07"], 1), (["threshold"], 9), (["threshold.equal_to_threshold_stays_inline"], 1)],
+)
+def test_ids_groups_and_checks_are_selected(words: list[str], least: int) -> None:
+    assert len(selection.selected(words, PLAIN) or ()) >= least
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("thresold", "did you mean threshold"), ("failed", "was not certified before")]
+)
+def test_a_word_that_selects_nothing_is_wrong(word: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        selection.selected([word], PLAIN)
+
+
+def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--plain", "--budget", "quick"]
+    assert main(["certify", *words, "--only", "threshold", "--", *command(FAULT)]) == EXIT_FAILED
+    capsys.readouterr()
+    begun = time.monotonic()
+    assert main(["certify", *words, "--only", "failed", "--", *command(FAULT)]) == EXIT_FAILED
+    assert time.monotonic() - begun < 15
+    shown = capsys.readouterr().out
+    assert "FAIL LRO-THR-07" in shown
+    assert "selected        1 of 159 requirements" in shown
+    assert "Level 1  " not in shown
+    assert "not part of this run" not in shown
+
+
+def test_a_selection_passes_by_what_passed_and_never_proves_a_level(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "--plain", "--only", "FILE-01", "--", *command()]) == EXIT_OK
+    assert main(["certify", "--level", "1", "--only", "FILE-01", "--", *command()]) == 2
+    assert "proves no level" in capsys.readouterr().err
+
+
+def test_a_selection_of_which_nothing_passed_has_no_verdict() -> None:
+    unseen = judged("LRO-A-01", Verdict.NOT_OBSERVED)
+    left_out = type(unseen)(unseen.requirement, Verdict.NOT_OBSERVED, (), "not part of this run")
+    assert exit_code(report(unseen, left_out)) == EXIT_NO_VERDICT
+
+
+def test_fail_fast_ends_at_the_first_failure() -> None:
+    found = certify(profile_for_command(command("recall_defaults_to_full")), seed=1, examples=0, fail_fast=True)
+    assert found.incomplete.startswith("the run ended at the first failure, of LRO-")
+    assert exit_code(found) == EXIT_FAILED
+    assert "proved" not in found.levels.values()
+    assert {r.requirement.id for r in found.requirements if r.verdict is Verdict.FAIL} == {"LRO-DET-02"}
+
+
+def test_a_change_is_seen_once_it_has_settled(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("1")
+    steps = iter([lambda: None, lambda: (tmp_path / "server.py").write_text("22"), lambda: None])
+
+    def sleep(_: float) -> None:
+        next(steps, lambda: None)()
+
+    assert next(watching.changes([tmp_path], watching.state([tmp_path]), sleep)) == str(tmp_path / "server.py")
+
+
+def test_folders_that_tools_fill_are_not_watched(tmp_path: Path) -> None:
+    for name in ("node_modules", "__pycache__", ".git", "src"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("")
+    assert list(watching.state([tmp_path])) == [str(tmp_path / "src" / "x")]
+
+
+def test_watch_runs_again_until_it_is_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    argv = [sys.executable, "-P", "-m", "lro_conformance", "certify", "--plain", "-q", "--only", "FILE-01"]
+    argv += ["--watch", "src", "--", *command()]
+    with subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watch:
+        assert watch.stderr is not None
+        seen = watch.stderr.readline()
+        (tmp_path / "src" / "server.py").write_text("changed")
+        seen += watch.stderr.readline()
+        assert watch.stdout is not None
+        lines: list[str] = []
+        while sum(line.startswith("selected  ") for line in lines) < 2:
+            lines.append(watch.stdout.readline())
+        watch.terminate()  # an interrupt is ignored where tests run in the background
+        watch.communicate(timeout=30)
+    assert "watching src" in seen
+    assert "server.py changed" in seen
+
+
+def test_a_written_baseline_is_one_that_accepts_what_is_there(tmp_path: Path) -> None:
+    found = certify(profile_for_command(command(FAULT)), seed=1, examples=0, only={"LRO-THR-07"})
+    path = tmp_path / "accepted.yaml"
+    path.write_text(to_baseline(found), encoding="utf-8")
+    (entry,) = baseline.load(path)
+    assert (entry.check, entry.verdict) == ("threshold.equal_to_threshold_stays_inline", Verdict.FAIL)
+    assert exit_code(baseline.apply_baseline(found, (entry,))) != EXIT_FAILED
+    path.write_text(to_baseline(report(judged("LRO-A-01", Verdict.PASS))), encoding="utf-8")
+    assert baseline.load(path) == ()
+
+
+def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["doctor"])
+    shown = capsys.readouterr().out
+    for word in ("Python", "temporary folder", "open files", "memory", "libjq"):
+        assert word in shown
+    assert (code == EXIT_OK) == ("lacking" not in shown)
+
+
+def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(doctor, "findings", lambda: iter([doctor.Finding("open files", "12", "ulimit -n 1024")]))
+    assert main(["doctor"]) == EXIT_NO_VERDICT
+    assert "lacking  open files" in capsys.readouterr().out
+
+
+def test_the_memory_of_failures_is_no_condition(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    selection.remember(report(judged("LRO-A-01", Verdict.FAIL)), PLAIN)
+    assert os.listdir(tmp_path) == ["file"]

@@ -1,0 +1,89 @@
+"""Failures by cause: what to repair, in which order, on two screens; and what a baseline leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.baseline import Entry, apply_baseline
+from lro_conformance.report.exit_code import exit_code
+from lro_conformance.report.terminal import VERBOSE, plain_lines
+from lro_conformance.report.view import causes, next_step
+from tests.support.report_samples import judged, report
+
+FAILED = {1: "failed", 2: "failed", 3: "failed"}
+
+
+def at(place: str, id: str, level: int = 2, verdict: Verdict = Verdict.FAIL) -> RequirementResult:
+    result = judged(id, verdict, level=level)
+    return replace(result, checks=tuple(replace(c, place=place) for c in result.checks))
+
+
+def recipes() -> list[RequirementResult]:
+    return [at("descriptor /jq_recipes", f"LRO-REC-{n:02}") for n in range(1, 11)]
+
+
+def made(*results: RequirementResult, **more: object) -> Report:
+    return replace(report(*results), **{"levels": FAILED, "achieved": 0, **more})  # pyright: ignore
+
+
+def test_failures_at_one_place_are_one_cause() -> None:
+    (cause,) = causes(made(*recipes()))
+    assert (cause.first.id, len(cause.others), cause.level) == ("LRO-REC-01", 9, 2)
+
+
+def test_what_blocks_the_lowest_level_comes_first() -> None:
+    found = causes(made(*recipes(), at("", "LRO-ERR-02", 3), at("", "LRO-THR-07", 1)))
+    assert [c.first.id for c in found] == ["LRO-THR-07", "LRO-REC-01", "LRO-ERR-02"]
+
+
+def test_other_places_and_other_observations_are_other_causes() -> None:
+    assert len(causes(made(at("line /a", "LRO-A-01"), at("line /b", "LRO-A-02"), at("", "LRO-A-03")))) == 3
+
+
+def test_the_next_step_names_causes_and_the_level() -> None:
+    levels = {1: "proved", 2: "failed", 3: "failed"}
+    assert next_step(made(*recipes(), levels=levels)) == (
+        "fix this: LRO-REC-01 (and 9 by the same cause), and level 2 is proved"
+    )
+    unseen = judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2)
+    step = next_step(made(at("", "LRO-THR-07", 1), at("", "LRO-THR-06", 1), unseen))
+    assert step is not None
+    assert step.startswith("fix these 2: LRO-THR-")
+    assert step.endswith("and level 1 is proved")
+    step = next_step(made(*recipes(), unseen, levels=levels))
+    assert step is not None
+    assert step.endswith("level 2 also needs LRO-CLN-01, not observed so far")
+
+
+def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
+    many = [at("", f"LRO-X-{n:02}", 1) for n in range(40)]
+    brief = list(plain_lines(made(*many)))
+    assert len(brief) < 120
+    assert sum(line.startswith("FAIL LRO-X") for line in brief) == 12
+    assert any(line.startswith("FAIL, too      LRO-X-12, LRO-X-13") for line in brief)
+    assert sum(line.startswith("FAIL LRO-X") for line in plain_lines(made(*many), VERBOSE)) == 40
+
+
+def test_one_cause_is_shown_in_full_with_the_others_below() -> None:
+    shown = list(plain_lines(made(*recipes())))
+    assert sum(line.startswith("FAIL LRO-REC") for line in shown) == 1
+    assert any(line.startswith("  same cause   LRO-REC-02, LRO-REC-03") for line in shown)
+
+
+def test_what_a_baseline_leaves_open_is_named() -> None:
+    unseen = judged("LRO-THR-09", Verdict.NOT_OBSERVED, level=1)
+    results = (judged("LRO-THR-07", Verdict.FAIL, level=1), unseen, judged("LRO-THR-06", Verdict.PASS, level=1))
+    day = date(2099, 1, 1)
+    name = results[0].checks[0].name
+    accepted = apply_baseline(made(*results, claimed=3), (Entry(name, Verdict.FAIL, day, "issue 1"),))
+    assert exit_code(accepted) == 1
+    shown = [line for line in plain_lines(accepted) if line.startswith("still open")]
+    assert len(shown) == 1
+    assert f"LRO-THR-09 ({unseen.checks[0].name}): accept it with verdict: not-observed" in shown[0]
+    both = (Entry(name, Verdict.FAIL, day, "i"), Entry(unseen.checks[0].name, Verdict.NOT_OBSERVED, day, "i"))
+    done = apply_baseline(made(*results, claimed=3), both)
+    assert exit_code(done) == 0
+    assert not [line for line in plain_lines(done) if line.startswith("still open")]

@@ -1,0 +1,139 @@
+"""Attacks on everything that reads documents of somebody else (tests/data/attacks_on_documents.yaml)."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lro_conformance.engine.run import certify
+from lro_conformance.evidence.format import MANIFEST
+from lro_conformance.profile import profile_for_command
+from tests.support.paths import DATA, ROOT
+
+ATTACKS: list[dict[str, Any]] = yaml.safe_load((DATA / "attacks_on_documents.yaml").read_text("utf-8"))
+SECRET = "hunter2hunter2"
+SECONDS, MEBIBYTES = 10, 300
+CHUNK = 1 << 20
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc and measures memory")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kept") / "evidence"
+    certify(profile_for_command(["lro", "serve"]), seed=1, examples=0, only={"LRO-FILE-01"}, evidence=folder)
+    return folder
+
+
+def chunks(made: Mapping[str, Any]) -> Iterator[bytes]:
+    yield made.get("before", "").encode()
+    unit, times = made.get("repeat", ["", 0])
+    many = max(1, CHUNK // max(1, len(unit)))
+    for _ in range(times // many):
+        yield unit.encode() * many
+    yield unit.encode() * (times % many)
+    yield made.get("after", "").encode()
+
+
+def make(path: Path, made: Any, kept: Path, fill: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(made, str):
+        path.write_text(made, encoding="utf-8")
+    elif "evidence" in made:
+        copy(kept, path)
+        member = path / made["evidence"]
+        member.unlink()
+        make(member, {k: v for k, v in made.items() if k != "evidence"}, kept, fill)
+        if member.is_file() and not member.is_symlink():
+            manifest = json.loads((path / MANIFEST).read_bytes())
+            manifest["checksums"][made["evidence"]] = hashlib.sha256(member.read_bytes()).hexdigest()
+            (path / MANIFEST).write_text(json.dumps(manifest))
+    elif "fifo" in made:
+        os.mkfifo(path)
+    elif "link" in made:
+        path.symlink_to(fill(made["link"]))
+    elif "descriptor" in made:
+        value = descriptor()
+        value |= {"file_path": fill(made["descriptor"])}
+        value |= json.loads(fill(json.dumps({k: v for k, v in made.items() if k != "descriptor"})))
+        path.write_text(json.dumps(value), encoding="utf-8")
+    elif "report" in made:
+        value = json.loads((DATA / "reports" / "reference.json").read_bytes())
+        value["server"]["name"] = fill(made["server.name"])
+        path.write_text(json.dumps(value), encoding="utf-8")
+    else:
+        with gzip.open(path, "wb", 1) if made.get("gzip") else open(path, "wb") as file:
+            for chunk in chunks(made):
+                file.write(chunk)
+
+
+def descriptor() -> dict[str, Any]:
+    from lro_spec.schema.bundled import json_schema
+
+    return dict(json_schema("descriptor")["examples"][0])
+
+
+def copy(source: Path, target: Path) -> None:
+    for path in source.rglob("*"):
+        if path.is_file():
+            to = target / path.relative_to(source)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=[a["about"] for a in ATTACKS])
+def test_an_attack_ends_in_one_clear_line(attack: dict[str, Any], tmp_path: Path, kept: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text(f"password = {SECRET}\n" * 3)
+    here = tmp_path / "here"
+    here.mkdir()
+
+    def fill(text: str) -> str:
+        long = "x" * 1_000_000
+        return text.replace("{secret}", str(secret)).replace("{here}", str(here)).replace("{long}", long)
+
+    for name, made in attack["files"].items():
+        make(here / name, made, kept, fill)
+    argv = [sys.executable, "-P", "-m", "lro_conformance", *map(fill, attack["run"])]
+    environment = {**os.environ, "AWS_SECRET_ACCESS_KEY": SECRET, "PYTHONPATH": f"{ROOT}:{ROOT}/conformance"}
+    output = tmp_path / "output"
+    begun = time.monotonic()
+    with open(output, "wb") as out:
+        actions = [(os.POSIX_SPAWN_DUP2, out.fileno(), 1), (os.POSIX_SPAWN_DUP2, out.fileno(), 2)]
+        actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *actions]
+        before = os.getcwd()
+        os.chdir(here)
+        try:
+            pid = os.posix_spawn(sys.executable, argv, environment, file_actions=actions)
+        finally:
+            os.chdir(before)
+        while True:
+            found, status, usage = os.wait4(pid, os.WNOHANG)
+            if found:
+                break
+            if time.monotonic() - begun > SECONDS:
+                os.kill(pid, 9)
+                os.wait4(pid, 0)
+                pytest.fail(f"not ended after {SECONDS} s: {output.read_text()[:500]}")
+            time.sleep(0.02)
+    said = output.read_text(encoding="utf-8", errors="replace")
+    assert os.waitstatus_to_exitcode(status) == attack["code"], said[:2000]
+    assert usage.ru_maxrss / 1024 < MEBIBYTES
+    assert re.search(attack["says"], said), said[:2000]
+    assert SECRET not in said
+    assert "defect of lro-spec" not in said
+    assert "Traceback" not in said
+    assert "\x1b" not in said
+    assert not re.search("^::", said, re.MULTILINE) or "github" in attack["run"]
+    assert len(said) < 20_000
