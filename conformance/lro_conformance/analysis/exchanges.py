@@ -409,7 +409,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """At full detail, a text that the suite stored is not shortened to end in an ellipsis, even if it is inline."""
-    if not exchange.is_filed or context.details.level_of(exchange.call) != "full":
+    if not exchange.has_file or context.details.level_of(exchange.call) != "full":
         return
     for record in exchange.call.filed:
         stored = exchange.stored.get(id_of(record) or "", {}).get("content")
