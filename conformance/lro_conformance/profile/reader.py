@@ -69,7 +69,17 @@ def parse(
     except YamlError as problem:
         keys, column = tuple(problem.path), problem.place and problem.place.column
         raise ProfileError(
-            [Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private=True)]
+            [
+                Problem(
+                    file,
+                    problem.line,
+                    dotted(keys),
+                    Complaint(problem.message),
+                    keys,
+                    column,
+                    _may_show_environment(data, problem),
+                )
+            ]
         ) from None
     if command:
         document = _with_command(document, command)
@@ -84,6 +94,14 @@ def parse(
     if inconsistencies:
         raise ProfileError(_problem(file, document, keys, message) for keys, message in inconsistencies)
     return profile
+
+
+def _may_show_environment(data: bytes, problem: YamlError) -> bool:
+    """True if the line of a problem may have a value of `ENVIRONMENT`: its last key occurs on that line or before it.
+
+    The document could not be read, so its keys are not known.
+    """
+    return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[: problem.line])
 
 
 def _with_command(document: Document, command: Sequence[str]) -> Document:

@@ -261,7 +261,6 @@ class TestHowItIsTold:
         ("text", "place", "shown"),
         [
             ("level: 3\n\tserver: 1\n", "2:1", "\\tserver: 1"),
-            ("server:\n  command: [x]\n  env: {A: b, c: [d]}\n", "3:15", "  env: {A: b, c: [d]}"),
             ('server: {command: ["\U0001f600"], zz: 1}\n', "1:26", 'server: {command: ["\U0001f600"], zz: 1}'),
             ('server: {command: ["a\u2028 is a line\u2028 in YAML"],\n  zz: 1}\n', "2:3", "  zz: 1}"),
             ("\ufefflevel: 9\nserver: {command: [x]}\n", "1:1", "level: 9"),  # a byte order mark has no column
