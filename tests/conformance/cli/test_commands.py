@@ -45,6 +45,7 @@ class Engine:
         evidence: Path | None,
         examples: int,
         timeout_s: float,
+        fail_fast: bool,
     ) -> Report:
         self.calls.append(
             SimpleNamespace(profile=profile, seed=seed, jobs=jobs, examples=examples, timeout_s=timeout_s)
@@ -397,6 +398,7 @@ class TestShell:
         assert re.findall(r"^  (\w+) ", commands, re.MULTILINE) == [
             "certify",
             "compare",
+            "doctor",
             "explain",
             "init",
             "judge",

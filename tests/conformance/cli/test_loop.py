@@ -58,7 +58,8 @@ def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().out
     assert "FAIL LRO-THR-07" in shown
     assert "selected        1 of 159 requirements" in shown
-    assert "Level 1  " not in shown
+    assert "Level 1         failed by LRO-THR-07" in shown
+    assert "unproved" not in shown
     assert "not part of this run" not in shown
 
 
