@@ -60,18 +60,22 @@ def remember(report: Report, profile: Profile) -> None:
     judged = {r.requirement.id for r in report.requirements if r.checks}
     failed = {r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "error")}
     path = _memory(profile)
+    failures = failed | (_failures(path) - judged)
     with suppress(OSError):  # a convenience: it may be a machine without a home
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.write_text(json.dumps(sorted(failed | (_failures(path) - judged))), encoding="utf-8")
+        if failures:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(json.dumps(sorted(failures)), encoding="utf-8")
+        elif path.exists():  # nothing is left where nothing failed
+            path.unlink()
 
 
 def _last_failures(profile: Profile) -> set[str]:
     path = _memory(profile)
-    if not path.is_file():
-        raise UsageError(f"--only {FAILED}: this server was not certified before in this directory")
     failed = _failures(path)
     if not failed:
-        raise UsageError(f"--only {FAILED}: nothing failed in the last run")
+        raise UsageError(
+            f"--only {FAILED}: nothing failed in the last run of this server in this directory, or it had none"
+        )
     return failed
 
 

@@ -17,7 +17,7 @@ from lro_conformance.judging.check import Check, judge
 from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.results import CheckResult, Report, RequirementResult
+from lro_conformance.judging.results import UNSELECTED, CheckResult, Report, RequirementResult
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.profile import Profile
 from lro_conformance.profile.secrets import masks_of
@@ -149,7 +149,7 @@ class Judgement:
         verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
         reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
-            reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
+            reason = "; ".join(dict.fromkeys(c.observed for c in results)) or UNSELECTED
         return RequirementResult(one, verdict, tuple(results), reason)
 
 

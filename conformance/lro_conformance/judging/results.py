@@ -12,6 +12,9 @@ from typing import Any, Literal
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict
 from lro_spec.catalogue import Requirement
 
+UNSELECTED = "not part of this run"
+"""Reason of a requirement that a run was not asked to judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK
-from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.results import UNSELECTED, Report, RequirementResult
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict, level_verdict, requirement_verdict
 from lro_spec.catalogue import Requirement
 
@@ -29,7 +29,7 @@ def exit_code(report: Report) -> int:
 
 def is_unselected(result: RequirementResult) -> bool:
     """True for a requirement that was not part of the run."""
-    return result.verdict is Verdict.NOT_OBSERVED and not result.checks
+    return result.verdict is Verdict.NOT_OBSERVED and not result.checks and result.reason == UNSELECTED
 
 
 def is_selection(report: Report) -> bool:

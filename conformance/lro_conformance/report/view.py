@@ -252,6 +252,8 @@ def _outcome(report: Report) -> Iterator[Fact]:
             f"{len(chosen)} of {len(report.requirements)} requirements; a level needs all of them",
             "doubtful",
         )
+        yield from (_level(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
+        yield _implemented(report)
         yield Fact("verdicts", _verdict_counts(chosen))
         return
     for number in sorted(report.levels):

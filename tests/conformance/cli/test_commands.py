@@ -47,6 +47,7 @@ class Engine:
         evidence: Path | None,
         examples: int,
         timeout_s: float,
+        fail_fast: bool,
     ) -> Report:
         self.calls.append(
             SimpleNamespace(profile=profile, seed=seed, jobs=jobs, examples=examples, timeout_s=timeout_s)
@@ -426,6 +427,7 @@ class TestShell:
             "bench",
             "certify",
             "compare",
+            "doctor",
             "explain",
             "init",
             "judge",
