@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
@@ -109,6 +110,7 @@ def made(
         settings={},
         env={},
         argv=("serve",),
+        cwd=Path("/srv"),
         output_dir=OUT,
         lines={},
         folder="",

@@ -92,6 +92,7 @@ def call(**other: Any) -> Made:
         "header": {"count": 1},
         "estimate": 10,
         "output_dir": OUT,
+        "start": Made(cwd=Path("/srv")),
         "real_output_dir": OUT,
         "started": WRITTEN,
         "ended": WRITTEN,

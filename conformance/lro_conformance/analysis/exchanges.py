@@ -409,16 +409,15 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """At full detail, a text that the suite stored is not shortened to end in an ellipsis, even if it is inline."""
-    if not exchange.has_file or context.details.level_of(exchange.call) != "full":
-        return
-    for record in exchange.call.filed:
+    for record in exchange.call.filed if exchange.has_file else ():
         stored = exchange.stored.get(id_of(record) or "", {}).get("content")
         text = record.get("content")
-        if isinstance(stored, str) and isinstance(text, str) and stored and not _ELLIPSIS.search(stored):
-            end = _ELLIPSIS.search(text)
-            cut = end is not None and len(text) < len(stored) and stored.startswith(text[: end.start()])
+        end = _ELLIPSIS.search(text) if isinstance(text, str) else None
+        if end is None or not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
+            continue
+        if context.details.level_of(exchange.call) == "full" and stored.startswith(text[: end.start()]):
             expected = f"the {len(stored)} characters of content that were stored as {show(id_of(record))}"
-            yield Judged(not cut, expected, f"{len(text)} of them, which end in {show(text[-20:])}")
+            yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}")
 
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)

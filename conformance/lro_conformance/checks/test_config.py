@@ -142,8 +142,10 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
     filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
     for call, temps, how in filed:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
+        folder = Path(real or path).parent
+        in_cwd = folder == call.start.cwd and folder not in temps  # a checkout may be in /tmp
         subjects.expect(
-            bool(set(temps) & set(Path(real or path).parents[:2])),
+            bool(set(temps) & {folder, folder.parent}) and not in_cwd,
             expected=f"with {how}: a file in {temps[0]} (TMPDIR) or /tmp",
             observed=path,
             at=call,
