@@ -11,24 +11,21 @@ from collections.abc import Callable
 
 import pytest
 
-from lro_spec.catalogue import EXTENSIONS, requirement
+from lro_spec.catalogue import requirement
 from tests.servers.faults.catalogue import Fault, faults
 from tests.support.certifying import Job, Outcome
 
-ENOUGH, OF_EXTENSIONS = 2, 1
-"""How many faults of each requirement, and of those of an extension, are tried each time: each takes half a second."""
+ENOUGH = 1
+"""Number of faults of each requirement that are tried each time: each takes a second of one core."""
 DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
 """Of extensions whose faults take seconds: the requirements of which one is tried each time."""
 
 
 def spare(name: str) -> bool:
-    """Whether enough others break the same requirement of an extension; the rest is tried with ``--long``."""
+    """Whether another fault of the same requirement is tried, or its extension is too dear; `--long` tries the rest."""
     id = faults()[name].requirement
-    group = requirement(id).group
     same = [n for n, fault in faults().items() if fault.requirement == id]
-    if group in EXTENSIONS:
-        return same.index(name) >= OF_EXTENSIONS or id not in DEAR.get(group, (id,))
-    return same.index(name) >= ENOUGH
+    return same.index(name) >= ENOUGH or id not in DEAR.get(requirement(id).group, (id,))
 
 
 def param(name: str, fault: Fault) -> object:
