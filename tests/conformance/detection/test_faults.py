@@ -21,17 +21,21 @@ DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
 """Of extensions whose faults take seconds: the requirements of which one is tried each time."""
 
 
+def slow(fault: Fault) -> bool:
+    """Whether a fault takes many seconds to find."""
+    return fault.long or fault.server.__module__ == "tests.servers.faults.explored"
+
+
 def spare(name: str) -> bool:
     """Whether another fault of the same requirement is tried, or its extension is too dear; `--long` tries the rest."""
     id = faults()[name].requirement
-    same = [n for n, fault in faults().items() if fault.requirement == id]
-    return same.index(name) >= ENOUGH or id not in DEAR.get(requirement(id).group, (id,))
+    same = [n for n, fault in faults().items() if fault.requirement == id and not slow(fault)]
+    return name not in same[:ENOUGH] or id not in DEAR.get(requirement(id).group, (id,))
 
 
 def param(name: str, fault: Fault) -> object:
     job = Job(name, only=None if fault.everywhere else fault.requirement, explored=fault.explored)
-    slow = fault.long or fault.server.__module__ == "tests.servers.faults.explored" or spare(name)
-    return pytest.param(job, id=name, marks=pytest.mark.long if slow else ())
+    return pytest.param(job, id=name, marks=pytest.mark.long if spare(name) else ())
 
 
 @pytest.mark.parametrize("job", [param(name, fault) for name, fault in faults().items()])
