@@ -84,6 +84,7 @@ class Cell:
             TRACE: self.trace,
             "TMPDIR": str(self.folder / "tmp"),
             "HOME": str(self.folder / "home"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),  # the suite notes there what failed
             "LRO_TEST_OWNED": str(self.folder / "home" / "owned"),
             "LRO_TEST_NETWORK": f"http://127.0.0.1:{port}",
             "LRO_TEST_OLDER_FILE": str(older or ""),
