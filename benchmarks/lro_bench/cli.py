@@ -30,9 +30,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     command = with_examples({"bench": bench, "weigh": weigh}[name])
     try:
         return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
-    except BrokenPipeError:
-        raise
-    except OSError as problem:  # a file or folder that was named cannot be read or written, or the disk is full
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError, PermissionError) as problem:
         named = f"{problem.filename}: " if problem.filename else ""
         raise UsageError(f"{named}{problem.strerror or problem}") from None
     except UsageError as problem:
@@ -239,7 +237,7 @@ def weigh(
     earlier = _earlier(against) if against is not None else None
     for file in (json_file, markdown, html):
         if file not in (None, "-"):
-            check_target(Path(file))
+            _check(file)
     calls = None if calls_file is None else read_calls(calls_file)
     with adopt_orphans():
         weights = weigh_server(
@@ -297,6 +295,13 @@ def _earlier(path: Path) -> dict[str, int]:
         return earlier_tokens(cast("dict[str, Any]", data))
     except ValueError as problem:
         raise UsageError(f"{path}: {one_line(str(problem), 200)}") from None
+
+
+def _check(target: str) -> None:
+    try:
+        check_target(Path(target))
+    except OSError as problem:
+        raise UsageError(str(problem)) from None
 
 
 def _write(text: str, target: str) -> None:
