@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,25 @@ def test_a_tool_whose_schema_is_wrong_is_not_called() -> None:
 
 def test_a_result_that_is_no_object_has_no_weight(weights: Weights) -> None:
     assert "no object" in reason(weights, "mumbles")
+
+
+def test_no_server_is_left_when_the_command_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "calls.yaml").write_text("calls: [{tool: hangs}]\n", encoding="utf-8")
+    server = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execv(sys.argv[2], sys.argv[2:])"
+    pid_file = tmp_path / "pid"
+    argv = [sys.executable, "-m", "lro_conformance", "weigh", "--calls", str(tmp_path / "calls.yaml"), "--"]
+    with subprocess.Popen(
+        [*argv, sys.executable, "-c", server, str(pid_file), *ODD], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as command:
+        assert command.stderr is not None
+        assert b"hangs" in command.stderr.readline()
+        command.terminate()
+    folder = Path("/proc", pid_file.read_text(encoding="utf-8").strip())
+    for _ in range(100):
+        if not folder.exists():
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{folder} is still there")
 
 
 # What is measured

@@ -10,6 +10,7 @@ from lro_bench.tokens import count
 from lro_bench.weigh.calls import ToolCall, read_only_calls
 from lro_bench.weigh.measure import THRESHOLD, Weight, compact, weigh_result
 from lro_conformance.version import version
+from lro_conformance.wire.reaper import Reaper
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import Limits, ServerProcess, as_object
 from lro_proxy.relay.output_schemas import widen_tools
@@ -90,9 +91,10 @@ def weigh(
     A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=max(timeout_s, 60.0), max_line_bytes=MAX_REPLY_BYTES)
+    reaper = Reaper()  # ends the server if this process is killed
 
     def start() -> tuple[ServerProcess, str]:
-        server = ServerProcess(command, limits=limits, env=env, cwd=cwd)
+        server = ServerProcess(command, limits=limits, env=env, cwd=cwd, watcher=reaper)
         failure = server.start()
         reply = None if failure else server.initialize()
         if reply is not None and not reply.ok:
@@ -140,6 +142,7 @@ def weigh(
         return replace(whole, rows=tuple(rows))
     finally:
         server.close()
+        reaper.close()
 
 
 def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
