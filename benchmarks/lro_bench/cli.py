@@ -15,7 +15,7 @@ import click
 
 from lro_conformance.cli.help_examples import with_examples
 from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
-from lro_conformance.report.atomic import write_text
+from lro_conformance.report.atomic import check_target, write_text
 from lro_conformance.report.sanitize import one_line
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -30,6 +30,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
     command = with_examples({"bench": bench, "weigh": weigh}[name])
     try:
         return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError, PermissionError) as problem:
+        named = f"{problem.filename}: " if problem.filename else ""
+        raise UsageError(f"{named}{problem.strerror or problem}") from None
     except UsageError as problem:
         if problem.exit_code != EXIT_NO_VERDICT:
             raise
@@ -223,7 +226,7 @@ def weigh(
     """
     from lro_bench.weigh.calls import read_calls
     from lro_bench.weigh.report import text_lines, to_html, to_json, to_markdown
-    from lro_bench.weigh.weighing import FORMAT, grown
+    from lro_bench.weigh.weighing import grown
     from lro_bench.weigh.weighing import weigh as weigh_server
     from lro_conformance.wire.subreaper import adopt_orphans
 
@@ -231,7 +234,10 @@ def weigh(
         return _weigh_register(register, only, cache)
     if not command:
         raise UsageError("expected a server: lro weigh -- COMMAND")
-    earlier = _read_json(against, FORMAT) if against is not None else None
+    earlier = _earlier(against) if against is not None else None
+    for file in (json_file, markdown, html):
+        if file not in (None, "-"):
+            _check(file)
     calls = None if calls_file is None else read_calls(calls_file)
     with adopt_orphans():
         weights = weigh_server(
@@ -275,24 +281,33 @@ def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> 
     return 0 if weighed else EXIT_NO_VERDICT
 
 
-def _read_json(path: Path, format: str) -> dict[str, Any]:
+def _earlier(path: Path) -> dict[str, int]:
+    """The tokens of each result in a report on disk. Raises `UsageError`."""
+    from lro_bench.weigh.weighing import FORMAT, earlier_tokens
+
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise UsageError(f"{path}: not JSON: {problem}") from None
-    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != format:
-        raise UsageError(f"{path}: expected a report of format {format}")
-    return cast("dict[str, Any]", data)
+    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
+        raise UsageError(f"{path}: expected a report of format {FORMAT}")
+    try:
+        return earlier_tokens(cast("dict[str, Any]", data))
+    except ValueError as problem:
+        raise UsageError(f"{path}: {one_line(str(problem), 200)}") from None
+
+
+def _check(target: str) -> None:
+    try:
+        check_target(Path(target))
+    except OSError as problem:
+        raise UsageError(str(problem)) from None
 
 
 def _write(text: str, target: str) -> None:
+    shown = text.encode("utf-8", "replace").decode()  # JSON can have half a character, a file cannot
     if target == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(shown)
         sys.stdout.flush()
         return
-    try:
-        write_text(text, Path(target))
-    except OSError as problem:
-        raise UsageError(f"{target}: {problem.strerror or problem}") from None
+    write_text(shown, Path(target))

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +24,7 @@ from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
 from lro_bench.run import SAMPLES, Choice, begin, describe, finish, recipes
-from lro_bench.samples import Exchange, Sample, access, answer_of, is_correct, query_classes
+from lro_bench.samples import Exchange, Sample, access, answer_of, is_correct, lines_of, query_classes
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
 from lro_bench.tasks import Task, tasks
@@ -97,9 +97,8 @@ def run_model(
             if not pending:
                 continue
             finished, problem = _evaluate(batch, pending, model, folder / LOGS, sandbox)
-            for sample in finished:
-                done[sample.key] = sample
-                file.write(json.dumps(asdict(sample), ensure_ascii=False) + "\n")
+            done.update({sample.key: sample for sample in finished})
+            file.write(lines_of(finished))
             file.flush()
             progress(len(done), total)
             if problem:

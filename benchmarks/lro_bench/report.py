@@ -158,7 +158,7 @@ def report_of(folders: Sequence[Path]) -> Report:
     for folder in folders:
         try:
             runs.append(json.loads((folder / RUN).read_text(encoding="utf-8")))
-            samples += read_samples(folder / SAMPLES)
+            found = read_samples(folder / SAMPLES)
         except FileNotFoundError as problem:
             name = Path(str(problem.filename)).name
             raise UsageError(
@@ -166,6 +166,9 @@ def report_of(folders: Sequence[Path]) -> Report:
             ) from None
         except ValueError as problem:
             raise UsageError(f"{folder}: {problem}") from None
+        if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
+            raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
+        samples += found
     if not samples:
         raise UsageError(f"{folders[0]}: the run has no samples")
     return make_report(samples, runs)

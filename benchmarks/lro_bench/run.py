@@ -12,11 +12,12 @@ from typing import Any
 from lro_bench.conditions import Condition, Delivery, conditions
 from lro_bench.conversation import converse
 from lro_bench.corpus import SEED, corpus
-from lro_bench.samples import Sample, read_samples, write_samples
+from lro_bench.samples import Sample, lines_of, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_bench.session import Session, tool_text
 from lro_bench.tasks import digest, tasks
 from lro_conformance.errors import UsageError
+from lro_conformance.report.atomic import write_text
 from lro_conformance.version import version
 from lro_spec.recipes.render import render
 
@@ -60,9 +61,9 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
         pending = [pool.submit(_run_group, group, choice, frozenset(done)) for group in groups]
         try:
             for future in as_completed(pending):
-                for sample in future.result():
-                    done[sample.key] = sample
-                    file.write(json.dumps(asdict(sample), ensure_ascii=False) + "\n")
+                made = future.result()
+                done.update({sample.key: sample for sample in made})
+                file.write(lines_of(made))
                 file.flush()
                 progress(len(done), total)
         except BaseException:
@@ -77,7 +78,8 @@ def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Ke
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(description, indent=1) + "\n"
     known = _known(folder, text, resume=resume)
-    (folder / RUN).write_text(text, encoding="utf-8")
+    write_text(text, folder / RUN)
+    write_samples(known, folder / SAMPLES)  # without half a line, to which the next would be appended
     return {sample.key: sample for sample in known}
 
 
@@ -167,7 +169,7 @@ def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
         return []
     if not resume:
         raise UsageError(f"{folder} has a run in it: continue it with --resume, or choose another folder")
-    if (folder / RUN).read_text(encoding="utf-8") != description:
+    if (folder / RUN).read_bytes() != description.encode():
         raise UsageError(f"{folder} has another run in it (see {RUN}), which cannot be resumed by this one")
     try:
         return read_samples(folder / SAMPLES) if (folder / SAMPLES).exists() else []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from lro_bench.corpus import corpus
-from lro_bench.queries import classify
+from lro_bench.queries import SCORES, classify
+from lro_conformance.report.atomic import write_text
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _ANSWER = re.compile(r"^\W*ANSWER:\s*(.*?)\W*$", re.MULTILINE)
@@ -129,19 +131,38 @@ def query_classes(recipes: Sequence[str], exchanges: Iterable[Exchange]) -> dict
     return counts
 
 
+def lines_of(samples: Iterable[Sample]) -> str:
+    """Samples as JSON lines, in ASCII: a model's answer may hold anything."""
+    return "".join(f"{json.dumps(asdict(sample), separators=(',', ':'))}\n" for sample in samples)
+
+
 def write_samples(samples: Iterable[Sample], path: Path) -> None:
-    """Write samples as JSON lines, in the order of the run."""
-    lines = [json.dumps(asdict(sample), ensure_ascii=False, separators=(",", ":")) for sample in samples]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    """Write samples, in the order of the run; if it is killed meanwhile, the old file stays."""
+    write_text(lines_of(samples), path)
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Read samples. Raises `ValueError` with the line that is none."""
-    names = {entry.name for entry in fields(Sample)}
+    """Read samples; a last line without an end is of a run that was killed, and left out. Raises `ValueError`."""
+    *lines, _ = path.read_text(encoding="utf-8").split("\n")
     samples: list[Sample] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
-            samples.append(Sample(**{key: value for key, value in json.loads(line).items() if key in names}))
-        except (ValueError, TypeError, AttributeError) as problem:
+            samples.append(_sample(json.loads(line)))
+        except (ValueError, TypeError, AttributeError, RecursionError) as problem:
             raise ValueError(f"{path}, line {number}: not a sample ({problem})") from None
     return samples
+
+
+def _sample(members: Mapping[str, Any]) -> Sample:
+    """A sample of a file. Raises `TypeError` and `ValueError` for one that no run writes."""
+    hints = get_type_hints(Sample)
+    sample = Sample(**{name: value for name, value in members.items() if name in hints})
+    for name, hint in hints.items():
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        if not isinstance(getattr(sample, name), tuple(get_origin(kind) or kind for kind in kinds)):
+            raise TypeError(f"{name}: unexpected {getattr(sample, name)!r}")
+    if sample.n < 1 or not set(sample.queries) <= set(SCORES):
+        raise ValueError("n or queries have an unexpected value")
+    if sample.correct != is_correct(sample.answer, sample.expected):
+        raise ValueError(f"correct is {sample.correct}, and the answer {sample.answer!r} for {sample.expected!r}")
+    return sample

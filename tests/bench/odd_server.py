@@ -19,6 +19,7 @@ TOOLS = [
     {"name": "asks", "inputSchema": NOTHING, "annotations": READS},
     {"name": "floods", "inputSchema": NOTHING, "annotations": READS},
     {"name": "fails", "inputSchema": NOTHING, "annotations": READS},
+    {"name": "mumbles", "inputSchema": NOTHING, "annotations": READS},
     {"name": "deletes", "inputSchema": NOTHING},
 ]
 
@@ -28,7 +29,7 @@ def send(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def call(name: str, id: int) -> dict[str, Any]:
+def call(name: str, id: int) -> dict[str, Any] | str:
     match name:
         case "table":
             rows = [{"id": n, "name": f"row {n}", "note": "äöü <|endoftext|>"} for n in range(ROWS)]
@@ -48,6 +49,8 @@ def call(name: str, id: int) -> dict[str, Any]:
             for _ in range(70):
                 sys.stdout.write("x" * (1 << 20))
             sys.exit(0)
+        case "mumbles":
+            return "mm"
         case "fails":
             return {"content": [{"type": "text", "text": "no such table"}], "isError": True}
         case _:

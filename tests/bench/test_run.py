@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ from lro_bench.queries import classify
 from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
 from lro_bench.run import Choice, recipes, run
-from lro_bench.samples import answer_of, is_correct
+from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
@@ -133,6 +135,51 @@ def test_a_run_is_resumed_without_repeating_samples(folder: Path, tmp_path: Path
     run(CHOICE, tmp_path, resume=True, progress=lambda done, total: seen.append(done))
     assert seen[0] == len(kept)
     assert (tmp_path / "samples.jsonl").read_text(encoding="utf-8") == whole
+
+
+def test_a_run_that_was_killed_while_it_wrote_is_resumed(tmp_path: Path) -> None:
+    choice = Choice(("E3/Recipe",), (50,), ("constant",), limit=2)
+    run(choice, tmp_path, resume=False, progress=said)
+    whole = (tmp_path / "samples.jsonl").read_bytes()
+    (tmp_path / "samples.jsonl").write_bytes(whole[:-100])
+    run(choice, tmp_path, resume=True, progress=said)
+    assert (tmp_path / "samples.jsonl").read_bytes() == whole
+
+
+def test_a_sample_may_hold_any_answer(folder: Path, tmp_path: Path) -> None:
+    sample = replace(read_samples(folder / "samples.jsonl")[0], answer="\u2028\ud800\x85", correct=False)
+    write_samples([sample], tmp_path / "samples.jsonl")
+    assert read_samples(tmp_path / "samples.jsonl") == [sample]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n": "50"}, {"n": 0}, {"queries": None}, {"queries": {"x": 1}}, {"answer": "another"}, {"input_tokens": "many"}],
+)
+def test_a_sample_that_was_changed_by_hand_is_refused(
+    change: dict[str, Any], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_bytes((folder / "run.json").read_bytes())
+    lines = (json.loads(line) for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines())
+    sample = next(line for line in lines if line["correct"])
+    (tmp_path / "samples.jsonl").write_text(json.dumps({**sample, **change}) + "\n", encoding="utf-8")
+    assert main(["bench", "report", str(tmp_path)]) == 2
+    assert "line 1: not a sample" in capsys.readouterr().err
+
+
+def test_no_sample_is_counted_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "report", str(folder), str(folder)]) == 2
+    assert "another folder has, too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run --agent constant --condition E3 -n 50 --limit 1", "report {folder}"])
+def test_a_folder_that_cannot_be_made_is_named(
+    command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["bench", *command.format(folder=folder).split(), "-o", str(tmp_path / "file" / "x")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path / "file") in line
 
 
 def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
 
 from lro_bench.ceilings import CEILINGS
+from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
 from lro_bench.weigh.report import to_html, to_markdown
@@ -74,10 +76,14 @@ def test_calls_of_a_file_are_made_and_nothing_else(tmp_path: Path, capsys: pytes
         ("calls: [{tools: x}]", "tool: NAME"),
         ("calls: [{tool: x, args: {}}]", "unknown key args"),
         ("calls: [", "not valid YAML"),
+        ("calls: [{tool: x, arguments: []}]", "expected an object"),
+        ("calls: [{tool: x, arguments: {day: 2026-01-01}}]", "a date or a time needs quotes"),
+        ("calls: [{tool: x, arguments: &a {b: *a}}]", "no JSON"),
+        ("calls: \udcff", "not UTF-8"),
     ],
 )
 def test_a_wrong_calls_file_is_named(text: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "calls.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "calls.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert main(["weigh", "--calls", str(tmp_path / "calls.yaml"), "--", *ODD]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert word in line
@@ -86,6 +92,49 @@ def test_a_wrong_calls_file_is_named(text: str, word: str, tmp_path: Path, capsy
 def test_a_server_that_does_not_start_gives_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["weigh", "--", "there-is-no-such-server"]) == 3
     assert "it is not on the PATH" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"content": [{"type": "text", "text": "half a character: \ud800"}]},
+        {"content": [], "structuredContent": {"rows": [{"\ud800": 1}] * 9_000}},
+        {"content": [{"type": "text", "text": "[" * 50_000 + "]" * 50_000}]},
+        {"content": [{"type": "text", "text": '{"a":' * 900 + "1" + "}" * 900}], "structuredContent": {}},
+        {"content": [None, 5, {"type": "text", "text": 5}], "structuredContent": [1, 2]},
+    ],
+)
+def test_odd_results_are_weighed(result: dict[str, Any]) -> None:
+    assert weigh_result(result, 0, "odd").tokens["o200k"] > 0
+
+
+def test_a_tool_whose_schema_is_wrong_is_not_called() -> None:
+    tool = {"name": "odd", "annotations": {"readOnlyHint": True}, "inputSchema": {"required": 5}}
+    (call,) = read_only_calls([tool])
+    assert call.skipped
+
+
+def test_a_result_that_is_no_object_has_no_weight(weights: Weights) -> None:
+    assert "no object" in reason(weights, "mumbles")
+
+
+def test_no_server_is_left_when_the_command_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "calls.yaml").write_text("calls: [{tool: hangs}]\n", encoding="utf-8")
+    server = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execv(sys.argv[2], sys.argv[2:])"
+    pid_file = tmp_path / "pid"
+    argv = [sys.executable, "-m", "lro_conformance", "weigh", "--calls", str(tmp_path / "calls.yaml"), "--"]
+    with subprocess.Popen(
+        [*argv, sys.executable, "-c", server, str(pid_file), *ODD], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as command:
+        assert command.stderr is not None
+        assert b"hangs" in command.stderr.readline()
+        command.terminate()
+    folder = Path("/proc", pid_file.read_text(encoding="utf-8").strip())
+    for _ in range(100):
+        if not folder.exists():
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{folder} is still there")
 
 
 # What is measured
@@ -161,6 +210,35 @@ def test_growth_by_more_than_a_tenth_fails(tmp_path: Path, capsys: pytest.Captur
     assert main([*options, "--against", str(report), "--", *ODD, "105"]) == 0
     assert main([*options, "--against", str(report), "--", *ODD, "115"]) == 1
     assert "grown by more than a tenth: table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "null",
+        "[5]",
+        '[{"tool": "table", "arguments": {}}]',
+        '[{"tool": "table", "arguments": {}, "weight": {"tokens": {"o200k": "many"}}}]',
+        '[{"tool": "table", "arguments": {}, "weight": {"tokens": {"o200k": -5}}}]',
+        "[" * 100_000,
+    ],
+)
+def test_a_report_that_was_changed_by_hand_is_refused_before_anything_is_called(
+    calls: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "weights.json"
+    report.write_text(f'{{"format": "lro-weights/1", "calls": {calls}}}', encoding="utf-8")
+    assert main(["weigh", "--against", str(report), "--", "there-is-no-such-server"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(report) in line
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "none" / "weights.json")
+    assert main(["weigh", "--json", target, "--", "there-is-no-such-server"]) == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
 
 
 def test_a_report_of_another_format_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

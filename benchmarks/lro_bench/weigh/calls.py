@@ -5,6 +5,7 @@ Nothing else is ever called, and no argument is made up.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ def read_calls(path: Path, values: Mapping[str, str] | None = None) -> list[Tool
         data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise UsageError(f"{path}: not UTF-8: {problem.reason} at byte {problem.start}") from None
     except yaml.YAMLError as problem:
         raise UsageError(f"{path}: not valid YAML: {' '.join(str(problem).split())}") from None
     entries: Any = cast("dict[str, Any]", data).get("calls") if isinstance(data, dict) else None
@@ -48,9 +51,15 @@ def call_of(entry: Any, where: str, values: Mapping[str, str]) -> ToolCall:
     members = cast("dict[str, Any]", entry)
     if unknown := sorted(set(members) - {"tool", "arguments", "title"}):
         raise UsageError(f"{where}: unknown key {unknown[0]}; expected tool, arguments, title")
-    arguments: Any = members.get("arguments") or {}
+    arguments: Any = members.get("arguments")
+    if arguments is None:
+        arguments = {}
     if not isinstance(arguments, dict):
         raise UsageError(f"{where}.arguments: expected an object, got {arguments!r}")
+    try:
+        json.dumps(arguments, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        raise UsageError(f"{where}.arguments: no JSON: {problem} (a date or a time needs quotes)") from None
     return ToolCall(members["tool"], cast("dict[str, Any]", filled(arguments, values)), str(members.get("title", "")))
 
 
@@ -80,7 +89,7 @@ def read_only_calls(tools: Sequence[Mapping[str, Any]]) -> list[ToolCall]:
         schema = tool.get("inputSchema")
         required = cast("Mapping[str, Any]", schema).get("required") if isinstance(schema, Mapping) else None
         if required:
-            names = ", ".join(map(str, cast("list[Any]", required)))
+            names = ", ".join(map(str, cast("list[Any]", required if isinstance(required, list) else [required])))
             calls.append(ToolCall(name, {}, skipped=f"needs arguments ({names}): give them in a file with --calls"))
         else:
             calls.append(ToolCall(name, {}))

@@ -98,6 +98,8 @@ def compact(value: object) -> str:
 
 def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, threshold: int = THRESHOLD) -> Weight:
     """Weigh the result of a call."""
+    line = compact(result).encode("utf-8", "surrogatepass")
+    result = _of_whole_characters(result)
     texts = text_blocks(result)
     text = "\n".join(texts)
     structured = result.get("structuredContent")
@@ -128,8 +130,15 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
         query_tokens=query,
         is_offloaded=found is not None,
         problems=problems,
-        sha256=hashlib.sha256(compact(result).encode("utf-8", "surrogatepass")).hexdigest(),
+        sha256=hashlib.sha256(line).hexdigest(),
     )
+
+
+def _of_whole_characters(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result, with a question mark for each half character: JSON can have one, and neither files nor tokenizers."""
+    text = compact(result)
+    whole = text.encode("utf-8", "replace").decode()
+    return result if whole == text else json.loads(whole)
 
 
 def _shown(shown: Any) -> Shown:
@@ -140,10 +149,7 @@ def _duplication(texts: list[str], structured: object) -> str:
     if structured is None or not texts:
         return "none"
     whole = "\n".join(texts)
-    try:
-        value: Any = json.loads(whole)
-    except ValueError:
-        value = whole
+    value = _loaded(whole)
     members = list(cast("dict[str, Any]", structured).values()) if isinstance(structured, dict) else []
     if structured == value or any(member in (value, whole) for member in members):
         return "both"
@@ -152,9 +158,10 @@ def _duplication(texts: list[str], structured: object) -> str:
 
 
 def _loaded(text: str) -> Any:
+    """The JSON value of a text; the text if it is none, or is nested too deeply to be read."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

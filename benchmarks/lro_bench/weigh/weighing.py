@@ -10,6 +10,7 @@ from lro_bench.tokens import count
 from lro_bench.weigh.calls import ToolCall, read_only_calls
 from lro_bench.weigh.measure import THRESHOLD, Weight, compact, weigh_result
 from lro_conformance.version import version
+from lro_conformance.wire.reaper import Reaper
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import Limits, ServerProcess, as_object
 from lro_proxy.relay.output_schemas import widen_tools
@@ -90,9 +91,10 @@ def weigh(
     A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=max(timeout_s, 60.0), max_line_bytes=MAX_REPLY_BYTES)
+    reaper = Reaper()  # ends the server if this process is killed
 
     def start() -> tuple[ServerProcess, str]:
-        server = ServerProcess(command, limits=limits, env=env, cwd=cwd)
+        server = ServerProcess(command, limits=limits, env=env, cwd=cwd, watcher=reaper)
         failure = server.start()
         reply = None if failure else server.initialize()
         if reply is not None and not reply.ok:
@@ -140,6 +142,7 @@ def weigh(
         return replace(whole, rows=tuple(rows))
     finally:
         server.close()
+        reaper.close()
 
 
 def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
@@ -154,6 +157,8 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bo
     if reply.ok and result.get("isError") is True:
         text = " ".join(" ".join(_texts(result)).split())
         reason = reason or f"the tool reported an error: {text[:200]}"
+    elif reply.ok and not isinstance(reply.result, dict):
+        reason = reason or f"the result is no object, got {compact(reply.result)[:80]}"
     elif reply.ok:
         weight = weigh_result(result, len(reply.raw or b""), call.tool, threshold)
     server.transcript.cut_answers()
@@ -188,13 +193,24 @@ def _tools_tokens(listed: list[dict[str, Any]]) -> tuple[int, int]:
     return before, count(compact(copied))
 
 
-def grown(now: Weights, before: Mapping[str, Any]) -> list[str]:
-    """Results that are more than a tenth larger than in an earlier report, as sentences."""
-    earlier = {
-        f"{call['tool']} {compact(call['arguments'])}": call["weight"]["tokens"]["o200k"]
-        for call in before.get("calls", ())
-        if call.get("weight") is not None
-    }
+def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens of each result in an earlier report, by `Row.key`. Raises `ValueError` if that is none."""
+    try:
+        found = {
+            f"{call['tool']} {compact(call['arguments'])}": call["weight"]["tokens"]["o200k"]
+            for call in report["calls"]
+            if call["weight"] is not None
+        }
+    except (KeyError, TypeError, RecursionError) as problem:
+        raise ValueError(f"the calls of the report cannot be read ({type(problem).__name__}: {problem})") from None
+    for key, tokens in found.items():
+        if type(tokens) is not int or tokens < 0:
+            raise ValueError(f"{key}: expected a number of tokens, got {tokens!r}")
+    return found
+
+
+def grown(now: Weights, earlier: Mapping[str, int]) -> list[str]:
+    """Results that are more than a tenth larger than `earlier_tokens`, as sentences."""
     return [
         f"{row.key}: {earlier[row.key]:,} tokens before, {row.weight.tokens['o200k']:,} now"
         for row in now.rows
