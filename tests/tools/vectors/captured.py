@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -70,6 +70,7 @@ def exchange(server: type[Server], call: dict[str, str]) -> tuple[dict[str, Any]
     with TemporaryDirectory() as folder, ExitStack() as stack:
         settings = {"ENABLED": "true", "THRESHOLD_TOKENS": "1", "TTL_SECONDS": "3600", "OUTPUT_DIR": folder}
         stack.enter_context(patch.dict(os.environ, {f"ATLATL_PROMPT__OFFLOAD__{k}": v for k, v in settings.items()}))
+        stack.enter_context(chdir("/usr"))  # some paths are relative to it, so it is the same everywhere
         stack.enter_context(patch("time.time", lambda: float(SECONDS)))
         stack.enter_context(patch("time.sleep", lambda _: None))
         stack.enter_context(patch("os.urandom", lambda n: bytes(range(17, 17 + n))))
