@@ -13,7 +13,7 @@ import pytest
 from tests.servers.sound.catalogue import CHAPTERS, sounds
 from tests.support.certifying import Job, Outcome, spread
 
-SAMPLE = 20
+SAMPLE = 12
 
 TRICKY = (
     "counts_accesses",
