@@ -13,7 +13,7 @@ import pytest
 from tests.servers.sound.catalogue import CHAPTERS, sounds
 from tests.support.certifying import Job, Outcome, spread
 
-SAMPLE = 12
+SAMPLE = 15
 
 TRICKY = (
     "counts_accesses",
