@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an agent is told: the task and its tools."""
+    """The task of an agent, and its tools."""
 
     task: Task
     tools: tuple[str, ...]
@@ -85,7 +85,7 @@ def typical(setting: Setting) -> Plan:
 
 
 def _after_first(setting: Setting, first: str, *, at_once: bool) -> Plan:
-    """From the result of `list_memories`: a descriptor, a pointer to a saved result, or all records."""
+    """Act on the result of `list_memories`: a descriptor, a pointer to a saved result, or all records."""
     found, task = _json(first), setting.task
     if found is not None and found.get("offloaded"):
         path = cast("str", found["file_path"])
@@ -127,7 +127,7 @@ def _read_file(setting: Setting, path: str, *, at_once: bool) -> Generator[Seque
 
 
 def _search_lines(task: Task, path: str, *, at_once: bool) -> Plan:
-    """With tools that only search texts and show cut lines, IDs can be looked up and nothing else."""
+    """Look up IDs, which is all that tools can do that only search texts and show cut lines."""
     if "ids" not in task.facts:
         yield [Call("read_lines", {"path": path})]
         return _BLIND

@@ -26,9 +26,9 @@ class Ceiling:
     name: str
     title: str
     rule: str
-    """In words, for reports."""
+    """Words for the rule in reports."""
     apply: Callable[[str, str], Shown]
-    """From a result and the path where it would be saved to the text that is shown."""
+    """Function of a result, and of the path where it would be saved, that returns the text that is shown."""
 
 
 def _whole(text: str, path: str) -> Shown:

@@ -42,7 +42,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 @click.group()
 def bench() -> None:
-    """What offloading buys: the published evaluation rebuilt, bounds without a model, and runs with one."""
+    """Benchmark of offloading: the published evaluation rebuilt, bounds without a model, and runs with one."""
 
 
 @bench.command()

@@ -26,7 +26,7 @@ class Limits:
     """Most tokens of one request to a model, by o200k."""
 
     def __str__(self) -> str:
-        """In words, as reports print them."""
+        """Words for it in reports."""
         messages = "any number of messages" if self.messages is None else f"{self.messages} messages"
         return f"{messages}, {self.context_tokens:,} tokens of context"
 

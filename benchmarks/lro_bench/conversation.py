@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lro_bench.agents import AGENTS, Call, Setting
 from lro_bench.conditions import Condition, Limits
-from lro_bench.samples import Exchange, Sample, Usage, access, answer_of, is_correct, query_classes
+from lro_bench.samples import Exchange, Sample, Usage, answer_of, sample_of
 from lro_bench.tasks import Task
 from lro_bench.tokens import count
 
@@ -133,34 +133,26 @@ def converse(
     if not talk.exceeded:
         turns, messages = len(talk.requests), talk.messages
     answer = answer_of(final) if final is not None and not talk.exceeded else None
-    read = access(task.n, exchanges)
-    return Sample(
-        condition=condition.name,
-        family=task.family,
-        n=task.n,
-        task=task.id,
-        agent=agent,
-        expected=task.answer,
-        answer=answer,
-        correct=is_correct(answer, task.answer),
+    return sample_of(
+        condition.name,
+        task,
+        agent,
+        answer,
+        exchanges,
+        recipes,
         stop=talk.exceeded or "answered",
         turns=turns or len(talk.requests),
         messages=messages or min(talk.messages, condition.limits.messages or talk.messages),
-        calls=len(exchanges),
         input_tokens=sum(usage.input_tokens for usage in talk.requests),
         cached_tokens=sum(usage.cached_tokens for usage in talk.requests),
         output_tokens=sum(usage.output_tokens for usage in talk.requests),
         content_tokens=talk.content_tokens,
-        records_read=read,
-        pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
-        saw_all=read == task.n,
-        queries=query_classes(recipes, exchanges),
         least_messages=talk.messages if beyond_limits else None,
         least_context=talk.largest if beyond_limits else None,
     )
 
 
 def setting_for(condition: Condition, task: Task, agent: str) -> Setting:
-    """What an agent is told about a task under a condition."""
+    """The setting of an agent that solves a task under a condition."""
     pages = -(-task.n // condition.delivery.page_size) if condition.delivery.kind == "pages" else 1
     return Setting(task, condition.delivery.tools, pages if agent == "oracle" else 1)

@@ -24,7 +24,7 @@ from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
 from lro_bench.run import SAMPLES, Choice, begin, describe, finish, recipes
-from lro_bench.samples import Exchange, Sample, access, answer_of, is_correct, lines_of, query_classes
+from lro_bench.samples import Exchange, Sample, answer_of, is_correct, lines_of, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
 from lro_bench.tasks import Task, tasks
@@ -111,7 +111,7 @@ def run_model(
 
 
 def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str], object]) -> Iterator[Batch]:
-    """What is run, without the conditions that would run a model's programs on this machine."""
+    """The choice without the conditions that would run a model's programs on this machine."""
     for name in choice.conditions:
         condition = conditions()[name]
         if _CODE_TOOLS & set(condition.delivery.tools) and sandbox is None and not model.startswith(MOCK):
@@ -149,7 +149,7 @@ def _evaluate(
     whole = read_eval_log(log.location)
     by_id = {task.id: task for task in pending}
     finished = [
-        sample_of(one, by_id[str(one.id)], batch.condition, model)
+        sample_in_log(one, by_id[str(one.id)], batch.condition, model)
         for one in whole.samples or []
         if one.error is None and str(one.id) in by_id
     ]
@@ -264,37 +264,28 @@ def _sandboxed_python(condition: Condition, n: int) -> Any:
 # --- from a log to samples
 
 
-def sample_of(one: Any, task: Task, condition: Condition, model: str) -> Sample:
+def sample_in_log(one: Any, task: Task, condition: Condition, model: str) -> Sample:
     """The sample of an Inspect log."""
     exchanges = list(_exchanges(one.messages))
     final = one.output.completion if one.output is not None and one.limit is None else ""
-    answer = answer_of(final)
     usages = list(one.model_usage.values())
     cached = sum(usage.input_tokens_cache_read or 0 for usage in usages)
     written = sum(usage.input_tokens_cache_write or 0 for usage in usages)
-    read = access(task.n, exchanges)
-    return Sample(
-        condition=condition.name,
-        family=task.family,
-        n=task.n,
-        task=task.id,
-        agent=model,
-        expected=task.answer,
-        answer=answer,
-        correct=is_correct(answer, task.answer),
+    return sample_of(
+        condition.name,
+        task,
+        model,
+        answer_of(final),
+        exchanges,
+        recipes(),
         stop=_stop(one),
         turns=sum(message.role == "assistant" for message in one.messages),
         messages=len(one.messages),
-        calls=len(exchanges),
         input_tokens=sum(usage.input_tokens for usage in usages) + cached + written,
         cached_tokens=cached,
         output_tokens=sum(usage.output_tokens for usage in usages),
         cost=_cost(usages),
         content_tokens=sum(count(exchange.result) for exchange in exchanges),
-        records_read=read,
-        pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
-        saw_all=read == task.n,
-        queries=query_classes(recipes(), exchanges),
     )
 
 
@@ -305,7 +296,7 @@ def _cost(usages: Sequence[Any]) -> float | None:
 
 
 def _stop(one: Any) -> str:
-    """Why a conversation ended."""
+    """Reason why a conversation ended."""
     if one.limit is not None:
         return "messages" if one.limit.type == "message" else str(one.limit.type)
     return "context" if one.output is not None and one.output.stop_reason == "model_length" else "answered"

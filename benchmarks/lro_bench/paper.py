@@ -37,7 +37,7 @@ class Comparison:
     ours: str
     verdict: Verdict
     why: str = ""
-    """How ours was computed, or why there is none."""
+    """Computation of our figure, or the reason why there is none."""
 
 
 @cache

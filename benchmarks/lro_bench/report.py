@@ -26,7 +26,7 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Why not even the oracle solves a cell."""
+    """Reason why not even the oracle solves a cell."""
 
     why: str
     """``messages``, ``context`` or ``information``: which limit it is, or that no tool gives what is needed."""
@@ -36,7 +36,7 @@ class Unreachable:
     """Tokens of its largest request."""
 
     def __str__(self) -> str:
-        """In a few words."""
+        """A few words for the reason."""
         match self.why:
             case "messages":
                 return f"unreachable: takes {self.least_messages:,} messages" if self.least_messages else "unreachable"
@@ -70,7 +70,7 @@ class Cell:
     content_tokens: float
     turns: float
     tokens_until_right: float | None
-    """Of the samples with a right answer; None without any."""
+    """Mean over the samples with a right answer; None if there is none."""
     turns_until_right: float | None
     access_ratio: float
     """Median share of the records that were read."""
@@ -185,7 +185,7 @@ def make_report(samples: Sequence[Sample], runs: Sequence[Mapping[str, Any]]) ->
 
 
 def _unreachable(group: Sequence[Sample]) -> Unreachable | None:
-    """Why the oracle fails; None if it solves every task."""
+    """Reason why the oracle fails; None if it solves every task."""
     failed = [sample for sample in group if not sample.correct]
     if not failed:
         return None

@@ -33,7 +33,7 @@ def to_json(report: Report) -> str:
 
 
 def reach(report: Report, agent: str = "oracle") -> Iterator[tuple[str, list[tuple[str, str, list[str]]]]]:
-    """For each source of conditions the rows of a table: condition, family, and a cell for each size."""
+    """Rows of a table for each source of conditions: condition, family, and a cell for each size."""
     for source, title in SOURCES.items():
         rows: list[tuple[str, str, list[str]]] = []
         for name, condition in conditions().items():

@@ -25,12 +25,12 @@ FORMAT = "lro-bench-run/1"
 SAMPLES, RUN = "samples.jsonl", "run.json"
 _WORKERS = 2
 Key = tuple[str, str, int, str, str]
-"""What makes a sample the same as another: `Sample.key`."""
+"""Key of a sample: `Sample.key`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to run."""
+    """Choice of what to run."""
 
     conditions: tuple[str, ...]
     sizes: tuple[int, ...]

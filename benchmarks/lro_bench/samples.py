@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from lro_bench.corpus import corpus
 from lro_bench.queries import SCORES, classify
+from lro_bench.tasks import Task
 from lro_conformance.report.atomic import write_text
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -87,8 +88,32 @@ class Sample:
 
     @property
     def key(self) -> tuple[str, str, int, str, str]:
-        """What makes a sample the same as another."""
+        """Key that two runs of the same sample share."""
         return self.agent, self.condition, self.n, self.family, self.task
+
+
+def sample_of(
+    condition: str, task: Task, agent: str, answer: str | None, exchanges: Sequence[Exchange], recipes: Sequence[str],
+    **figures: Any,
+) -> Sample:  # fmt: skip
+    """The sample of a conversation, scored by its answer and its tool calls; *figures* are the other fields."""
+    read = access(task.n, exchanges)
+    return Sample(
+        condition=condition,
+        family=task.family,
+        n=task.n,
+        task=task.id,
+        agent=agent,
+        expected=task.answer,
+        answer=answer,
+        correct=is_correct(answer, task.answer),
+        calls=len(exchanges),
+        records_read=read,
+        pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
+        saw_all=read == task.n,
+        queries=query_classes(recipes, exchanges),
+        **figures,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +147,7 @@ def access(n: int, exchanges: Iterable[Exchange]) -> int:
 
 
 def query_classes(recipes: Sequence[str], exchanges: Iterable[Exchange]) -> dict[str, int]:
-    """How many queries of the file belong to each class; *recipes* are the commands of the descriptor's library."""
+    """Number of queries of the file in each class; *recipes* are the commands of the descriptor's library."""
     counts: dict[str, int] = {}
     for exchange in exchanges:
         if exchange.tool in READING_TOOLS:

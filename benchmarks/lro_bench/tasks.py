@@ -49,7 +49,7 @@ class Task:
     n: int
     question: str
     answer: str
-    """As it stands after ``ANSWER:``."""
+    """The text after ``ANSWER:``."""
     facts: Mapping[str, Any]
     """The predicate, from which both evaluations compute the answer."""
     jq: str
@@ -127,7 +127,7 @@ def _is_feasible(family: str, answer: str) -> bool:
 
 @cache
 def feasible_filters(n: int) -> Mapping[str, int]:
-    """How many filters have 3 to 50 matches, of all that the published description permits, by their comparison."""
+    """Number of filters with 3 to 50 matches, of all that the published description permits, by their comparison."""
     found = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)
     for facts in _all_filters():

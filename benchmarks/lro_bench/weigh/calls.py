@@ -24,7 +24,7 @@ class ToolCall:
     tool: str
     arguments: Mapping[str, Any]
     title: str = ""
-    """What the call shows, in a few words."""
+    """A few words for the call."""
     skipped: str = ""
 
 

@@ -37,7 +37,7 @@ _SAVED = "/tmp/results/result.txt"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a client shows of a result."""
+    """Part of a result that a client shows."""
 
     tokens: int
     is_cut: bool
@@ -71,7 +71,7 @@ class Weight:
     cuts_itself: str
     """The word by which the server says that the result is not all; empty if it does not."""
     clients: dict[str, Shown]
-    """What each client would show, by the name of its rule."""
+    """Part that each client would show, by the name of its rule."""
     descriptor_tokens: int | None
     """Tokens of the descriptor; None if the result stays inline at the threshold."""
     query_tokens: int | None

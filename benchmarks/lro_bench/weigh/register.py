@@ -40,7 +40,7 @@ class Entry:
     ecosystem: str
     """``npm`` or ``pypi``."""
     package: str
-    """With its version, as the package manager is asked for it."""
+    """Name and version, as the package manager takes them."""
     beside: tuple[str, ...]
     """Further requirements that the package does not ask for itself."""
     program: str

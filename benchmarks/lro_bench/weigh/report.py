@@ -48,7 +48,7 @@ def facts(weights: Weights) -> str:
 
 
 def sentence(weight: Weight) -> str:
-    """What a result is, in words."""
+    """Sentence about the weight of a result."""
     parts = [
         f"{weight.reply_bytes:,} bytes",
         f"{weight.text_characters:,} characters of text, {weight.structured_characters:,} of structured content",
@@ -126,7 +126,7 @@ def to_markdown(weights: Weights) -> str:
 
 
 def legend() -> list[str]:
-    """What the columns mean."""
+    """Explanation of the columns."""
     rules = "; ".join(
         f"{CEILINGS[name].title}: {CEILINGS[name].rule}" for name in ("claude-code", "codex", "deepagents")
     )

@@ -33,7 +33,7 @@ class Row:
 
     @property
     def key(self) -> str:
-        """What makes it the same call as one of another report."""
+        """Key that the same call has in another report."""
         return f"{self.tool} {compact(self.arguments)}"
 
 
@@ -52,7 +52,7 @@ class Weights:
     threshold: int
     rows: tuple[Row, ...]
     failure: str = ""
-    """Why nothing could be weighed."""
+    """Reason why nothing could be weighed."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON (schemas/weights.schema.json)."""
@@ -177,7 +177,7 @@ def _texts(result: Mapping[str, Any]) -> list[str]:
 
 
 def _reason(reply: Reply) -> str:
-    """Why a reply is no result; empty if it is one."""
+    """Reason why a reply is no result; empty if it is one."""
     if reply.failure is not None:
         last = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
         return " ".join([reply.failure.detail, *(f"(stderr: {line.strip()[:200]})" for line in last)])

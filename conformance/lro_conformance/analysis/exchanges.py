@@ -300,12 +300,12 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.has_file or shown is None or comparison is None:
         return
+    if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
+        yield "a file has lines that are not JSON objects (LRO-FILE-01)"
+        return
     records = shown.records
     if records is None:
         yield from _complete_by_text(exchange, context)
-        return
-    if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
-        yield "a file has lines that are not JSON objects (LRO-FILE-01)"
         return
     here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
     if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):

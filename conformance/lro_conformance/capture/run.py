@@ -36,4 +36,4 @@ class CapturedRun:
     incomplete: str = ""
     """The reason why the run ended before its last experiment; empty if it did not."""
     shortage: str = ""
-    """What the machine lacked, so that there is no verdict; empty if it lacked nothing."""
+    """Resource that the machine lacked, so that there is no verdict; empty if it lacked nothing."""

@@ -439,7 +439,7 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
 
 @check("LRO-CFG-03")
 def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects) -> None:
-    """With ttl_seconds = 600, files of any age are deleted or kept by that age."""
+    """Files of any age are deleted or kept by the TTL that was set."""
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
         raise NotObserved("files are not deleted by their age under this TTL")

@@ -142,7 +142,7 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
     What the same call says when nothing has failed is no warning.
     """
     said: dict[int, str] = {}
-    """Of inline calls, each of which is like several that failed."""
+    """Texts of inline calls, each of which is like several that failed."""
     for failing in _inline(fallback, subjects):
         if _perhaps_not_tried(estimates, failing, subjects):
             continue

@@ -23,7 +23,7 @@ class Finding:
     name: str
     found: str
     missing: str = ""
-    """What to do if it is lacking and a run needs it; empty otherwise."""
+    """Advice if it is lacking and a run needs it; empty otherwise."""
 
 
 @click.command()

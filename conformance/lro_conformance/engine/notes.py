@@ -143,7 +143,7 @@ def _above(survey: Survey) -> str:
 
 
 def _what_came(call: Call) -> str:
-    """What a call returned, in a few words."""
+    """A few words for what a call returned."""
     if call.reply.failure is not None:
         return call.reply.failure.detail
     if call.outcome == "error":

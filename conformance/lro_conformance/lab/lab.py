@@ -1,4 +1,4 @@
-"""Laboratory: opens benches under chosen settings, and keeps those that property checks use until the run ends."""
+"""Laboratory: opens benches under chosen settings, and keeps those that several trials use until the run ends."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _binds(result: RequirementResult) -> bool:
 
 
 def next_step(report: Report) -> str | None:
-    """What to repair so that the next level is proved; None if nothing is to be repaired, or nothing is known."""
+    """The repairs that would prove the next level; None if nothing is to be repaired, or nothing is known."""
     open_levels = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
     if report.failure is not None or not open_levels or is_selection(report):
         return None
@@ -387,7 +387,7 @@ def _level(report: Report, number: int) -> Fact:
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """What keeps the claimed level from being proved although a baseline accepts the rest."""
+    """Requirements that keep the claimed level from being proved although a baseline accepts the rest."""
     if report.claimed is None or not any(a.state == "accepted" for a in report.baseline):
         return
     for result, verdict in open_results(report):

@@ -70,7 +70,7 @@ class Edges:
     reason: str | None
     """Reason why there are none."""
     threshold: int
-    """Threshold of the server that is kept at one edge, for property checks; 0 if none is."""
+    """Threshold of the server that is kept at one edge, for the explorer; 0 if none is."""
 
 
 @trial("exact threshold: E and E−1")

@@ -68,7 +68,7 @@ class Results:
 
     @cached_property
     def requirements(self) -> list[RequirementResult]:
-        """By requirement, in the order of the catalogue: those that some vector is about."""
+        """Results by requirement, in the order of the catalogue, of those that some vector is about."""
         found: list[RequirementResult] = []
         for r in catalogue(self.edition):
             about = [one for one in self.results if r.id in one.vector.requirements]

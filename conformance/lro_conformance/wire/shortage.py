@@ -40,7 +40,7 @@ def shortage_of(problem: BaseException) -> str | None:
 
 
 def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
-    """What the temporary folder lacks, in one line; None if it has *least* free bytes, and a free inode."""
+    """A line that says what the temporary folder lacks; None if it has *least* free bytes, and a free inode."""
     try:
         place = folder or Path(tempfile.gettempdir())
         found = os.statvfs(place)

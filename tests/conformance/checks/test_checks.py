@@ -201,6 +201,10 @@ class TestTemporaryFolder:
         assert self.judged(call(file=file(path))).verdict is verdict
         assert self.judged(bare=call(file=file(path))).verdict is verdict
 
+    @pytest.mark.parametrize(("cwd", "verdict"), [("/tmp/checkout", Verdict.FAIL), ("/tmp", Verdict.PASS)])
+    def test_the_working_directory_is_no_temporary_one_though_it_may_be_in_it(self, cwd: str, verdict: Verdict) -> None:
+        assert self.judged(call(file=file(f"{cwd}/a"), start=Made(cwd=Path(cwd)))).verdict is verdict
+
     def test_the_path_without_links_counts_where_it_is_known(self) -> None:
         assert self.judged(call(file=file("/var/a", real="/tmp/a"))).verdict is Verdict.PASS
         assert self.judged(call(file=file("/tmp/a", real=None))).verdict is Verdict.PASS

@@ -37,7 +37,7 @@ MAX_LINKS = 6
 """Links to requirements that prevent a level; the others are only listed below."""
 
 SHORTEST_S = 0.005
-"""Shortest duration that is drawn; property checks with nothing to try take less."""
+"""Shortest duration that is drawn; trials with nothing to try take less."""
 
 Kind = Literal["sent", "received", "about"]
 
