@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from lro_conformance.analysis.exchanges import RULES, Context, Exchange, Judged, exchanges_of, findings
 from lro_conformance.trials.exploration import Triple
 from lro_spec.editions import edition
+from tests.support.made import Made
 
 A = {"id": "a", "title": "A", "content": "text"}
 B = {"id": "b", "title": "B", "content": "more"}
