@@ -46,12 +46,17 @@ class ProxyOptions:
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
 
-    def threshold_of(self, tool: str) -> int | None:
-        """The threshold of a tool in tokens; None: its results are never offloaded."""
+    def threshold_of(self, tool: str, declared: int | None = None) -> int | None:
+        """The threshold of a tool in tokens; None: its results are never offloaded.
+
+        *declared* is the one that its server declares, which takes the place of the general one.
+        """
         if not self.settings.enabled:
             return None
         matching = [(len(glob), tokens) for glob, tokens in self.thresholds if fnmatch.fnmatchcase(tool, glob)]
-        return max(matching, key=lambda found: found[0])[1] if matching else self.settings.threshold_tokens
+        if matching:
+            return max(matching, key=lambda found: found[0])[1]
+        return self.settings.threshold_tokens if declared is None else declared
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:

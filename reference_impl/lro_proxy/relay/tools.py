@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from lro_proxy import protocol
-from lro_proxy.errors import NO_METHOD
+from lro_proxy.errors import GONE, NO_METHOD, error_line
 from lro_proxy.relay.server_tools import ServerTools
 from lro_proxy.tools import sampling
 from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
@@ -170,6 +170,13 @@ class ProxyTools:
                 time.sleep(0.01)
             if call.thread is not None:
                 call.thread.join(max(0.0, until - time.monotonic()))
+
+    def stop(self, why: str) -> None:
+        """Answer the calls in progress with an error, because the proxy is ending."""
+        while self._running:
+            _, call = self._running.popitem()
+            call.cancellation.request()
+            self._send(error_line(call.id, GONE, why))
 
     def _reserve_names(self, names: Iterable[object]) -> None:
         """Hide the tools whose names the server uses."""
