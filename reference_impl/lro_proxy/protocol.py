@@ -34,6 +34,14 @@ def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearr
     return serialise(exact)
 
 
+def client_name(message: Message) -> str:
+    """The name of the client, where a request states it: in `initialize`, or in any since 2026-07-28."""
+    params = members(message.get("params"))
+    info = params.get("clientInfo", _meta(message).get(f"{_META_PREFIX}clientInfo"))
+    name = members(info).get("name")
+    return name if isinstance(name, str) else ""
+
+
 def is_announced(message: Message) -> bool:
     """True if a request says that a proxy nearer to the client offloads."""
     params = members(message.get("params"))

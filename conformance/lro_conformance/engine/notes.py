@@ -41,9 +41,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         if survey.lowest > 1:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):
-            found.append(
-                "the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one"
-            )
+            found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unused_features(survey)
         found += _undecided(survey)
     cleanup = have.get("cleanup")

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
+from lro_proxy.gain.ledger import Ledger, tokens_of
 from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
-from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy
+from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy, client_name
 from lro_proxy.relay import size_limits
 from lro_proxy.relay.output_schemas import advertise, widen_tool
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
@@ -62,6 +63,8 @@ class RelayOptions:
     """The capability ``lro`` that the proxy advertises."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
+    ledger: Ledger | None = None
+    """Counts what is saved."""
     enabled: bool = True
     """False if nothing is offloaded; then nothing is announced to the server, or changed in its list of tools."""
 
@@ -173,12 +176,14 @@ class Relay:
         if "method" in message and not possible:
             self._has_unparsed = True  # left to the server
         elif "method" in message and id is not None:
-            self._add(request_of(message, params))
+            self._add(request_of(message, params), client_name(message))
         elif message.get("method") == "notifications/cancelled":
             self._requests.cancel(params.get("requestId"))
         return announce_proxy(message, line) if self._options.enabled else line
 
-    def _add(self, request: Request) -> None:
+    def _add(self, request: Request, client: str) -> None:
+        if client and self._options.ledger is not None:
+            self._options.ledger.client = client
         if request.method == "initialize":
             self._defers = request.defers
         if request.defers and request.method == "initialize":
@@ -307,17 +312,24 @@ class Relay:
                 changed = (self._tools is not None and self._tools.advertise(message["result"])) or changed
                 return serialise(message) if changed else None
             if request.method == "tools/list":
-                message = parse_lossless(line)
-                changed = self._options.enabled and not request.defers and self._adapt_tools(message["result"])
-                changed = (
-                    self._tools is not None and self._tools.add_to_list(message["result"], request.id)
-                ) or changed
-                return serialise(message) if changed else None
+                return self._list_tools(line, request)
         except RecursionError:
             return error_line(request.id, UNREADABLE, f"the server's answer {TOO_DEEP}")
         except Exception as problem:  # must not lose this answer nor later ones
             self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
+
+    def _list_tools(self, line: bytes | bytearray, request: Request) -> bytes | None:
+        message = parse_lossless(line)
+        before = serialise(message) if self._options.ledger is not None else b""
+        changed = self._options.enabled and not request.defers and self._adapt_tools(message["result"])
+        changed = (self._tools is not None and self._tools.add_to_list(message["result"], request.id)) or changed
+        if not changed:
+            return None
+        after = serialise(message)
+        if self._options.ledger is not None:
+            self._options.ledger.listed(len(after) - len(before))
+        return after
 
     def _adapt_tools(self, result: Message) -> bool:
         """Make the list of tools one of a server that offloads; True if changed."""
@@ -345,16 +357,28 @@ class Relay:
         if request.method == "tools/call" and answer is None:
             self._tasks.remember(request, members(message["result"]))
         try:
-            return self._tool_result(line, request, answer)
+            rewritten = self._tool_result(line, request, answer)
         except (ValueError, TypeError, RecursionError):
-            return self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
+            rewritten = self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
+        if self._options.ledger is not None:
+            self._count(request, message, rewritten, answer)
+        return rewritten
+
+    def _count(self, request: Request, message: Message, rewritten: bytes | None, answer: Answer | None) -> None:
+        """Count a result and what the client gets for it."""
+        assert self._options.ledger is not None
+        if rewritten is not None:
+            sent = tokens_of(members(members(parse(rewritten)).get("result")))
+        else:
+            sent = tokens_of(message["result"]) if answer is None else -(-answer.result.size[0] // 4)
+        self._options.ledger.result(request.tool, request.arguments, sent)
 
     def _offload_in_task(self, line: bytes | bytearray, member: str, request: Request) -> bytes | None:
         """The line of a message about a task with a descriptor; None if it stays as it is."""
         call = replace(request, method="tasks/result", cancelled=False)
 
         def offload(line: bytes) -> bytes | None:
-            return self._offload({}, line, call, None)
+            return self._offload(cast("Message", parse(line)), line, call, None)
 
         return rewrite_result(line, member, offload)
 
