@@ -206,7 +206,7 @@ def test_a_server_that_never_ends_its_goodbye_is_left_all_the_same(tmp_path: Pat
         while not served.messages("tools/call"):
             time.sleep(0.01)
         client.process.terminate()
-        assert client.process.wait(10) == 0
+        assert client.process.wait(10) == 143
         assert served.seen[-1][0] == "DELETE"
 
 
