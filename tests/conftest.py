@@ -23,6 +23,8 @@ for number in (signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
+os.environ["LRO_GAIN"] = "off"  # the record of lro proxy is its user's
+
 # A machine that is busy otherwise makes no test fail; in CI, nor does what a change has not brought: examples there are
 # the same each time, elsewhere always others.
 settings.register_profile(

@@ -23,6 +23,7 @@ from lro_proxy.payload.jsonl import JsonLines
 from lro_proxy.payload.result import ToolResult, with_strings
 from lro_proxy.payload.text import Text
 from lro_reference.results import Lines, Records
+from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 
 SMALL = 4096
@@ -215,9 +216,12 @@ def _size(value: object) -> int:
     """The size of a value as JSON, in bytes; numbers and other short values count alike."""
     if isinstance(value, (dict, Array)):
         large: list[Array] = []
-        size = len(orjson.dumps(value, default=large.append))
+        try:
+            size = len(orjson.dumps(value, default=large.append))
+        except TypeError:  # half of a surrogate pair, or deep nesting
+            return len(encode(in_memory(value)))
         return size + sum(array.stop - array.start for array in large)
-    return len(orjson.dumps(value)) if isinstance(value, (list, str)) else 8
+    return len(encode(value)) if isinstance(value, (list, str)) else 8
 
 
 def _is_small(value: object) -> bool:
