@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
+from lro_conformance.analysis.decided import decided_calls
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
@@ -118,7 +119,9 @@ class Judgement:
             failure = shortage
         elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
             remarks, failure = (*remarks, *failure.splitlines()), None
-        explored = self._evidence.captured.get("explored")
+        have = self._evidence.captured
+        explored = have.get("explored")
+        default_threshold = edition_named(edition).default_threshold_tokens
         return Report(
             suite_version=version(),
             edition=edition,
@@ -138,6 +141,7 @@ class Judgement:
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
             incomplete=run.incomplete,
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
