@@ -40,6 +40,8 @@ class CheckResult:
     recorded."""
     place: str = ""
     """Place in a document, such as ``descriptor /jq_recipes``; failures at one place are likely to have one cause."""
+    elsewhere: bool = False
+    """True if only trials that the check does not ask for show the failure, such as the explorer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 **({"reproduce": c.reproduce} if c.reproduce else {}),
                 **({"location": c.location} if c.location else {}),
                 **({"place": c.place} if c.place else {}),
+                **({"elsewhere": True} if c.elsewhere else {}),
             }
             for c in result.checks
         ],

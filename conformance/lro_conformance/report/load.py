@@ -152,6 +152,7 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
             reproduce=c.get("reproduce", ""),
             location=c.get("location", ""),
             place=c.get("place", ""),
+            elsewhere=c.get("elsewhere", False),
         )
         for c in value["checks"]
     )
