@@ -293,8 +293,9 @@ def _begin(lines: Sequence[str]) -> tuple[str, int] | None:
         counts = [None if '"' in line else line.count(delimiter) for line in lines]
         for banner in range(min(_BANNER, len(lines) - 2)):
             sample = counts[banner : banner + _SAMPLE]
-            while len(sample) > 2 and banner + len(sample) == len(lines) and sample[-1] == 0:
-                sample.pop()  # a note below
+            if banner + len(sample) == len(lines):
+                while len(sample) > 2 and sample[-1] == 0:
+                    sample.pop()  # a note below
             found = {count for count in sample if count is not None}
             if len(found) == 1 and 0 < (count := found.pop()) < _MOST_COLUMNS and len(sample) > 2:
                 is_first = counts[banner] == count and count not in counts[:banner]
