@@ -17,7 +17,7 @@ from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.pointers import is_pointer
 from lro_proxy.payload.result import ToolResult, content_of, is_text, of_program
 from lro_proxy.payload.shape import Shape, shape, text_shape
-from lro_proxy.payload.text import Text
+from lro_proxy.payload.text import Text, joined
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -301,7 +301,7 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
 
 
 def _is_text(payload: Shape) -> bool:
-    return payload.extra.get("format") == "text"
+    return payload.extra.get("format") == "text" and "at" not in payload.extra
 
 
 def _truncated(
@@ -312,7 +312,7 @@ def _truncated(
         noun = "line" if _is_text(payload) else "record"
         warning += f" Of the first {noun}, its first {len(beginning)} characters are returned."
     if _is_text(payload) and result.get("structuredContent") is None:
-        text = beginning or "\n".join(json.loads(line)["text"] for line in lines)
+        text = beginning or joined(map(json.loads, lines))
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
     return _cut(result, lines, total, warning, beginning)
 
