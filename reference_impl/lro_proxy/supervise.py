@@ -84,9 +84,14 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
     if toolbox is None:
-        interceptor, tools = Interceptor(options.settings, emit=to_stderr, estimate=estimate), None
+        interceptor, tools = (
+            Interceptor(options.settings, emit=to_stderr, estimate=estimate, form=options.descriptor),
+            None,
+        )
     else:
-        interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, publish=toolbox.publish)
+        interceptor = Interceptor(
+            options.settings, emit=to_stderr, estimate=estimate, publish=toolbox.publish, form=options.descriptor
+        )
         tools = ProxyTools(toolbox, client.write, log)
     stopped = threading.Event()
     wiring = Wiring(options, interceptor, stopped)

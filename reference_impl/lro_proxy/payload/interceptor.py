@@ -13,6 +13,7 @@ import orjson
 
 from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
+from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.result import ToolResult, content_of, is_text, of_program
 from lro_proxy.payload.shape import Shape, shape, text_shape
@@ -50,7 +51,8 @@ class Interceptor:
 
     *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a wrong
     one. *emit* receives an event for every file written and every failed write. *publish* receives every descriptor
-    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`).
+    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* says how much the descriptors
+    of results that are no memories tell.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class Interceptor:
         emit: Emit = to_stderr,
         estimate: Estimate = script_aware_estimate,
         publish: Callable[[OffloadResponse], OffloadResponse] = lambda response: response,
+        form: Form = "full",
     ) -> None:
         self.settings = from_environment() if settings is None else settings
+        self._form: Form = form
         self._emit, self._estimate, self._publish = emit, estimate, publish
         self._count = _COUNTERS.get(estimate)
 
@@ -172,13 +176,21 @@ class Interceptor:
         arguments: Mapping[str, Any] | None,
     ) -> Mapping[str, Any] | None:
         memories = memory_results.are_memories(payload.records)
-        results = (_memories if memories else _records)(payload, tool, arguments or {}, tokens)
+        guide = None if memories else RecordGuide(payload, tokens, settings.threshold_tokens, self._form)
+        results = (
+            _memories(payload, tool, arguments or {})
+            if guide is None
+            else _records(payload, tool, arguments or {}, tokens, guide)
+        )
         edition = MEMORY_EDITION if memories else RECORD_EDITION
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
                 return None
             case Offloaded(response):
-                return _descriptor(result, self._publish(response))
+                response = self._publish(response)
+                if guide is None:
+                    return _described(result, response.to_dict())
+                return _described(result, guide.descriptor(response))
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
@@ -222,13 +234,12 @@ class Interceptor:
             case Inline():
                 return shown.parsed()
             case Offloaded(response):
-                return _descriptor(shown.members, self._publish(response))
+                return _described(shown.members, self._publish(response).to_dict())
             case Truncated(lines, total, warning):
                 return _cut(shown.members, lines, total, warning)
 
 
-def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    del tokens  # memories are estimated from their lines, as any memory server does
+def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
     return ResultSet(
         operation=memory_results.operation(tool),
         detail=memory_results.detail(arguments, payload.records),
@@ -236,13 +247,12 @@ def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: i
         line_schema=memory_results.line_schema(payload.records),
         schema_version=SCHEMA_VERSION,
         query=_query(arguments),
-        lines=payload.lines,
+        lines=payload.lines,  # without an estimate: it is that of the lines, as in any memory server
         extra=payload.extra,
     )
 
 
-def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    guide = RecordGuide(payload)
+def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide) -> ResultSet:
     return ResultSet(
         operation=operation_of(tool),
         detail="full",
@@ -267,8 +277,7 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
     return query if isinstance(query, str) else None
 
 
-def _descriptor(result: Mapping[str, Any], response: OffloadResponse) -> dict[str, Any]:
-    value = response.to_dict()
+def _described(result: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
     return _with_payload(result, encode(value).decode(), value)
 
 
