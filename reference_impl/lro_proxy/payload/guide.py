@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from lro_proxy.payload.descriptor_form import FORMS, Form
@@ -23,6 +24,7 @@ _CHARACTERS = 4
 _SKELETON, _USUAL_PATH = 360, 60
 """Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
 _LONGEST_VALUE = 40
+_MOST_RESOURCES = 3
 _LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 60}
 """Tokens of a schema that names all there is to name."""
 
@@ -100,7 +102,16 @@ class RecordGuide:
             return response.to_dict()
         size: dict[str, Any] = {"size": self._written.size, "sha256": self._written.sha256}
         preview = {"preview": self._first} if self._first else {}
-        return replace(response, further=size | preview).to_dict()
+        return replace(response, further=size | self._origin() | preview).to_dict()
+
+    def _origin(self) -> dict[str, Any]:
+        """The names of the embedded resources that the records come from."""
+        blocks: Mapping[str, Any] = self._shape.extra.get("blocks", {})
+        resources = [
+            {key: block["resource"][key] for key in ("uri", "mimeType") if key in block["resource"]}
+            for block in islice((block for block in blocks.values() if "resource" in block), _MOST_RESOURCES)
+        ]
+        return {"resources": resources} if resources else {}
 
     @cached_property
     def _first(self) -> list[Any]:
