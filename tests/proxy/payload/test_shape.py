@@ -262,24 +262,6 @@ def test_the_file_and_the_descriptor_are_valid_by_the_papers_edition(folder: Pat
     assert [f for f in findings if f.line in (None, 1)] == []  # its records are no memories
 
 
-def test_recipes_are_for_the_fields_that_are_there_and_give_what_they_say(folder: Path) -> None:
-    from lro_spec.recipes.runner import run
-
-    rows = [
-        {"id": n, "a b": "it's \\(env)", "status": ["open", "done", 'o"dd'][n % 3], "price": n, "and": "x"}
-        for n in range(90)
-    ]
-    _, _, response = offload(content(json.dumps(rows)), folder)
-    assert response.summary.top_namespaces == ("open", "done", 'o"dd')
-    assert len(response.jq_recipes) == 10
-    data = Path(response.file_path).read_bytes()
-    by_name = {r.description: run(parse_command(r.command), data, binary=None) for r in response.jq_recipes}
-    assert all(done.ok and done.stdout for name, done in by_name.items() if "word" not in name)
-    counts = [json.loads(line) for line in by_name["How many records of each status"].stdout.splitlines()]
-    assert {c["value"]: c["count"] for c in counts} == {"open": 30, "done": 30, 'o"dd': 30}
-    assert json.loads(by_name["price: least, most, mean"].stdout)["max"] == 89
-
-
 def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> None:
     lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
     small = [{"id": 1}]
