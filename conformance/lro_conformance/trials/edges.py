@@ -250,7 +250,7 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
     which two calls show little.
     """
     calls = list(survey.repeats[name])
-    same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
+    same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
     if name in survey.volatile_operations or not same:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]
