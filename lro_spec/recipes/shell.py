@@ -42,8 +42,6 @@ _AFTER_READ = ("tail", "-n", "+2")
 """Equivalent of one `read` before a command that reads the rest."""
 SUBSTITUTED = "<(…)\0"
 """Placeholder in a stage for a process substitution that is used as a file; no command can contain it."""
-_PLAIN = re.compile(r"[\w./:@%+,=-]+", re.ASCII)
-"""Characters that mean nothing to a shell, wherever they stand: most of a command."""
 LONGEST = 65_536
 """Largest number of characters of a command."""
 
@@ -103,10 +101,6 @@ class _Reader:
     def pipeline(self) -> list[list[str]]:
         """The words of the stages from here to the end of the command or of the group."""
         while self.at < len(self._text):
-            if (plain := _PLAIN.match(self._text, self.at)) is not None:
-                self._word.add(plain[0], quoted=False)
-                self.at = plain.end()
-                continue
             char = self._text[self.at]
             if self._within and self._ends(char):
                 break
