@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
 from lro_conformance.analysis.decided import decided_calls
+from lro_conformance.analysis.documents import NOT_DOCUMENTS, prepare
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
@@ -51,6 +53,25 @@ class Judgement:
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
         self._shortage = ""
+        self._preparation = self._prepare()
+
+    def prepare(self) -> bool:
+        """Do a small part of the work that is due when all evidence is there. Returns False if there is none yet."""
+        return next(self._preparation)
+
+    def _prepare(self) -> Iterator[bool]:
+        prepared: set[str] = set()
+        while True:
+            survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
+            fresh = [name for name in self._evidence.captured if name not in prepared]
+            if isinstance(survey, Survey) and survey.offloaded:
+                details = self._evidence.select(["details"])["details"]
+                for name in (n for n in fresh if n not in NOT_DOCUMENTS):
+                    with suppress(Exception):  # raised again, and told, when all evidence is judged
+                        for _ in prepare(survey, details, self._evidence.captured[name], edition):
+                            yield True
+            prepared.update(fresh)
+            yield False
 
     def advance(self) -> None:
         """Judge every check whose evidence has been captured."""

@@ -51,7 +51,7 @@ CHARACTERS_PER_TOKEN = 4
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
-MUST_RUN_BEFORE = ("defaults", "fallback", "control")
+MUST_RUN_BEFORE = ("defaults", "control")
 """Trials that end before the explorer begins: they compare calls with those of kept servers, to which it gives
 further memories."""
 
