@@ -171,9 +171,7 @@ def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:
 
 def test_what_is_looked_for_is_told() -> None:
     (found,) = said(*all_but(at3='99,"x"'))
-    assert found.startswith(
-        f"LRO-REC-03 /jq_recipes/2/command: recipe 3 ({TEXTS[3]}, searching"
-    )
+    assert found.startswith(f"LRO-REC-03 /jq_recipes/2/command: recipe 3 ({TEXTS[3]}, searching")
     assert 'searching for "keyword")' in found
 
 
