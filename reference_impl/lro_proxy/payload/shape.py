@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from operator import eq
 from typing import Any, cast
 
@@ -89,7 +89,8 @@ def _repeats_blocks(structured: Any, blocks: Blocks) -> dict[str, Any] | None:
         return None
     if all(map(eq, blocks.texts, chain.from_iterable(items.lossless_batches()))):
         return _repetition(key, {}, as_text=True)
-    are_same = all(map(same, blocks.values(), chain.from_iterable(items.lossless_batches())))
+    others = chain.from_iterable(items.lossless_batches())
+    are_same = all(same(batch, list(islice(others, len(batch)))) for batch in blocks.values())
     return _repetition(key, {}, as_text=False) if are_same else None
 
 
@@ -136,13 +137,16 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
             value, are_tuples = spelled
             return of_value(value, {**extra, "notation": "python", **({"tuples": True} if are_tuples else {})})
     found = forms.of_text(text.utf8)
-    return None if found is None else replace(found, extra={**found.extra, **extra})
+    if found is None:
+        return None
+    return replace(found, extra={**found.extra, **extra}, is_well_formed=text.is_well_formed)
 
 
 def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
     records = blocks.records()
     lines = BatchedLines(len(records), lambda: encoded(records.batches()))
-    return Shape(lines, records, {"format": "blocks" if blocks.are_objects else "texts", **extra})
+    extra = {"format": "blocks" if blocks.are_objects else "texts", **extra}
+    return Shape(lines, records, extra, is_well_formed=records.json is not None)
 
 
 def _of_value(value: Any, extra: Mapping[str, Any]) -> Shape:

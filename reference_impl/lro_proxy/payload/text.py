@@ -27,6 +27,7 @@ _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _BRACES = 64
+_AROUND = 1 << 15
 _LONG, _NEAR = 4000, 500
 """Characters of a line from which it is cut, and those before a cut among which a blank is looked for."""
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
@@ -227,9 +228,10 @@ def end_of_string(line: Data, start: int) -> int:
     json = _JSON.match(line, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
         closing = b"]" if json[1] == b"[" else b"}"
-        end = line.find(closing + b'"', start)
-        ended = line.find(closing + b'\\n"', start, end if end >= 0 else len(line))
-        return ended + 3 if ended >= 0 else end + 1 if end >= 0 else -1
+        following = line.find(b'"structuredContent"', start)
+        stop = len(line) if following < 0 else following
+        near = max(start, stop - _AROUND)  # where most texts end, so that not all of the line has to be searched
+        return _end_of_json(line, near, stop, closing) or _end_of_json(line, start, len(line), closing) or -1
     brace = line.find(b"}", start)
     for _ in range(_BRACES):  # one byte is found many times as fast as two; but source code is full of it
         if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
@@ -239,6 +241,13 @@ def end_of_string(line: Data, start: int) -> int:
     while end >= 0 and _is_escaped(line, end):
         end = line.find(b'"}', end + 1)
     return end
+
+
+def _end_of_json(line: Data, start: int, stop: int, closing: bytes) -> int:
+    """The first place after a bracket, and maybe a line feed, where there is a quote; 0: there is none."""
+    end = line.find(closing + b'"', start, stop)
+    ended = line.find(closing + b'\\n"', start, end if end >= 0 else stop)
+    return ended + 3 if ended >= 0 else end + 1
 
 
 def _is_escaped(text: Data, place: int) -> bool:

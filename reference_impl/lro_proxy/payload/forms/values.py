@@ -132,7 +132,9 @@ def _of_array(array: Rows, around: Any, extra: Extra) -> Shape:
 
 def _plain(array: Rows, extra: Extra) -> Shape:
     count = len(array)
-    return Shape(BatchedLines(count, array.lines), Batched(count, array.batches), extra)
+    is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
+    records = Batched(count, array.batches, array.texts if is_array else None)
+    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array)
 
 
 def _names(array: Rows, around: Any) -> tuple[list[str], bool]:
