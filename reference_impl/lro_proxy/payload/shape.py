@@ -18,7 +18,7 @@ from lro_proxy.payload.array import Array, ParsedArray, same
 from lro_proxy.payload.batches import BatchedLines, encoded
 from lro_proxy.payload.blocks import Blocks, value_of
 from lro_proxy.payload.forms import jsonl, python
-from lro_proxy.payload.forms.form import SMALL, Shape
+from lro_proxy.payload.forms.form import MOST_AT_ONCE, SMALL, Shape
 from lro_proxy.payload.forms.jsonl import JsonLines
 from lro_proxy.payload.forms.values import largest, members, of_records, of_value, size_of
 from lro_proxy.payload.result import ToolResult, with_strings
@@ -131,7 +131,7 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
     """A text in one of the forms that are more than lines."""
     if text.utf8 is None:
         return None
-    if python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):
+    if len(text.utf8) <= MOST_AT_ONCE and python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):
         spelled = python.read(text.utf8)
         if spelled is not None:
             value, are_tuples = spelled

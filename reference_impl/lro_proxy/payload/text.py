@@ -18,7 +18,7 @@ import orjson
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms.form import Data, ending_of, whole_lines
 from lro_reference.writer import encode
-from lro_spec.tokens import wide_in_utf8
+from lro_spec.tokens import wide_characters, wide_in_utf8
 
 _CUT = re.compile(rb"[ ,:;]")
 """A JSON string can be cut after these: they are part of no escape."""
@@ -181,22 +181,23 @@ def _pieces_of(text: str) -> Iterator[_Piece]:
         end = len(text) if end < 0 else end
         if start < place:
             yield _piece(text[start : place - 1])
-        line = text[place:end]
-        parts = tuple(_parts(line))
-        yield _Piece(b"", b"", len(parts), len(line), wide_in_utf8(line.encode("utf-8", "surrogatepass")), parts)
+        parts = tuple(_parts(text, place, end))
+        wide = sum(wide_characters(part) for part in parts if not part.isascii())
+        yield _Piece(b"", b"", len(parts), end - place, wide, parts)
         start = place = end + 1
     if start <= len(text):
         yield _piece(text[start:])
 
 
-def _parts(line: str) -> Iterator[str]:
+def _parts(text: str, start: int, stop: int) -> Iterator[str]:
     """A long line in parts, cut after a blank or a comma if there is one near."""
-    while len(line) > _LONG:
-        near = max(line.rfind(sign, _LONG - _NEAR, _LONG) for sign in " ,;>")
-        end = near + 1 if near >= 0 else _LONG
-        yield line[:end]
-        line = line[end:]
-    yield line
+    while stop - start > _LONG:
+        end = start + _LONG
+        near = max(text.rfind(sign, end - _NEAR, end) for sign in " ,;>")
+        end = near + 1 if near >= 0 else end
+        yield text[start:end]
+        start = end
+    yield text[start:stop]
 
 
 def _piece(text: str) -> _Piece:
