@@ -8,7 +8,7 @@ from lro_proxy.wire.jsonrpc import serialise
 
 INTERNAL, GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32603, -32001, -32002, -32003, -32004, -32800
 """Error codes; docs/proxy.md explains them."""
-NO_METHOD = -32601
+NO_METHOD, INVALID_PARAMS = -32601, -32602
 Log = Callable[[str], None]
 """Writes a line for operators, who read what the client does not receive."""
 

@@ -83,16 +83,15 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
-    if toolbox is None:
-        interceptor, tools = (
-            Interceptor(options.settings, emit=to_stderr, estimate=estimate, form=options.descriptor),
-            None,
-        )
-    else:
-        interceptor = Interceptor(
-            options.settings, emit=to_stderr, estimate=estimate, publish=toolbox.publish, form=options.descriptor
-        )
-        tools = ProxyTools(toolbox, client.write, log)
+    interceptor = Interceptor(
+        options.settings,
+        emit=to_stderr,
+        estimate=estimate,
+        publish=None if toolbox is None else toolbox.publish,
+        form=options.descriptor,
+        links=options.links,
+    )
+    tools = None if toolbox is None else _tools(options, toolbox, client)
     stopped = threading.Event()
     wiring = Wiring(options, interceptor, stopped)
     connections = (_serve_several if options.several else _serve_one)(wiring, started, client, tools)
@@ -171,12 +170,20 @@ def _serve_several(
     return connections
 
 
+def _tools(options: ProxyOptions, toolbox: Toolbox, client: LineWriter) -> ProxyTools:
+    if not options.links:
+        return ProxyTools(toolbox, client.write, log)
+    from lro_proxy.relay.resources import OffloadedResources
+
+    return ProxyTools(toolbox, client.write, log, OffloadedResources(toolbox.files))
+
+
 def _toolbox(options: ProxyOptions) -> Toolbox | None:
-    if not options.families:
+    if not (options.families or options.links):
         return None
     from lro_proxy.tools.toolbox import Toolbox
 
-    return Toolbox(options.families, options.settings, prefix=options.tool_prefix)
+    return Toolbox(options.families, options.settings, prefix=options.tool_prefix, remembers=options.links)
 
 
 def _drain(connections: Connections) -> None:
