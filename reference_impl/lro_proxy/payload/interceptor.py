@@ -18,7 +18,7 @@ from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
-from lro_proxy.payload.text import Text
+from lro_proxy.payload.text import Text, joined
 from lro_proxy.payload.written import look_at
 from lro_reference import delegation
 from lro_reference.custodian import clean
@@ -316,7 +316,7 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
 
 
 def _is_text(payload: Shape) -> bool:
-    return payload.extra.get("format") == "text"
+    return payload.extra.get("format") == "text" and "at" not in payload.extra
 
 
 def _truncated(
@@ -327,7 +327,7 @@ def _truncated(
         noun = "line" if _is_text(payload) else "record"
         warning += f" Of the first {noun}, its first {len(beginning)} characters are returned."
     if _is_text(payload) and result.get("structuredContent") is None:
-        text = beginning or "\n".join(json.loads(line)["text"] for line in lines)
+        text = beginning or joined(map(json.loads, lines))
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
     return _cut(result, lines, total, warning, beginning)
 

@@ -141,7 +141,7 @@ def test_any_text_is_in_its_file(folder: Path, texts: list[str], both: bool) -> 
         ("id,id\n1,2\n3,4\n", "text"),
         ("country,2019,2020\nDE,1,2\nFR,3,4\n", "table"),
         ("Dear all,\nhow are you,\nbye,\n", "text"),
-        ("2026-03-01 10:00:00,123 INFO up\n2026-03-01 10:00:01,7 INFO hit\n2026-03-01 10:00:02,44 WARN slow", "text"),
+        ("2026-03-01 10:00:00,123 INFO up\n2026-03-01 10:00:01,7 INFO hit\n2026-03-01 10:00:02,44 WARN slow", "log"),
         ("One likes the sea, it seems\nOne likes the hills, too\nOne stays at home, or not\n", "text"),
         ("this is the first of some lines that\thave a tab\nand so has this\tone\nand\tthis", "text"),
         ("7,a\n8,b\n9,c\n", "text"),
@@ -315,9 +315,11 @@ def test_an_interceptor_keeps_what_no_json_has_as_text(folder: Path, odd: Any) -
     assert any(word in str(again[1]) for word in ("nan", "inf"))
     both = {"content": [{"type": "text", "text": "look"}], "structuredContent": {"v": values}}
     made = lro.result(both, tool="t")["structuredContent"]
-    header, line = Path(made["file_path"]).read_text().splitlines()
+    header, *lines = Path(made["file_path"]).read_text().splitlines()
     assert json.loads(header)["extra"]["from"] == "result"
-    assert json.loads(json.loads(line)["text"])["content"] == both["content"]
+    parts = [json.loads(line) for line in lines]  # of the one line of the text
+    assert [(part["n"], part["part"]) for part in parts] == [(1, n) for n in range(1, len(parts) + 1)]
+    assert json.loads("".join(part["text"] for part in parts))["content"] == both["content"]
 
 
 def test_what_nobody_can_write_is_an_error(folder: Path) -> None:

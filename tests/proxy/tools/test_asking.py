@@ -127,7 +127,7 @@ LONG = "".join(f"{n:07d} " for n in range(50_000))
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Asked:
-    return Asked(tmp_path_factory.mktemp("long"), LONG, "scratchpad")
+    return Asked(tmp_path_factory.mktemp("long"), [{"n": 1, "text": LONG}], "scratchpad")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_range_of_nothing_is_refused(long: Asked, tool: str, arguments: dict[s
 
 
 def test_a_query_is_told_how_to_take_a_part_of_a_line(tmp_path: Path) -> None:
-    asked = Asked(tmp_path, LONG)
+    asked = Asked(tmp_path, [{"n": 1, "text": LONG}])
     text = asked(query=".")
     assert ".text[:10000]" in text
     assert len(asked(query=".text[10000:20000]")) == 10_002
