@@ -16,6 +16,7 @@ from lro_proxy.payload import python_values
 from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.link import resource_link
+from lro_proxy.payload.pointers import is_pointer
 from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
 from lro_proxy.payload.text import Text, joined
@@ -173,9 +174,17 @@ class Interceptor:
         return self._count(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
-        """True if the result is small except for a descriptor; a large text about descriptors may contain one."""
-        descriptor = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
-        return descriptor is not None and self._estimate(descriptor.around) <= threshold
+        """True if the result is small except for a descriptor, or another program's pointer to what it has stored.
+
+        A large text about descriptors may contain one.
+        """
+        if not result.may_have_descriptor():
+            return False
+        parsed = json.loads(encode(result.parsed()))
+        descriptor = find_descriptor(parsed)
+        if descriptor is None:
+            return is_pointer(parsed)
+        return self._estimate(descriptor.around) <= threshold
 
     def _offload(
         self,
@@ -245,8 +254,7 @@ class Interceptor:
         if result.members.get("isError") is True:
             return shown.parsed()
         payload = shape(shown)
-        records = None if payload is None else list(map(lossless.parse, payload.lines)) if len(payload.records) else []
-        results = delegation.result_set(result.members, records, MEMORY_EDITION)
+        results = delegation.result_set(result.members, _memories_of(payload), MEMORY_EDITION)
         if results is None:
             return None
         match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
@@ -270,6 +278,15 @@ def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> Result
         lines=payload.lines,  # without an estimate: it is that of the lines, as in any memory server
         extra=payload.extra,
     )
+
+
+def _memories_of(payload: Shape | None) -> list[Any] | None:
+    """The memories in a result of which the server says that they are; None if they are not found."""
+    if payload is None:
+        return None
+    if payload.extra.get("format") == "members":  # an object without a large array; that of the memories may be empty
+        return [] if [] in (record.get("value") for record in payload.records) else None
+    return list(map(lossless.parse, payload.lines)) if len(payload.records) else []
 
 
 def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide) -> ResultSet:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import orjson
 
 from lro_proxy.payload import array as arrays
-from lro_proxy.payload import python_values
+from lro_proxy.payload import pointers, python_values
 from lro_proxy.payload.array import LARGE, Array, in_memory, replace_marks
 from lro_proxy.payload.blocks import Blocks
 from lro_proxy.payload.text import Text, end_of_string
@@ -123,7 +123,7 @@ class ToolResult:
         if self.size[0] > _LARGEST_DESCRIPTOR or self.structured_size[0] > _LARGEST_DESCRIPTOR:
             return False
         json = encode(self.parsed())
-        return b"offloaded" in json or b"file_path" in json
+        return any(mark in json for mark in (b"offloaded", b"file_path", *pointers.MARKS))
 
 
 @dataclass(frozen=True, slots=True)

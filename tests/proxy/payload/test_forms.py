@@ -384,9 +384,8 @@ def test_parts_of_a_long_line_join(lines: list[str], ended: bool) -> None:
 
 
 def test_a_text_within_an_object_is_read_in_its_own_form() -> None:
-    diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,300 +1,300 @@\n" + "".join(
-        f"-a{n}\n+b{n}\n" for n in range(300)
-    )
+    lines = "".join(f"-a{n}\n+b{n}\n" for n in range(300))
+    diff = f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,300 +1,300 @@\n{lines}"
     value = {"ok": True, "data": {"diff": diff, "n": 1}}
     found = shape_of(value)
     assert (found.extra["format"], found.extra["at"]) == ("diff", "/data/diff")

@@ -247,6 +247,14 @@ def test_half_of_a_surrogate_pair_is_kept(folder: Path) -> None:
     assert json.loads(Path(path).read_text().split("\n")[1]) == {"n": 1, "text": "a\ud800b"}
 
 
+def test_half_of_a_surrogate_pair_in_a_name_is_kept(folder: Path) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    rows = [{"k\ud800": n} for n in range(2000)]
+    for value in ({"rows": rows}, {"rows": rows, "about": {"\udfff": ["x"]}}, {"x\ud800": {"\ud800": rows}}):
+        *_, last = Path(lro(value)["file_path"]).read_text().splitlines()
+        assert json.loads(last) == rows[-1]
+
+
 def test_the_file_and_the_descriptor_are_valid_by_the_papers_edition(folder: Path) -> None:
     rows = [{"id": n, "status": "open" if n % 3 else "closed", "price": n / 7, "tags": ["x"]} for n in range(100)]
     _, _, response = offload(content(json.dumps(rows)), folder)

@@ -229,7 +229,7 @@ def test_a_cancelled_call_leaves_no_file(client: Client, folder: Path) -> None:
     client.send(b'{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"hang"}}\n')
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "c"}})
     client.call("raw", text=f'{{"jsonrpc":"2.0","id":"c","result":{text_result("late " * 2000)}}}\n')
-    assert json.loads(client.line())["error"]["code"] == -32800
+    assert json.loads(client.line())["error"]["code"] == -31005
     assert list(folder.iterdir()) == []
 
 

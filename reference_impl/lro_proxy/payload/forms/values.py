@@ -17,6 +17,7 @@ from lro_proxy.payload.array import Array, ParsedArray, in_memory
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
 from lro_proxy.payload.forms.form import SMALL, Extra, Record, Shape
 from lro_proxy.payload.forms.tables import are_names
+from lro_reference.writer import encode
 
 _DEEPEST = 4
 _MOSTLY = 0.8
@@ -105,9 +106,12 @@ def size_of(value: object) -> int:
     """The size of a value as JSON, in bytes; numbers and other short values count alike."""
     if isinstance(value, (dict, Array)):
         large: list[Array] = []
-        size = len(orjson.dumps(value, default=large.append))
+        try:
+            size = len(orjson.dumps(value, default=large.append))
+        except TypeError:  # half of a surrogate pair, or deep nesting
+            return len(encode(in_memory(value)))
         return size + sum(array.stop - array.start for array in large)
-    return len(orjson.dumps(value)) if isinstance(value, (list, str)) else 8
+    return len(encode(value)) if isinstance(value, (list, str)) else 8
 
 
 def of_records(records: list[Any], extra: Extra) -> Shape:
