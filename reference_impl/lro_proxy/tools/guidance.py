@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lro_proxy.payload.guide import TEXT_SCHEMA
+from lro_proxy.payload.guide import PART_SCHEMA, TEXT_SCHEMA
 from lro_proxy.payload.recipes import with_pattern
 from lro_spec.messages import OffloadResponse
 
@@ -14,7 +14,7 @@ _WITH_EXTRA = "its `extra` holds what came with the records"
 def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     """Advice that names the tools by which this server's clients read the file."""
     summary = response.summary
-    noun = "lines of text" if noun == "records" and response.line_schema == TEXT_SCHEMA else noun
+    noun = "lines of text" if noun == "records" and response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
     lines = [
         f"Results offloaded to a JSONL file ({summary.count} {noun}, ~{summary.estimated_tokens} tokens saved).",
         f"File: {response.file_path}",
