@@ -229,10 +229,14 @@ def end_of_string(line: Data, start: int) -> int:
     json = _JSON.match(line, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
         closing = b"]" if json[1] == b"[" else b"}"
+        # Most texts end shortly before the structured content or the end of the line, so that not all of it has to be
+        # searched. Between the start and the end of a text, every quote is escaped: a key there shows another block.
         following = line.find(b'"structuredContent"', start)
         stop = len(line) if following < 0 else following
-        near = max(start, stop - _AROUND)  # where most texts end, so that not all of the line has to be searched
-        return _end_of_json(line, near, stop, closing) or _end_of_json(line, start, len(line), closing) or -1
+        end = _end_of_json(line, max(start, stop - _AROUND), stop, closing)
+        if not end or line.find(b'"type"', start, end) >= 0:
+            end = _end_of_json(line, start, len(line), closing)
+        return end or -1
     brace = line.find(b"}", start)
     for _ in range(_BRACES):  # one byte is found many times as fast as two; but source code is full of it
         if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
