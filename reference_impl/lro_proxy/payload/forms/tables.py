@@ -306,7 +306,9 @@ def _begin(lines: Sequence[str]) -> tuple[str, int] | None:
     return None
 
 
-SEPARATED = Form("table", lambda beginning: _begin(beginning.split("\n")) is not None, _separated, _write_separated)
+SEPARATED = Form(
+    "table", lambda beginning: _begin(beginning.split("\n")) is not None, _separated, _write_separated, is_streamed=True
+)
 
 
 # --- Markdown
