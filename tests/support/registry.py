@@ -56,6 +56,15 @@ class Installed:
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "tsx@4"]])
         return folder / "node_modules"
 
+    def mcpb(self) -> str:
+        """The program that packs bundles."""
+        folder = self.folder / "mcpb"
+        if shutil.which("node") is None:
+            pytest.skip("node is not installed here")
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
+        self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "@anthropic-ai/mcpb@2"]])
+        return str(folder / "node_modules/.bin/mcpb")
+
     def pypi(self, server: str) -> list[str]:
         """The command of one of the protocol's own servers in Python."""
         folder = self.folder / server

@@ -104,7 +104,7 @@ def is_proxy(words: Sequence[object]) -> bool:
     front = texts[: texts.index("--")] if "--" in texts else texts
     for before, word in pairwise(front):
         program = re.split(r"[\\/]", before)[-1]
-        if word == "proxy" and re.fullmatch(r"lro(\.exe|_\w+)?", program):  # also as a module
+        if word == "proxy" and re.fullmatch(r"lro(\.exe|_\w+|-spec([@=].*)?)?", program):  # also a module, or by uvx
             return True
         if (before, word) == ("-m", "lro_proxy"):
             return True
