@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lro_proxy import run_folder
 from lro_proxy.config import Server, address, header, read_servers
 from lro_proxy.gain import ledger
+from lro_proxy.payload.descriptor_form import FORMS, Form
 from lro_proxy.tools.families import add_flag, selected_families
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
 from lro_spec.tokens import characters_estimate, script_aware_estimate
@@ -42,6 +43,8 @@ class ProxyOptions:
     families: tuple[str, ...] = ()
     """Families of the proxy's own tools, which read offloaded files."""
     tool_prefix: str = ""
+    descriptor: Form = "full"
+    """How much the descriptors of results that are no memories say."""
     private_folder: bool = False
     """True if this run writes to a private folder, which the settings name."""
     masks: Masks | None = None
@@ -100,6 +103,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         max_line_mb=flags.max_line_mb,
         families=selected_families(flags, environ),
         tool_prefix=flags.tool_prefix,
+        descriptor=flags.descriptor,
         private_folder=flags.private_folder,
         masks=_masks(servers, environ) if flags.mask_secrets else None,
         record=None if flags.no_record else ledger.path_of(environ),
@@ -191,6 +195,12 @@ def _parser() -> Any:
         default="",
         metavar="TEXT",
         help="prefix for tools of --tools whose names servers may also use",
+    )
+    parser.add_argument(
+        "--descriptor",
+        choices=list(FORMS),
+        default="full",
+        help="how much a descriptor says, in tokens: full (default; about 600), compact (250) or pointer (60)",
     )
     parser.add_argument(
         "--private-folder", action="store_true", help="write to a new private directory inside the output directory"

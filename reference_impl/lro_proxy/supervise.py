@@ -98,7 +98,9 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: Stops,
         ledger.written(response.file_path, response.summary.estimated_tokens)
         return response if toolbox is None else toolbox.publish(response)
 
-    interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, publish=publish)
+    interceptor = Interceptor(
+        options.settings, emit=to_stderr, estimate=estimate, publish=publish, form=options.descriptor
+    )
     tools = None if toolbox is None else ProxyTools(toolbox, client.write, log)
     if tools is not None:
         tools.count = ledger.read_back

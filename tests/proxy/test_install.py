@@ -156,7 +156,8 @@ def test_a_server_is_added_where_there_is_no_file(client: str, home: Path) -> No
     (path,) = (one for one in home.rglob("*") if one.is_file() and ".local" not in one.parts)
     known = clients({})[client]
     section = known.document.load(path.read_text())[known.section]
-    assert section == {"filesystem": {**known.entry, **behind(command)}}
+    words = [*LRO[1:], *known.options, "--", *command]
+    assert section == {"filesystem": {**known.entry, "command": LRO[0], "args": words}}
     text = path.read_text()
     for again in ((), ("--", *command)):
         assert main(["--install", client, *again]) == 0

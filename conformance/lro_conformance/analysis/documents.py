@@ -15,10 +15,11 @@ from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Subjects, evidence_of, location_of, place_of, reproducer_of
+from lro_conformance.judging.subjects import Marked, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.survey import Survey
@@ -173,36 +174,6 @@ def _examine(one: Document, rule: str, subjects: Subjects) -> None:
         subjects.erratum(expected=first.expected, observed=describe(first), at=subject(one, first))
 
 
-@dataclass(frozen=True)
-class Marked:
-    """A call, and the place in its file or descriptor that a finding is about."""
-
-    call: Call
-    place: tuple[str, ...]
-    """Lines that show it, with a mark."""
-    pointer: str
-
-
-@evidence_of.register
-def _(marked: Marked) -> str:
-    return "\n".join((evidence_of(marked.call), *marked.place))
-
-
-@reproducer_of.register
-def _(marked: Marked) -> str:
-    return reproducer_of(marked.call)
-
-
-@place_of.register
-def _(marked: Marked) -> str:
-    return marked.pointer
-
-
-@location_of.register
-def _(marked: Marked) -> str:
-    return location_of(marked.call)
-
-
 def subject(one: Document, finding: Finding) -> Marked | Command:
     """The recipe that a finding is about, or else the call with the place in its file or descriptor."""
     place = _PLACE.match(finding.pointer)
@@ -215,9 +186,7 @@ def subject(one: Document, finding: Finding) -> Marked | Command:
 def _marked(one: Document, finding: Finding) -> Iterator[str]:
     seen = finding.excerpt
     if seen is not None and finding.line is not None:
-        before = f"line {finding.line}: "
-        yield f"{before}{seen.text}"
-        yield f"{' ' * (len(before) + seen.mark)}^ {finding.pointer.removeprefix('/')}".rstrip()
+        yield from underlined(f"line {finding.line}: ", seen.text, seen.mark, finding.pointer.removeprefix("/"))
         return
     keys = [k.replace("~1", "/").replace("~0", "~") for k in finding.pointer.split("/")[1:]]
     value: Any = one.descriptor

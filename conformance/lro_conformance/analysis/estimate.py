@@ -11,7 +11,6 @@ from typing import cast
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters, honest_range, is_honest, tokens_per_character
-from lro_conformance.capture.records import by_id
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.jsonl.values import whole_number
@@ -54,7 +53,7 @@ class Estimates:
         files = (c for c in self.survey.files if c.filed)
         for other in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
             level = other.detail or str(other.header.get("detail"))
-            key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
+            key = (other.operation, level, other.filed_ids, frozenset(other.filed[0]))
             one = known.setdefault(key, other)
             # A file that lost records may seem to have the same memories as one with a lower limit.
             more = (len(c.filed) > len(other.filed) for c in self.survey.files if c.operation == other.operation)
@@ -129,7 +128,7 @@ class Estimates:
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
-        ids = {id(c): by_id(c.filed).keys() for c in calls}
+        ids = {id(c): c.filed_ids for c in calls}
         for one in calls:
             for other in calls:
                 if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:

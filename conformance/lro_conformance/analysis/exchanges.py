@@ -26,6 +26,7 @@ from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
+from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import (
     Path,
     Record,
@@ -42,7 +43,7 @@ from lro_conformance.capture.records import (
     value_at,
 )
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Subjects
+from lro_conformance.judging.subjects import Marked, Subjects
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
@@ -124,6 +125,8 @@ class Judged:
     holds: bool
     expected: str = ""
     observed: str = ""
+    mark: tuple[str, ...] = ()
+    """Lines of evidence that mark the offending record."""
 
 
 Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
@@ -144,7 +147,8 @@ class Exchanges:
                 if isinstance(found, str):
                     subjects.not_observed(found)
                 else:
-                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=exchange.at)
+                    at = Marked(exchange.at, found.mark) if found.mark else exchange.at
+                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -402,7 +406,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
         if wrong:
             expected = f"record {key}: /{'/'.join(wrong[0])} is {value_at(record, wrong[0])}, as inline"
-            yield Judged(False, expected, value_at(there[key], wrong[0]))
+            mark = mark_in_file(filed, there[key], *wrong[0])
+            yield Judged(False, expected, value_at(there[key], wrong[0]), mark)
         else:
             yield Judged(True)
 
@@ -417,7 +422,8 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             continue
         if context.details.level_of(exchange.call) == "full" and stored.startswith(text[: end.start()]):
             expected = f"the {len(stored)} characters of content that were stored as {show(id_of(record))}"
-            yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}")
+            mark = mark_in_file(exchange.call, record, "content")
+            yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}", mark)
 
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
@@ -440,10 +446,14 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield comparison.obstacle
         return
     other = comparison.other_level(filed, shown)
+    wanted, found = filled_fields(shown.records), filled_fields(filed.filed)
+    key = min(found - wanted, default=None)
+    first = next((r for r in filed.filed if key is not None and not is_blank(r.get(key))), None)
     yield Judged(
         other is None,
-        f"records at {filed.detail} detail have the fields {', '.join(sorted(filled_fields(shown.records)))}",
-        f"{', '.join(sorted(filled_fields(filed.filed)))}, the fields of {other} detail",
+        f"records at {filed.detail} detail have the fields {', '.join(sorted(wanted))}",
+        f"{', '.join(sorted(found))}, the fields of {other} detail",
+        mark_in_file(filed, first, key) if other is not None and first is not None and key is not None else (),
     )
 
 
@@ -711,7 +721,7 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
     call, lowest = exchange.call, exchange.lowest
     if lowest is None or lowest is call or not exchange.has_file or not lowest.filed:
         return
-    if by_id(call.filed).keys() != by_id(lowest.filed).keys():
+    if call.filed_ids != lowest.filed_ids:
         yield "the files of the same call hold different records"
         return
     one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
-from lro_conformance.judging.subjects import Subjects
+from lro_conformance.judging.subjects import Marked, Subjects
 from lro_conformance.trials.survey import Survey
 
 
@@ -84,17 +87,21 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
     levels = {str(v) for v in reported.values()}
     asked = survey.whole.get((operation, level))
     if asked is not None and asked.filed:
-        other = next((r for r in _differing_fields(call, asked)), None)
+        other = next(_differing_fields(call, asked), None)
+        fields = sorted(other[1]) if other is not None else []
         subjects.expect(
             other is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
-            observed=f"other fields than at {level}: {other}",
-            at=call,
+            observed=f"other fields than at {level}: {_named(other[0])}: {', '.join(fields)}" if other else "",
+            at=call if other is None else Marked(call, mark_in_file(call, other[0], *fields[:1])),
         )
     elif level == "light":
-        full = any(r.get("content") not in (None, "") for r in call.filed)
+        full = next((r for r in call.filed if r.get("content") not in (None, "")), None)
         subjects.expect(
-            not full, expected=f"{operation} without a detail level has no content", observed="content", at=call
+            full is None,
+            expected=f"{operation} without a detail level has no content",
+            observed="records carry content",
+            at=call if full is None else Marked(call, mark_in_file(call, full, "content")),
         )
     if levels and asked is None:
         subjects.expect(levels == {level}, expected=f"the reported level is {level}", observed=show(reported), at=call)
@@ -104,11 +111,13 @@ def _reported_levels(call: Call) -> dict[str, object]:
     return {k: v for k, v in (("header", call.header.get("detail")), ("summary", call.summary.get("detail"))) if v}
 
 
-def _differing_fields(one: Call, other: Call) -> list[str]:
-    """Fields that only one of two files has, by record."""
-    left, right = by_id(one.filed), by_id(other.filed)
-    return [
-        f"record {key}: {', '.join(sorted(wrong))}"
-        for key in (k for k in left if k in right)
-        if (wrong := _fields_that_differ(left[key], right[key]))
-    ]
+def _differing_fields(one: Call, other: Call) -> Iterator[tuple[Record, set[str]]]:
+    """Records of a file, and the fields that only one of two files has of each."""
+    right = by_id(other.filed)
+    for key, record in by_id(one.filed).items():
+        if key in right and (wrong := _fields_that_differ(record, right[key])):
+            yield record, wrong
+
+
+def _named(record: Record) -> str:
+    return f"record {record.get('id')}"

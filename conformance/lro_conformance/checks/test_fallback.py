@@ -236,9 +236,11 @@ def _text_outside_records(call: Call) -> str:
     """Text of a result outside its records."""
     result, records = call.result or {}, call.records or []
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
+    values = dict.fromkeys(strings_in(records))
+    text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
     text = _without(text, records)
-    for value in dict.fromkeys(strings_in(records)):  # a short word may be part of the warning, too
+    for value in values:  # a short word may be part of the warning, too
         text = text.replace(f'"{value}"', '""')
     return text
 
@@ -251,6 +253,14 @@ def _without(text: str, records: list[Record]) -> str:
     return text
 
 
+def _unquoted(string: str) -> str:
+    try:
+        return json.loads(string) if "\\" in string else string[1:-1]
+    except ValueError:  # two quotes in prose
+        return string
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
 """Escapes of a JSON string; libraries differ in which characters they escape."""
 

@@ -15,7 +15,6 @@ from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
     WORDS,
     Record,
-    by_id,
     envelope,
     show,
     tells_of,
@@ -67,7 +66,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
             raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
-        known = {key for c in survey.calls for key in by_id(c.filed)}
+        known = {key for c in survey.calls for key in c.filed_ids}
         hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
         if operation == "search" and hidden is not None:
             raise NotObserved(

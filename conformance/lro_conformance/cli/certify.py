@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     "--budget",
     type=click.Choice(list(BUDGETS)),
     metavar="B",
-    help="How much is explored: quick (the default with --only), standard (the default) or thorough.",
+    help="How much is explored: quick, standard (the default; with --only nothing) or thorough.",
 )
 @click.option(
     "--timeout",
@@ -112,7 +112,6 @@ def certify(
     options.check()
     all_editions = edition_name == ALL_EDITIONS
     profile = _profile(profile_path, command, None if all_editions else edition_name, level)
-    budget = budget or ("quick" if only else "standard")
     if only:
         profile = replace(profile, level=None)
     problems: list[str] = []
@@ -124,9 +123,11 @@ def certify(
         raise UsageError(f"--watch {missing[0]}: no such file or directory")
     if watched and (all_editions or options.outputs.uses_stdout):
         raise UsageError("--watch excludes --edition all and reports on standard output")
-    from lro_conformance.cli.selection import remember, selected
+    from lro_conformance.cli.selection import needs_all_trials, remember, selected
 
     def run(view: View) -> tuple[Report, ...]:
+        widely = chosen is not None and needs_all_trials(chosen, profile)
+        explored = budget or ("standard" if chosen is None or widely else None)
         reports, problem = _certify(
             profile,
             view,
@@ -134,10 +135,10 @@ def certify(
             seed=seed,
             jobs=jobs,
             evidence=evidence,
-            examples=BUDGETS[budget],
-            timeout_s=timeout_s or TIMEOUTS_S[budget],
+            examples=BUDGETS[explored] if explored is not None else 0,
+            timeout_s=timeout_s or TIMEOUTS_S[explored or "standard"],
             fail_fast=fail_fast,
-            **({} if chosen is None else {"only": chosen}),
+            **({} if chosen is None else {"only": chosen, "all_trials": widely}),
         )
         problems.extend([problem] if problem is not None else [])
         remember(reports[0], profile)

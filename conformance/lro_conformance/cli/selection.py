@@ -53,18 +53,28 @@ def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
     return frozenset(found)
 
 
+def needs_all_trials(chosen: Iterable[str], profile: Profile) -> bool:
+    """True if one of these failed last time in a trial that its checks do not ask for."""
+    known = _failures(_memory(profile))
+    return any(known.get(id, False) for id in chosen)
+
+
 def remember(report: Report, profile: Profile) -> None:
     """Keep what failed for ``--only failed``; what a partial run did not judge again stays as it was."""
     if report.failure is not None:
         return
     judged = {r.requirement.id for r in report.requirements if r.checks}
-    failed = {r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "error")}
+    failed = {
+        r.requirement.id: all(c.elsewhere for c in r.checks if c.verdict is r.verdict)
+        for r in report.requirements
+        if r.verdict.label in ("fail", "error")
+    }
     path = _memory(profile)
-    failures = failed | (_failures(path) - judged)
+    failures = failed | {id: where for id, where in _failures(path).items() if id not in judged}
     with suppress(OSError):  # a convenience: it may be a machine without a home
         if failures:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_text(json.dumps(sorted(failures)), encoding="utf-8")
+            path.write_text(json.dumps(failures, sort_keys=True), encoding="utf-8")
         elif path.exists():  # nothing is left where nothing failed
             path.unlink()
 
@@ -76,15 +86,16 @@ def _last_failures(profile: Profile) -> set[str]:
         raise UsageError(
             f"--only {FAILED}: nothing failed in the last run of this server in this directory, or it had none"
         )
-    return failed
+    return set(failed)
 
 
-def _failures(path: Path) -> set[str]:
+def _failures(path: Path) -> dict[str, bool]:
+    """Ids that failed, each with True if the trials that its checks ask for did not show it."""
     try:
         value: Any = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        return set()
-    return set(map(str, cast("Iterable[Any]", value))) if isinstance(value, list) else set()
+        return {}
+    return {id: bool(where) for id, where in cast("dict[str, Any]", value).items()} if isinstance(value, dict) else {}
 
 
 def _memory(profile: Profile) -> Path:

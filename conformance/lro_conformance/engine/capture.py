@@ -54,13 +54,14 @@ class Capture:
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
         timeout_s: float = TIMEOUT_S,
+        all_trials: bool = False,
     ) -> None:
         """*others*: further editions that the evidence will be judged by. For the rest see `run.certify`."""
         self.profile = profile
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.only = only
         self.examples = examples
-        self.plan = Plan.of(profile, only=only, examples=examples, others=others)
+        self.plan = Plan.of(profile, only=only, examples=examples, others=others, all_trials=all_trials)
         self.evidence = Evidence(profile.edition, self.plan.excluded, expected={t.name for t in self.plan.trials})
         self._others = others
         self._observer = observer

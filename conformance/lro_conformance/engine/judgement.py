@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
+from lro_conformance.analysis.decided import decided_calls
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
-from lro_conformance.engine.plan import Plan
+from lro_conformance.engine.plan import EXPLORERS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge
-from lro_conformance.judging.derived import Evidence, captured
+from lro_conformance.judging.derived import Evidence, captured, examines_all
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import UNSELECTED, CheckResult, Report, RequirementResult
@@ -68,7 +69,27 @@ class Judgement:
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)
+        self._look_elsewhere()
         return self._report(run)
+
+    def _look_elsewhere(self) -> None:
+        """Mark failures that a run without explorers, of only the trials which their checks ask for, would miss."""
+        evidence: dict[frozenset[str], Evidence] = {}
+        for check in self._checks:
+            result = self._results[check.name]
+            needed = set(captured(check.needs))
+            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORERS)):
+                continue
+            names = Plan.least(check)
+            if names not in evidence:
+                have = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
+                evidence[names] = Evidence(self._profile.edition, have)
+            if needed <= evidence[names].captured.keys():
+                again = judge(check, evidence[names].select(check.needs), edition=self._profile.edition)
+                elsewhere = again.verdict is not Verdict.FAIL
+            else:
+                elsewhere = True
+            self._results[check.name] = replace(result, elsewhere=elsewhere)
 
     def _judge(self, check: Check) -> None:
         try:
@@ -118,7 +139,9 @@ class Judgement:
             failure = shortage
         elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
             remarks, failure = (*remarks, *failure.splitlines()), None
-        explored = self._evidence.captured.get("explored")
+        have = self._evidence.captured
+        explored = have.get("explored")
+        default_threshold = edition_named(edition).default_threshold_tokens
         return Report(
             suite_version=version(),
             edition=edition,
@@ -138,6 +161,7 @@ class Judgement:
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
             incomplete=run.incomplete,
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )

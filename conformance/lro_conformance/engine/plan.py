@@ -28,14 +28,23 @@ class Plan:
     """Trials that are not run, with the reason: the server does not have the part, according to its profile."""
 
     @classmethod
-    def of(cls, profile: Profile, *, only: Collection[str] | None, examples: int, others: Sequence[str] = ()) -> Plan:
+    def of(
+        cls,
+        profile: Profile,
+        *,
+        only: Collection[str] | None,
+        examples: int,
+        others: Sequence[str] = (),
+        all_trials: bool = False,
+    ) -> Plan:
         """Plan of a run. Trials are chosen for the edition of the profile and for the *others*.
 
-        *only* restricts it to the checks with these names or of these requirement ids; *examples* of 0 leaves the
-        explorers out.
+        *only* restricts it to the checks with these names or of these requirement ids, and to the trials that these ask
+        for, unless *all_trials* are to be made; *examples* of 0 leaves the explorers out.
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
+        reason = checks() if all_trials else wanted
+        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, reason)]
         needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
         further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
         left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
@@ -46,6 +55,12 @@ class Plan:
             trials=tuple(t for t in trials if t.name not in reasons),
             excluded=left_out | reasons,
         )
+
+    @staticmethod
+    def least(check: Check) -> frozenset[str]:
+        """Names of the trials that a check asks for, with those that they build on, explorers left out."""
+        names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORERS}
+        return frozenset(t.name for t in closure(["survey", *sorted(names)]))
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:
         """Trials of parts that the server does not list, with the reason; empty without a survey."""

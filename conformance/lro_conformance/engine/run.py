@@ -29,11 +29,13 @@ def certify(
     evidence: Path | None = None,
     timeout_s: float = TIMEOUT_S,
     fail_fast: bool = False,
+    all_trials: bool = False,
 ) -> Report:
     """Run the suite against the server of *profile*.
 
     *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core).
-    *only* restricts the run to the checks with these names or of these requirement ids, and to the trials they need.
+    *only* restricts the run to the checks with these names or of these requirement ids, and to the trials that these
+    ask for, unless *all_trials* are to be made.
     *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
     *evidence* is a folder to keep everything in that was observed. After *timeout_s* the run ends, and what is known by
     then is reported; with *fail_fast* it ends at the first MUST that fails.
@@ -43,7 +45,7 @@ def certify(
     `lro_conformance.evidence.format.EvidenceError` before the run if the folder cannot be used, and after it if not
     everything could be kept; the report is then its ``report``.
     """
-    return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast)[0]
+    return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast, all_trials)[0]
 
 
 def certify_by_all(
@@ -76,6 +78,7 @@ def _certify(
     evidence: Path | None,
     timeout_s: float,
     fail_fast: bool,
+    all_trials: bool = False,
 ) -> tuple[Report, ...]:
     masks = masks_of(profile)
     watch = redacting(observer, masks)
@@ -89,6 +92,7 @@ def _certify(
         observer=watch,
         recorder=recorder,
         timeout_s=timeout_s,
+        all_trials=all_trials,
     )
     judgement = Judgement(profile, capture.plan.checks, capture.evidence, watch)
 

@@ -40,6 +40,8 @@ class CheckResult:
     recorded."""
     place: str = ""
     """Place in a document, such as ``descriptor /jq_recipes``; failures at one place are likely to have one cause."""
+    elsewhere: bool = False
+    """True if only trials that the check does not ask for show the failure, such as the explorer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,25 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedCall:
+    """A call whose estimate is known, with the threshold that was in force and what the server decided."""
+
+    operation: str
+    detail: str
+    """The detail level that was asked for; empty for the default."""
+    estimate: int
+    """E, in tokens."""
+    threshold: int
+    """In tokens; for a server as shipped, that of the edition."""
+    outcome: Literal["inline", "offloaded"]
+
+    @property
+    def is_right(self) -> bool:
+        """True if the result was offloaded exactly because E exceeds the threshold."""
+        return (self.estimate > self.threshold) == (self.outcome == "offloaded")
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The complete result of a run."""
 
@@ -162,6 +183,8 @@ class Report:
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
     """What the explorer has tried; None if it was left out."""
+    decided: tuple[DecidedCall, ...] = ()
+    """Calls near a threshold and far from it, for which E is known."""
     incomplete: str = ""
     """The reason why the run ended before its last experiment; no level is proved then."""
 
@@ -203,6 +226,7 @@ class Report:
             "started_at": self.started_at,
             "duration_s": round(self.duration_s, 3),
             **({} if self.coverage is None else {"explored": _explored(self.coverage)}),
+            **({"decided": [asdict(d) for d in self.decided]} if self.decided else {}),
             "baseline": [asdict(a) | {"verdict": a.verdict.label} for a in self.baseline],
             "timeline": [
                 asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}
@@ -237,6 +261,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 **({"reproduce": c.reproduce} if c.reproduce else {}),
                 **({"location": c.location} if c.location else {}),
                 **({"place": c.place} if c.place else {}),
+                **({"elsewhere": True} if c.elsewhere else {}),
             }
             for c in result.checks
         ],

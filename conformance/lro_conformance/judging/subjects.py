@@ -31,6 +31,37 @@ def place_of(at: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """A subject, and the place in its file or descriptor that shows what is wrong."""
+
+    subject: object
+    lines: tuple[str, ...]
+    """Lines of evidence that show it, with a mark."""
+    place: str = ""
+    """The place in a document; see `place_of`."""
+
+
+@evidence_of.register
+def _(marked: Marked) -> str:
+    return "\n".join((evidence_of(marked.subject), *marked.lines))
+
+
+@reproducer_of.register
+def _(marked: Marked) -> str:
+    return reproducer_of(marked.subject)
+
+
+@location_of.register
+def _(marked: Marked) -> str:
+    return location_of(marked.subject)
+
+
+@place_of.register
+def _(marked: Marked) -> str:
+    return marked.place
+
+
+@dataclass(frozen=True, slots=True)
 class Miss:
     """A subject that was not as expected."""
 

@@ -17,7 +17,7 @@ from lro_conformance.judging.results import CheckResult, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.plugin.current import LroWarning, run_of
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.terminal import detail_lines
+from lro_conformance.report.terminal import brief_detail_lines, detail_lines
 from lro_conformance.report.view import detail_of
 from lro_spec.catalogue import requirement
 
@@ -99,7 +99,8 @@ class CheckItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Details as in the report, without a traceback, because the failure is not in Python code."""
         if isinstance(excinfo.value, CheckFailure):
-            return CheckFailureRepr.of(excinfo.value.result, run_of(self.config).edition)
+            run = run_of(self.config)
+            return CheckFailureRepr.of(excinfo.value.result, run.edition, run.same_cause(self.lro_check.requirement))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -125,10 +126,16 @@ class CheckFailureRepr:
     reprcrash: Crash
 
     @classmethod
-    def of(cls, result: CheckResult, edition: str) -> CheckFailureRepr:
-        """Create the representation of a result: requirement, expectation, observation, evidence and reproducer."""
+    def of(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
+        """Create the representation of a result: requirement, expectation, observation, evidence and reproducer.
+
+        *cause* is the id of a requirement that shows the same cause with the evidence; the result is shown in short.
+        """
         r = requirement(result.requirement, edition)
-        lines = tuple(detail_lines(detail_of(RequirementResult(r, result.verdict, (result,)))))
+        detail = detail_of(RequirementResult(r, result.verdict, (result,)))
+        lines = tuple(detail_lines(detail) if cause is None else brief_detail_lines(detail))
+        if cause is not None:
+            lines += (f"  same cause   {cause}, where the evidence is",)
         message = f"{r.id}: expected {one_line(result.expected, 200)}, observed {one_line(result.observed, 200)}"
         return cls(lines, Crash(message, result.name))
 

@@ -22,8 +22,8 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import Profile, ProfileError, load, profile_for_command
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, write_json
-from lro_conformance.report.terminal import detail_lines
-from lro_conformance.report.view import details, facts, failure_lines
+from lro_conformance.report.terminal import cause_lines
+from lro_conformance.report.view import causes, facts, failure_lines
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import DEFAULT_EDITION
 
@@ -126,6 +126,11 @@ class PytestRun:
             pytest.fail(self.missing_server, pytrace=False)
         return self._certified(self.names | self._names(items))
 
+    def same_cause(self, id: str) -> str | None:
+        """The id of the requirement that shows the cause of this one's failure; None if it is shown by itself."""
+        found = causes(self._report) if self._report is not None else []
+        return next((cause.first.id for cause in found if id in cause.ids[1:]), None)
+
     def _certified(self, names: frozenset[str]) -> Report:
         if self._report is not None and names <= self._checked:
             return self._report
@@ -222,9 +227,8 @@ class PytestRun:
 
     def _summarize(self, report: Report, terminal: Any) -> None:
         if not self._items_ran:  # no item has shown the failures
-            for detail in details(report):
-                for line in (*detail_lines(detail), ""):
-                    terminal.line(line)
+            for line in cause_lines(causes(report)):
+                terminal.line(line)
         for line in failure_lines(report):
             terminal.line(f"no verdict      {line}", red=True)
         for fact in facts(report):

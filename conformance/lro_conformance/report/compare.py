@@ -62,12 +62,27 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Several reports side by side."""
+    """Several reports side by side: of several servers a scoreboard, of one server a trend."""
 
-    columns: tuple[str, ...]
+    reports: tuple[Report, ...]
+    """The best first; those of one server in the order of their runs."""
+    files: tuple[str, ...]
+    """The names of their files."""
+    trend: bool
+    """True if all reports are of one server, by one edition."""
     rows: tuple[MatrixRow, ...]
     omitted: int
     """Number of requirements without a row, because they pass or do not apply in all reports."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Each report in one line, see `describe`."""
+        return tuple(describe(r, name) for r, name in zip(self.reports, self.files, strict=True))
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return f"Trend of {one_line(self.reports[0].server.name, 120)}" if self.trend else "Servers side by side"
 
 
 def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
@@ -84,6 +99,9 @@ def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
 
 def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = False) -> Matrix:
     """The verdicts of each report; *show_all* adds the requirements that are met by all."""
+    trend = len({(r.server.name, r.edition) for r in reports}) == 1 and bool(reports[0].server.name)
+    ordered = sorted(zip(reports, names, strict=True), key=_started if trend else _standing)
+    reports = [report for report, _ in ordered]
     results = [{r.requirement.id: r for r in report.requirements} for report in reports]
     ids = list(dict.fromkeys(id for by_id in results for id in by_id))
     rows: list[MatrixRow] = []
@@ -98,8 +116,18 @@ def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = 
     ]
     groups = dict.fromkeys(name for r in reports for name in applicable_extensions(r))
     levels += [MatrixRow(name, "", tuple(r.extensions.get(name) for r in reports)) for name in groups]
-    columns = tuple(describe(r, name) for r, name in zip(reports, names, strict=True))
-    return Matrix(columns, (*levels, *rows), len(ids) - len(rows))
+    return Matrix(tuple(reports), tuple(n for _, n in ordered), trend, (*levels, *rows), len(ids) - len(rows))
+
+
+def _started(entry: tuple[Report, str]) -> str:
+    return entry[0].started_at
+
+
+def _standing(entry: tuple[Report, str]) -> tuple[bool, int, int]:
+    """Order of a scoreboard: the highest level first, then the most that passed; what has no verdict last."""
+    report = entry[0]
+    passed = sum(r.verdict is Verdict.PASS for r in report.requirements)
+    return report.failure is not None, -report.achieved, -passed
 
 
 def describe(report: Report, name: str) -> str:

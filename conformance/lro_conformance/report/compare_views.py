@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.compare import HEADINGS, Change, Comparison, Matrix
+from lro_conformance.report.formats.badge import Badge, badge
 from lro_conformance.report.formats.markdown import SIGNS, code, plain, table
+from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import MARKS
+
+if TYPE_CHECKING:
+    from lro_conformance.report.formats.html import LevelBar
 
 _LEVEL_MARKS = {"proved": "✓", "failed": "✗", "unproved": "–", "attested": "a"}
 _LEVEL_SIGNS = {"proved": "✅", "failed": "❌", "unproved": "❔", "attested": "📝"}
@@ -26,11 +33,92 @@ def to_markdown(comparison: Comparison | Matrix) -> str:
 
 def to_html(comparison: Comparison | Matrix) -> str:
     """A self-contained HTML document."""
-    from lro_conformance.report.formats.html import render
+    from lro_conformance.report.formats.html import level_bars, render  # takes 100 ms
 
-    return render(
-        "compare.html.j2", comparison=comparison, headings=HEADINGS, is_matrix=isinstance(comparison, Matrix), mark=mark
+    board = (
+        [
+            Standing(
+                column_letter(number),
+                " ".join(
+                    one_line(part, 120) for part in (report.server.name or "a server", report.server.version) if part
+                ),
+                report.started_at[:10],
+                one_line(file, 120),
+                badge(report),
+                level_bars(report) if report.failure is None else (),
+            )
+            for number, (report, file) in enumerate(zip(comparison.reports, comparison.files, strict=True))
+        ]
+        if isinstance(comparison, Matrix)
+        else []
     )
+    return render(
+        "compare.html.j2",
+        comparison=comparison,
+        headings=HEADINGS,
+        is_matrix=isinstance(comparison, Matrix),
+        mark=mark,
+        board=board,
+        columns=_trend(board) if isinstance(comparison, Matrix) and comparison.trend else [],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A run in the picture of a trend: the MUSTs that are not met, as a column, in percent of the picture."""
+
+    letter: str
+    outcome: str
+    left: float
+    middle: float
+    width: float
+    parts: tuple[tuple[str, float, float], ...]
+    """Verdict, top and height."""
+    top: float
+
+
+_HEIGHT = 70
+"""Percentage of the picture that the highest column has."""
+
+
+def _trend(board: Sequence[Standing]) -> list[Column]:
+    unmet = [[(v, wide) for v, _, wide in s.bars[-1].parts if v != "pass"] if s.bars else [] for s in board]
+    highest = max(1.0, *(sum(wide for _, wide in parts) for parts in unmet))
+    width = 100 / len(board)
+    columns: list[Column] = []
+    for number, (standing, parts) in enumerate(zip(board, unmet, strict=True)):
+        shown: list[tuple[str, float, float]] = []
+        top = float(_HEIGHT + 10)
+        for verdict, wide in parts:
+            height = _HEIGHT * wide / highest
+            top -= height
+            shown.append((verdict, round(top, 2), round(height, 2)))
+        left = number * width
+        columns.append(
+            Column(
+                standing.letter,
+                standing.badge.message,
+                round(left + 0.15 * width, 2),
+                round(left + width / 2, 2),
+                round(0.7 * width, 2),
+                tuple(shown),
+                round(top, 2),
+            )
+        )
+    return columns
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A report on a scoreboard or in a trend."""
+
+    letter: str
+    server: str
+    day: str
+    file: str
+    badge: Badge
+    bars: tuple[LevelBar, ...]
+    """A bar for each level; empty if there is no verdict."""
 
 
 def mark(verdict: str | None) -> str:
@@ -96,7 +184,7 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[str]:
 
 
 def _matrix_blocks(comparison: Matrix) -> Iterator[str]:
-    yield "## Servers side by side"
+    yield f"## {plain(comparison.title)}"
     yield table(("", "Report"), ((column_letter(n), code(column)) for n, column in enumerate(comparison.columns)))
     yield table(
         ("", *(column_letter(n) for n in range(len(comparison.columns)))),

@@ -24,7 +24,7 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import (
-    COMPLETE,
+    BRIEF_CHARACTERS,
     MARKS,
     SHOWN,
     Cause,
@@ -37,7 +37,9 @@ from lro_conformance.report.view import (
     facts,
     failure_lines,
     failure_reproducer,
+    first_failure,
     sections,
+    shortened,
     troubles,
 )
 
@@ -201,16 +203,17 @@ class LiveView:
             self._console.print(Text(line), soft_wrap=True)
 
     def _causes(self, found: list[Cause]) -> None:
-        """Failures by cause: few of them in full, many in short."""
+        """Failures by cause: one in full, the others in short."""
+        in_full = first_failure(found)
         for cause in found[:SHOWN]:
-            self._detail(cause.first, brief=len(found) > COMPLETE)
+            self._detail(shortened(cause.first), brief=cause is not in_full)
             if cause.others:
                 self._labelled([("same cause", ", ".join(d.id for d in cause.others))])
             self._console.print()
         if rest := [id for cause in found[SHOWN:] for id in cause.ids]:
             self._console.print(Text(f"and {', '.join(rest)}", "bold red"))
-        if len(found) > COMPLETE:
-            self._console.print(Text(f"evidence of each with a script: -v, or --only {found[0].first.id}", "dim"))
+        if len(found) > 1:
+            self._console.print(Text("evidence of each with a script: -v, or --only ID", "dim"))
             self._console.print()
 
     def _detail(self, detail: Detail, *, brief: bool = False) -> None:
@@ -223,8 +226,8 @@ class LiveView:
             self._labelled(
                 [
                     ("check", f"{check.name} ({check.subjects} examined)"),
-                    ("expected", "\n".join(check.expected)),
-                    ("observed", "\n".join(check.observed)),
+                    ("expected", "\n".join(check.expected)[: BRIEF_CHARACTERS if brief else None]),
+                    ("observed", "\n".join(check.observed)[: BRIEF_CHARACTERS if brief else None]),
                     ("evidence", "as recorded:" if check.evidence and not brief else ""),
                 ]
             )

@@ -13,6 +13,7 @@ from lro_conformance.judging.results import (
     Acceptance,
     CheckResult,
     Coverage,
+    DecidedCall,
     ExploredCalls,
     Report,
     RequirementResult,
@@ -92,6 +93,9 @@ def parse_report(value: Any, name: str = "the report") -> Report:
         extensions=dict(value.get("extensions", {})),
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
+        decided=tuple(
+            DecidedCall(**{f.name: d[f.name] for f in fields(DecidedCall)}) for d in value.get("decided", ())
+        ),
         incomplete=value.get("incomplete", ""),
         coverage=_coverage(value["explored"]) if "explored" in value else None,
     )
@@ -148,6 +152,7 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
             reproduce=c.get("reproduce", ""),
             location=c.get("location", ""),
             place=c.get("place", ""),
+            elsewhere=c.get("elsewhere", False),
         )
         for c in value["checks"]
     )

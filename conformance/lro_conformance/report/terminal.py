@@ -12,7 +12,7 @@ from lro_conformance.judging.events import Event, TrialFinished
 from lro_conformance.judging.results import Report
 from lro_conformance.report.sanitize import escape_unencodable, one_line
 from lro_conformance.report.view import (
-    COMPLETE,
+    BRIEF_CHARACTERS,
     SHOWN,
     Cause,
     CheckDetail,
@@ -24,7 +24,9 @@ from lro_conformance.report.view import (
     facts,
     failure_lines,
     failure_reproducer,
+    first_failure,
     sections,
+    shortened,
     troubles,
 )
 
@@ -131,19 +133,18 @@ def detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def cause_lines(found: list[Cause]) -> Iterator[str]:
-    """Failures by cause as plain lines: few of them in full, many in short."""
-    complete = len(found) <= COMPLETE
+    """Failures by cause as plain lines: one in full, the others in short."""
+    in_full = first_failure(found)
     for cause in found[:SHOWN]:
-        yield from detail_lines(cause.first) if complete else brief_detail_lines(cause.first)
+        yield from detail_lines(shortened(cause.first)) if cause is in_full else brief_detail_lines(cause.first)
         if cause.others:
             yield f"  same cause   {', '.join(d.id for d in cause.others)}"
         yield ""
     if len(found) > SHOWN:
-        ids = (id for cause in found[SHOWN:] for id in cause.ids)
-        yield f"FAIL, too      {', '.join(ids)}"
+        yield f"FAIL, too      {', '.join(id for cause in found[SHOWN:] for id in cause.ids)}"
         yield ""
-    if found and not complete:
-        yield f"evidence       of each with a script: -v, or --only {found[0].first.id}"
+    if len(found) > 1:
+        yield "evidence       of each with a script: -v, or --only ID"
         yield ""
 
 
@@ -151,13 +152,9 @@ def brief_detail_lines(detail: Detail) -> Iterator[str]:
     """A requirement that was not met, without its evidence."""
     yield f"{detail.verdict.label.upper()} {detail.id} {detail.title} ({detail.binding})"
     for check in detail.checks[:1]:
-        yield f"  expected     {' '.join(check.expected)[:MAX_BRIEF]}"
-        yield f"  observed     {' '.join(check.observed)[:MAX_BRIEF]}"
+        yield f"  expected     {' '.join(check.expected)[:BRIEF_CHARACTERS]}"
+        yield f"  observed     {' '.join(check.observed)[:BRIEF_CHARACTERS]}"
     yield from (line for line in fix_lines(detail) if not line.startswith("  more"))
-
-
-MAX_BRIEF = 300
-"""Characters of an observation in short."""
 
 
 def trouble_lines(trouble: Trouble) -> Iterator[str]:

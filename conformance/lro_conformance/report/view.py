@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from lro_conformance.capture.marks import MARK
 from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import is_selection, open_results
@@ -19,8 +20,13 @@ REASON_CHARACTERS = 200
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
 
-COMPLETE, SHOWN = 3, 12
-"""Numbers of causes that are shown with evidence, and that are shown at all, so that a first run fits two screens."""
+SHOWN = 8
+"""Number of causes that a terminal shows, one of them with its evidence, so that a first run fits two screens."""
+
+BRIEF_CHARACTERS = 240
+"""Characters of an expectation, an observation or a line of evidence in a view that has to be short."""
+BRIEF_SCRIPT = 4_000
+"""Characters of a script up to which a short view shows it; half a script is useless."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -146,7 +152,9 @@ class Cause:
     """Failures that show the same: one repair is likely to end all of them."""
 
     first: Detail
+    """The one to read: it is shown with the evidence."""
     others: tuple[Detail, ...]
+    """Those that the same repair ends, without the evidence that *first* shows already."""
     level: int | None
     """The lowest level that they keep from being proved; None if they decide none."""
 
@@ -183,7 +191,70 @@ _TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
 def _cause(results: list[RequirementResult]) -> Cause:
     levels = [r.requirement.level for r in results if r.requirement.level is not None and _binds(r)]
     first, *others = (detail_of(r) for r in sorted(results, key=lambda r: r.requirement.level or 9))
-    return Cause(first, tuple(others), min(levels, default=None))
+    seen = {c.evidence for c in first.checks}
+    return Cause(first, tuple(_without(d, seen) for d in others), min(levels, default=None))
+
+
+def _without(detail: Detail, seen: Container[tuple[str, ...]]) -> Detail:
+    """A requirement without evidence, and its script, that has been shown."""
+    checks = (replace(c, evidence=(), reproduce=(), location="") if c.evidence in seen else c for c in detail.checks)
+    return replace(detail, checks=tuple(checks))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A line of evidence; *start* and *end* enclose what is marked in it, and are equal if nothing is."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+    name: str = ""
+    """Name of what is marked, such as ``summary/count``."""
+
+
+def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
+    """Lines of evidence, with the marks below them as places in them."""
+    pending: EvidenceLine | None = None
+    for text in evidence:
+        mark = MARK.fullmatch(text) if pending is not None else None
+        if mark is not None and pending is not None:
+            yield replace(pending, start=mark.start("underline"), end=mark.end("underline"), name=mark["name"] or "")
+            pending = None
+            continue
+        if pending is not None:
+            yield pending
+        pending = EvidenceLine(text)
+    if pending is not None:
+        yield pending
+
+
+def first_failure(found: Iterable[Cause]) -> Cause | None:
+    """The cause that a short view shows in full; None if only the suite itself failed."""
+    return next((cause for cause in found if cause.first.verdict is Verdict.FAIL), None)
+
+
+def shortened(detail: Detail) -> Detail:
+    """A requirement with short lines of evidence, and without scripts of more than `BRIEF_SCRIPT` characters."""
+    return replace(detail, checks=tuple(map(_shortened, detail.checks)))
+
+
+def _shortened(check: CheckDetail) -> CheckDetail:
+    script = check.reproduce
+    if sum(map(len, script)) > BRIEF_SCRIPT:
+        script = (
+            f"# a script of {sum(map(len, script)):,} characters: -v shows it, and the HTML and JSON reports have it",
+        )
+    return replace(check, evidence=tuple(_brief_lines(check.evidence)), reproduce=script)
+
+
+def _brief_lines(evidence: Sequence[str]) -> Iterator[str]:
+    """Lines of evidence, long ones cut; those with a mark as they are."""
+    for number, text in enumerate(evidence):
+        is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
+        if len(text) > BRIEF_CHARACTERS and not is_marked:
+            yield f"{text[:BRIEF_CHARACTERS]}… ({len(text):,} characters; complete with -v)"
+        else:
+            yield text
 
 
 def _binds(result: RequirementResult) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import by_id
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
@@ -112,7 +111,7 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
     which two calls show little.
     """
     calls = list(survey.repeats[name])
-    same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
+    same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
     if name in survey.volatile_operations or not same:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]

@@ -300,7 +300,7 @@ class _Scene:
         if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
             return None
         alone = self.lab.kept["survey"].call(call.operation, detail=call.detail, limit=len(records))
-        return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
+        return alone.estimate if alone.filed_ids == by_id(records).keys() else None
 
 
 def _within(call: Call) -> bool | None:

@@ -182,8 +182,8 @@ class Survey:
     @property
     def offloads_other_records(self) -> bool:
         """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
-        records = [r for c in (*self.offloaded, *(c for c, _ in self.together)) for r in c.filed]
-        return self.proxied and not any(map(resembles_memory, records))
+        calls = (*self.offloaded, *(c for c, _ in self.together))
+        return self.proxied and not any(resembles_memory(r) for c in calls for r in c.filed)
 
     @property
     def returned_anything(self) -> bool:

@@ -22,6 +22,8 @@ class Client:
     entry: Mapping[str, str] = field(default_factory=dict[str, str])
     """Members that every entry has."""
     document: type[Document] = Json
+    options: tuple[str, ...] = ()
+    """Options that the proxy gets if the user gives none: a tool that reads files, for a client without a shell."""
 
     def path(self) -> str:
         """The file to edit."""
@@ -36,7 +38,9 @@ def clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     codex = environ.get("CODEX_HOME") or os.path.join("~", ".codex")
     return {
         "claude-code": Client(os.path.join("~", ".claude.json"), project_file=".mcp.json"),
-        "claude-desktop": Client(os.path.join(settings, "Claude", "claude_desktop_config.json")),
+        "claude-desktop": Client(
+            os.path.join(settings, "Claude", "claude_desktop_config.json"), options=("--tools", "extract")
+        ),
         "cursor": Client(os.path.join("~", ".cursor", "mcp.json"), project_file=os.path.join(".cursor", "mcp.json")),
         "vscode": Client(
             os.path.join(settings, "Code", "User", "mcp.json"),

@@ -51,6 +51,7 @@ def _install(
 ) -> int:
     before = _read(path)
     document = client.document(before or "", client.section)
+    options = options or client.options
     load([*options, "--", "server"], environ)
     proxy = [*_program(), *options, "--"]
     if command and is_proxy([*command, "--"]):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
+import json
 from typing import Any
 
 import pytest
 
 from lro_conformance.analysis.exchanges import RULES, Context, Exchange, Judged, exchanges_of, findings
+from lro_conformance.capture.file import Line
+from lro_conformance.capture.marks import MARK
 from lro_conformance.trials.exploration import Triple
 from lro_spec.editions import edition
+from tests.support.made import Made
 
 A = {"id": "a", "title": "A", "content": "text"}
 B = {"id": "b", "title": "B", "content": "more"}
 
 
-def line(record: Any, problem: str | None = None) -> Any:
-    return Made(record=record, problem=problem)
+def line(record: Any, problem: str | None = None) -> Line:
+    return Line(2, json.dumps(record).encode(), record, problem)
 
 
 def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshold: int = 1, **other: Any) -> Any:
@@ -51,6 +54,15 @@ def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
     """What the rules of a requirement find: whether each subject holds, or the reason why there was none."""
     found = findings(exchange, known or context(), id)
     return [f.holds if isinstance(f, Judged) else f for f in found]
+
+
+def test_a_changed_value_is_marked_in_its_line_of_the_file() -> None:
+    (found,) = findings(exchange(call({**A, "content": "cut"}), inline(A)), context(), "LRO-FILE-10")
+    assert isinstance(found, Judged)
+    shown, mark = found.mark
+    where = MARK.fullmatch(mark)
+    assert where is not None
+    assert (shown[:8], shown[where.start("underline") : where.end("underline")]) == ("line 2: ", '"content": "cut"')
 
 
 def inline(*records: Any, **other: Any) -> Any:

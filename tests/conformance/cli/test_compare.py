@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,40 @@ def test_the_documents_show_what_it_says(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.chdir(REPORTS)
     assert main(["compare", "reference.json", "equal.json"]) == 1
     assert capsys.readouterr().out in (ROOT / "docs/reports.md").read_text(encoding="utf-8")
+
+
+def run(day: int, *verdicts: Verdict, name: str = "memories") -> Report:
+    results = (judged(f"LRO-A-{n:02}", v) for n, v in enumerate(verdicts, 1))
+    achieved = 3 if set(verdicts) == {Verdict.PASS} else 0
+    state = "proved" if achieved else "failed"
+    levels = dict.fromkeys((1, 2, 3), state)
+    who = ServerInfo(name, "1", ("x",), "")
+    return report(*results, levels=levels, achieved=achieved, server=who, started_at=f"2026-11-{day:02}T10:00:00Z")
+
+
+def test_reports_of_several_servers_are_a_scoreboard_with_the_best_first():
+    bad, good = run(1, Verdict.FAIL, name="bad"), run(2, Verdict.PASS, name="good")
+    none = run(3, Verdict.PASS, name="none")
+    none = replace(none, failure="exit code 1")
+    made = matrix([none, bad, good], ["n.json", "b.json", "g.json"])
+    assert ([r.server.name for r in made.reports], made.title) == (["good", "bad", "none"], "Servers side by side")
+    page = html.document_fromstring(to_html(made))
+    assert [" ".join("".join(e.itertext()).split()) for e in page.xpath("//p[@class='who']")] == [
+        "A good 1 lro-6400level 3 proved 2026-11-02, g.json",
+        "B bad 1 lro-6400level 1 failed 2026-11-01, b.json",
+        "C none 1 lro-6400no verdict 2026-11-03, n.json",
+    ]
+    assert len(page.xpath("//ol[@class='board']//div[@class='bar']")) == 6
+    assert page.xpath("//svg[@class='trend']") == []
+
+
+def test_reports_of_one_server_are_a_trend_in_the_order_of_their_runs():
+    made = matrix([run(9, Verdict.PASS, Verdict.PASS), run(8, Verdict.FAIL, Verdict.PASS)], ["new.json", "old.json"])
+    assert (made.trend, made.files, made.title) == (True, ("old.json", "new.json"), "Trend of memories")
+    page = html.document_fromstring(to_html(made))
+    (picture,) = page.xpath("//svg[@class='trend']")
+    assert picture.get("aria-label") == (
+        "2026-11-08: level 1 failed, 1 pass, 1 fail; 2026-11-09: level 3 proved, 2 pass"
+    )
+    assert [(r.get("class"), r.get("height")) for r in picture.xpath(".//rect")] == [("fail", "70.0%")]
+    assert to_markdown(made).startswith("## Trend of memories")

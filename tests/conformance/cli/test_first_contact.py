@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.capture.marks import MARK
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
@@ -216,6 +217,8 @@ def test_evidence_shows_the_offending_record_and_marks_its_key(tmp_path: Path) -
     (result,) = [r for r in report.requirements if r.verdict is Verdict.FAIL]
     lines = result.checks[0].evidence.splitlines()
     mark = next(n for n, line in enumerate(lines) if line.strip().startswith("^"))
-    assert lines[mark].strip() == "^ content"
+    found = MARK.fullmatch(lines[mark])
+    assert found is not None
+    assert found["name"] == "content"
     assert lines[mark - 1].startswith("line 2: ")
-    assert '"content"' in lines[mark - 1]
+    assert lines[mark - 1][found.start("underline") : found.end("underline")].startswith('"content": "')

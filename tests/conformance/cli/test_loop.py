@@ -12,14 +12,16 @@ import pytest
 
 from lro_conformance.cli import doctor, selection, watching
 from lro_conformance.cli.main import main
+from lro_conformance.engine.plan import EXPLORERS, Plan
 from lro_conformance.engine.run import certify
 from lro_conformance.errors import UsageError
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.profile import profile_for_command
+from lro_conformance.profile import load, profile_for_command
 from lro_conformance.report import baseline
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.baseline import to_baseline
-from tests.servers.variants import command
+from lro_spec.catalogue import catalogue
+from tests.servers.variants import command, profile_text
 from tests.support.report_samples import judged, report
 
 FAULT = "offloads_at_equal_threshold"
@@ -61,6 +63,35 @@ def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixtur
     assert "Level 1         failed by LRO-THR-07" in shown
     assert "unproved" not in shown
     assert "not part of this run" not in shown
+
+
+@pytest.mark.parametrize(("id", "starts"), [("LRO-DESC-03", 1), ("LRO-REC-04", 1), ("LRO-FILE-10", 3)])
+def test_a_requirement_of_documents_takes_few_starts(id: str, starts: int) -> None:
+    """A whole run has some twenty."""
+    found = certify(PLAIN, seed=1, examples=0, only={id})
+    assert found.starts <= starts
+    assert [r.verdict for r in found.requirements if r.requirement.id == id] == [Verdict.PASS]
+
+
+def test_no_selection_of_one_requirement_needs_an_explorer_or_all_trials() -> None:
+    whole = {t.name for t in Plan.of(PLAIN, only=None, examples=0).trials}
+    for r in catalogue():
+        planned = {t.name for t in Plan.of(PLAIN, only={r.id}, examples=0).trials}
+        assert len(planned) <= 6 < len(whole), r.id
+        assert planned.isdisjoint(EXPLORERS), r.id
+
+
+def test_what_only_the_explorer_found_is_tried_by_all_trials_again(tmp_path: Path) -> None:
+    (tmp_path / "lro.yaml").write_text(profile_text("schema_closes_itself_to_further_fields"))
+    fault = load(tmp_path / "lro.yaml")
+    found = certify(fault, seed=1, only={"LRO-DESC-09"})
+    failed = [c for r in found.requirements for c in r.checks if c.verdict is Verdict.FAIL]
+    assert [c.elsewhere for c in failed] == [True]
+    selection.remember(found, fault)
+    assert selection.needs_all_trials({"LRO-DESC-09"}, fault)
+    assert not selection.needs_all_trials({"LRO-THR-07"}, fault)
+    names = {t.name for t in Plan.of(fault, only={"LRO-DESC-09"}, examples=8, all_trials=True).trials}
+    assert names == {t.name for t in Plan.of(fault, only=None, examples=8).trials}
 
 
 def test_a_selection_passes_by_what_passed_and_never_proves_a_level(capsys: pytest.CaptureFixture[str]) -> None:

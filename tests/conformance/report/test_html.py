@@ -9,9 +9,9 @@ import re
 import pytest
 from lxml import etree, html
 
-from lro_conformance.judging.results import Report
+from lro_conformance.judging.results import DecidedCall, Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.formats.html import level_bars, to_html
+from lro_conformance.report.formats.html import level_bars, threshold_picture, to_html
 from lro_conformance.report.load import read_report
 from lro_conformance.report.sanitize import one_line
 from tests.support.paths import DATA
@@ -139,3 +139,72 @@ def test_the_page_begins_with_a_bar_for_each_level_and_a_cell_for_each_requireme
 def test_bars_are_whole_and_count_musts_only():
     for bar in level_bars(mixed()):
         assert abs(sum(width for _, _, width in bar.parts) - 100) < 0.1 or not bar.parts
+
+
+MARKED = """settings: threshold_tokens=1
+→ {"id":1}
+← {"id":1,"result":{}}
+line 3: {"id": "m", "content": "text"}
+                    ^~~~~~~~~~~~~~~~~ content"""
+
+
+def one_cause() -> Report:
+    """Three failures, two of which have one cause."""
+    results = [
+        judged(id, Verdict.FAIL, evidence=MARKED, place=place)
+        for id, place in (("LRO-A-01", "descriptor /a"), ("LRO-B-01", "descriptor /b"), ("LRO-A-02", "descriptor /a"))
+    ]
+    return report(*results, levels={1: "failed", 2: "failed", 3: "failed"}, achieved=0)
+
+
+def test_failures_are_grouped_by_cause_with_the_evidence_once():
+    page = parsed(one_cause())
+    assert page.xpath("//section[@class='part']//details[starts-with(@id, 'LRO')]/@id") == [
+        "LRO-A-01",
+        "LRO-A-02",
+        "LRO-B-01",
+    ]
+    assert page.xpath("//details[@open]/@id") == ["LRO-A-01", "LRO-B-01"]
+    assert "Same cause as LRO-A-01" in texts(page, "//details[@id='LRO-A-02']//p[@class='causes']")[0]
+    assert page.xpath("//details[@id='LRO-A-02']//ol") == []
+    assert "LRO-A-02 as well" in texts(page, "//details[@id='LRO-A-01']//p[@class='causes']")[0]
+    assert texts(page, "//p[@class='next']") == [
+        "Next: fix these 2: LRO-A-01 (and 1 by the same cause), LRO-B-01, and level 1 is proved."
+    ]
+
+
+def test_the_offending_key_and_value_are_marked():
+    page = parsed(one_cause())
+    (line,) = page.xpath("//details[@id='LRO-A-01']//li[contains(@class, 'marked')]")
+    assert texts(line, ".//mark") == ['"content": "text"']
+    assert texts(line, ".//span[@class='here']") == ["observed here: content"]
+    assert page.xpath("//details[@id='LRO-A-01']//li[contains(., '^~')]") == []
+
+
+def test_each_call_is_shown_on_its_side_of_the_threshold():
+    calls = (
+        DecidedCall("recall", "light", 2737, 2737, "inline"),
+        DecidedCall("recall", "light", 2737, 2736, "offloaded"),
+        DecidedCall("recall", "", 9000, 6400, "inline"),
+        DecidedCall("inject", "", 100, 6400, "inline"),
+    )
+    picture = threshold_picture(mixed(decided=calls))
+    assert picture is not None
+    recall, inject = picture.strips
+    assert [(d.x < picture.between, d.outcome, d.is_right) for d in recall.dots] == [
+        (True, "inline", True),
+        (False, "offloaded", True),
+        (False, "inline", False),
+    ]
+    assert recall.said == "recall: 1 inline at or below the threshold, 1 offloaded above it, 1 wrong"
+    assert (len(inject.dots), threshold_picture(mixed())) == (1, None)
+    assert all(0 < x < 100 for x, _ in picture.ticks)
+    page = parsed(mixed(decided=calls))
+    assert page.xpath("//svg[@role='img']/@aria-label")[3:] == [recall.said, inject.said]
+    assert len(page.xpath("//section[@class='threshold']//tbody/tr")) == 4
+
+
+def test_the_page_begins_with_levels_then_grid_then_threshold_then_the_rest():
+    page = to_html(mixed(decided=(DecidedCall("recall", "", 2, 1, "offloaded"),)))
+    places = [page.index(text) for text in ('class="bars"', 'id="grid"', 'id="threshold"', 'id="summary"', "<form")]
+    assert places == sorted(places)

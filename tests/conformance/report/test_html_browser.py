@@ -59,17 +59,26 @@ def test_axe_finds_nothing_serious_and_nothing_leaves_the_page(
         assert seen.trouble == []
 
 
-@pytest.mark.parametrize(("kind", "scheme"), [("two", "dark"), ("matrix", "light")])
+@pytest.mark.parametrize(("kind", "scheme"), [("two", "dark"), ("matrix", "light"), ("trend", "dark")])
 def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
     browser: Browser, tmp_path: Path, kind: str, scheme: str
 ):
     reports = [mixed(), hostile(), MADE["equal"]()]
-    made = matrix(reports, ["a", "b", "c"], show_all=True) if kind == "matrix" else compare(*reports[:2], ("a", "b"))
+    if kind == "trend":
+        reports = [mixed(), mixed(started_at="2026-11-24T00:00:00Z")]
+    made = (
+        compare(*reports[:2], ("a", "b"))
+        if kind == "two"
+        else matrix(reports, ["a", "b", "c"][: len(reports)], show_all=True)
+    )
     path = tmp_path / "compared.html"
     path.write_text(compared_html(made), encoding="utf-8")
     with visit(browser, path, color_scheme=scheme) as seen:
         assert serious(seen.page) == []
         assert seen.trouble == []
+        for width in (1280, 390):
+            seen.page.set_viewport_size({"width": width, "height": 800})
+            assert seen.page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_light_and_dark_follow_the_reader(browser: Browser, page_of: Callable[[str], Path]):

@@ -101,3 +101,12 @@ def test_what_is_too_much_for_a_summary_is_left_to_the_json_report():
     assert text.endswith("… see the JSON report for the rest.\n")
     assert "5,000 characters; complete in the JSON report" in text
     assert text.count("<details>") == text.count("</details>")
+
+
+def test_failures_of_one_cause_are_folded_below_the_first_without_the_evidence_again():
+    results = [judged(f"LRO-A-0{n}", Verdict.FAIL, place="descriptor /a", evidence="← the evidence") for n in (1, 2, 3)]
+    shown = to_markdown(report(*results))
+    assert shown.count("← the evidence") == 1
+    assert (
+        shown.index("### ❌ LRO-A-01") < shown.index("Same cause: LRO-A-02, LRO-A-03") < shown.index("LRO-A-02 title")
+    )

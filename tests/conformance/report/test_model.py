@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from lro_conformance.judging.results import Coverage, ExploredCalls, Report
+from lro_conformance.judging.results import Coverage, DecidedCall, ExploredCalls, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, to_json, write_json
@@ -54,6 +54,7 @@ def test_json_form_has_no_key_that_the_schema_does_not_describe():
         reproduce="my-server",
         extensions={"proxy": "pass"},
         coverage=COVERAGE,
+        decided=(DecidedCall("recall", "light", 2737, 2736, "offloaded"),),
         incomplete="the run ended at its time limit",
     )
     made = made.to_dict()

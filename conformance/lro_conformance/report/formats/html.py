@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,19 +17,23 @@ from typing import Any, Literal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from lro_conformance.judging.results import CheckResult, Report, RequirementResult, Span
+from lro_conformance.judging.results import DecidedCall, Report, RequirementResult, Span
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import binds
 from lro_conformance.report.sanitize import clean, one_line
 from lro_conformance.report.view import (
     MARKS,
     CheckDetail,
+    Detail,
     blocking_ids,
+    causes,
     check_detail,
     detail_of,
+    evidence_lines,
     facts,
     failure_lines,
     failure_reproducer,
+    next_step,
     reason_of,
 )
 
@@ -39,10 +45,12 @@ MAX_LINKS = 6
 SHORTEST_S = 0.005
 """Shortest duration that is drawn; trials with nothing to try take less."""
 
+LEAST_DISTANCE = 1_000
+"""Distance from the threshold, in tokens, that the picture shows at least."""
+
 Kind = Literal["sent", "received", "about"]
 
 SECTIONS = (
-    ("unmet", "Not met", (Verdict.ERROR, Verdict.FAIL)),
     ("warned", "Warnings", (Verdict.WARN,)),
     ("unseen", "Not observed", (Verdict.NOT_OBSERVED, Verdict.ATTESTED)),
     ("met", "Passed", (Verdict.PASS,)),
@@ -61,6 +69,11 @@ class Line:
     text: str
     marked: bool
     """True for the line that shows the observation."""
+    start: int = 0
+    end: int = 0
+    """The offending key and value within the text; equal if none is marked."""
+    name: str = ""
+    """What is marked, such as ``summary/count``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,10 @@ class Entry:
     fix: str
     open: bool
     checks: tuple[CheckEntry, ...]
+    cause: str = ""
+    """The id of the requirement whose failure has the same cause and comes first; empty for that one itself."""
+    others: tuple[str, ...] = ()
+    """The ids of the other failures of the same cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +126,37 @@ class GridRow:
 
     group: str
     cells: tuple[RequirementResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Calls at one distance from the threshold, with one outcome; *x* is in percent of the strip."""
+
+    x: float
+    outcome: str
+    is_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The calls of an operation by their distance from the threshold."""
+
+    operation: str
+    said: str
+    """The picture in words, for those who do not see it."""
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPicture:
+    """All calls whose E is known, by their distance from the threshold."""
+
+    strips: tuple[Strip, ...]
+    ticks: tuple[tuple[float, str], ...]
+    """Place and label."""
+    between: float
+    """Place of the line between inline and offloaded."""
+    calls: tuple[DecidedCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +187,7 @@ class Bar:
 def to_html(report: Report) -> str:
     """The report as one HTML document."""
     parts = [Part(key, heading, tuple(_entries(report, verdicts))) for key, heading, verdicts in SECTIONS]
+    parts.insert(0, Part("unmet", "Not met", tuple(_unmet(report))))
     return render(
         "report.html.j2",
         report=report,
@@ -146,7 +195,9 @@ def to_html(report: Report) -> str:
         levels=[(n, report.levels[n], blocking_ids(report, n)[:MAX_LINKS]) for n in sorted(report.levels)],
         level_bars=level_bars(report),
         grid=grid(report),
-        facts=[fact for fact in facts(report) if not fact.label.startswith("Level ")],
+        threshold=threshold_picture(report),
+        facts=[fact for fact in facts(report) if not fact.label.startswith("Level ") and fact.label != "next"],
+        step=next_step(report),
         failure=failure_lines(report),
         reproducer=failure_reproducer(report),
         parts=[part for part in parts if part.entries],
@@ -185,6 +236,36 @@ def grid(report: Report) -> tuple[GridRow, ...]:
     )
 
 
+def threshold_picture(report: Report) -> ThresholdPicture | None:
+    """A strip for each operation; None if no call's E is known."""
+    calls = tuple(
+        replace(c, operation=one_line(c.operation, 40), detail=one_line(c.detail, 40)) for c in report.decided
+    )
+    if not calls:
+        return None
+    widest = max(LEAST_DISTANCE, *(abs(c.estimate - c.threshold) for c in calls))
+    places = (f"{sign}{10**n}" for n in range(1, len(str(widest)), 2) for sign in "-+")
+    ticks = sorted((_place(int(d), widest), d.replace("-", "−")) for d in places)
+    names = dict.fromkeys(c.operation for c in calls)
+    strips = tuple(_strip(n, [c for c in calls if c.operation == n], widest) for n in names)
+    order = sorted(calls, key=lambda c: (list(names).index(c.operation), c.estimate - c.threshold))
+    return ThresholdPicture(strips, tuple(ticks), _place(0.5, widest), tuple(order))
+
+
+def _strip(operation: str, calls: Sequence[DecidedCall], widest: int) -> Strip:
+    counts = Counter(c.outcome for c in calls if c.is_right)
+    wrong = sum(not c.is_right for c in calls)
+    said = f"{operation}: {counts['inline']} inline at or below the threshold, {counts['offloaded']} offloaded above it"
+    dots = {Dot(_place(c.estimate - c.threshold, widest), c.outcome, c.is_right) for c in calls}
+    return Strip(operation, f"{said}, {wrong} wrong" if wrong else said, tuple(sorted(dots, key=lambda d: d.x)))
+
+
+def _place(distance: float, widest: int) -> float:
+    """Percentage of the strip for a distance from the threshold: logarithmic on both sides, 0 in the middle."""
+    share = math.log10(1 + abs(distance)) / math.log10(1 + widest)
+    return round(50 + math.copysign(46 * share, distance), 2)
+
+
 def render(template: str, **values: Any) -> str:
     """Render a template with its styles and script inline, and a policy that allows nothing else."""
     style, script = _asset("page.css"), _asset("page.js")
@@ -210,6 +291,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["code_spans"] = _code_spans
+    environment.filters["linked"] = _linked
     return environment
 
 
@@ -219,6 +301,17 @@ def _code_spans(text: str) -> Markup:
     if len(pieces) % 2 == 0:
         return escape(text)
     return Markup("").join(Markup("<code>{}</code>").format(p) if n % 2 else escape(p) for n, p in enumerate(pieces))
+
+
+def _linked(text: str) -> Markup:
+    """Text in which ids of requirements lead to their entries on the page."""
+    pieces = _ID.split(text)
+    return Markup("").join(
+        Markup('<a class="id" href="#{0}">{0}</a>').format(p) if n % 2 else escape(p) for n, p in enumerate(pieces)
+    )
+
+
+_ID = re.compile(r"\b(LRO-[A-Z]+-[0-9]+)\b")
 
 
 @cache
@@ -236,8 +329,20 @@ def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
         yield from (_entry(r) for r in report.requirements if r.verdict is verdict)
 
 
-def _entry(result: RequirementResult) -> Entry:
-    detail = detail_of(result)
+def _unmet(report: Report) -> Iterable[Entry]:
+    """Failures and errors by cause, in the order in which to repair them; the first of each is open."""
+    results = {r.requirement.id: r for r in report.requirements}
+    for cause in causes(report):
+        others = tuple(d.id for d in cause.others)
+        yield replace(_entry(results[cause.first.id], cause.first), open=True, others=others)
+        for detail in cause.others:
+            yield replace(_entry(results[detail.id], detail), cause=cause.first.id)
+
+
+def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
+    """The entry of a requirement; *shown* is what a cause shows of it."""
+    detail = shown or detail_of(result)
+    known = {c.name: c for c in detail.checks}
     return Entry(
         detail.id,
         one_line(detail.title),
@@ -248,24 +353,31 @@ def _entry(result: RequirementResult) -> Entry:
         one_line(detail.statement),
         "" if detail.verdict is Verdict.PASS else reason_of(result),
         one_line(detail.fix),
-        detail.verdict in (Verdict.ERROR, Verdict.FAIL),
-        tuple(_check_entry(c, result) for c in sorted(result.checks, key=lambda c: c.verdict, reverse=True)),
+        open=False,
+        checks=tuple(
+            _check_entry(known.get(one_line(c.name)) or check_detail(c), result)
+            for c in sorted(result.checks, key=lambda c: c.verdict, reverse=True)
+        ),
     )
 
 
-def _check_entry(check: CheckResult, result: RequirementResult) -> CheckEntry:
-    detail = check_detail(check)
-    return CheckEntry(detail, transcript(detail.evidence), check.verdict is result.verdict)
+def _check_entry(detail: CheckDetail, result: RequirementResult) -> CheckEntry:
+    return CheckEntry(detail, transcript(detail.evidence), detail.verdict is result.verdict)
 
 
 def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
-    """Classify lines of evidence, and mark the last response, which shows the observation.
+    """Classify lines of evidence, and mark what shows the observation: a key with its value, or the last response.
 
-    Evidence without a response, such as files, has no marked line.
+    Evidence without either, such as a listing of files, has no marked line.
     """
-    kinds: list[Kind] = [_kind(text) for text in evidence]
-    last = max((n for n, kind in enumerate(kinds) if kind == "received"), default=None)
-    return tuple(Line(n + 1, kind, text, n == last) for n, (kind, text) in enumerate(zip(kinds, evidence, strict=True)))
+    lines = list(evidence_lines(evidence))
+    kinds: list[Kind] = [_kind(line.text) for line in lines]
+    responses = [n for n, kind in enumerate(kinds) if kind == "received"]
+    last = next((n for n, line in enumerate(lines) if line.end > line.start), responses[-1] if responses else None)
+    return tuple(
+        Line(n + 1, kind, line.text, n == last, line.start, line.end, line.name)
+        for n, (kind, line) in enumerate(zip(kinds, lines, strict=True))
+    )
 
 
 def _kind(text: str) -> Kind:

@@ -13,9 +13,10 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import EXIT_OK, exit_code
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import (
+    Cause,
     CheckDetail,
     Detail,
-    details,
+    causes,
     facts,
     failure_lines,
     failure_reproducer,
@@ -95,8 +96,8 @@ def _blocks(report: Report) -> Iterator[str]:
     for trouble in troubles(report):
         yield f"### 💥 {code(trouble.text)}\n\nNot observed for that: {plain(', '.join(trouble.ids))}"
         yield collapsible("Reproduce", block(trouble.reproduce, complete=True))
-    for detail in details(report):
-        yield from _detail(detail)
+    for cause in causes(report):
+        yield from _cause(cause)
     warnings = list(warnings_of(report))
     if warnings:
         content = "\n\n".join(part for detail in warnings for part in _detail(detail))
@@ -117,6 +118,14 @@ def headline(report: Report) -> str:
     sign = ("⚠️" if accepted else "✅") if exit_code(report) == EXIT_OK else "❌"
     claim = f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
     return f"{sign} {who}: {outcome}{claim} ({plain(report.edition)})"
+
+
+def _cause(cause: Cause) -> Iterator[str]:
+    """A cause: its first failure with evidence, the others folded."""
+    yield from _detail(cause.first)
+    if cause.others:
+        content = "\n\n".join(part for detail in cause.others for part in _detail(detail))
+        yield collapsible(f"Same cause: {plain(', '.join(d.id for d in cause.others))}", content)
 
 
 def _detail(detail: Detail) -> Iterator[str]:

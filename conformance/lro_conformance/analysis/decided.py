@@ -1,0 +1,40 @@
+"""Calls whose E and threshold are both known, with what the server decided: the picture of its threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lro_conformance.capture.call import Call
+from lro_conformance.judging.results import DecidedCall
+from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.edges import Edges, Probe
+
+
+def decided_calls(edges: object, defaults: object, default_threshold: int) -> tuple[DecidedCall, ...]:
+    """The calls of these trials with a known E, each once; a trial that was not run has none."""
+    found: list[DecidedCall] = []
+    if isinstance(edges, Edges):
+        found += (d for p in _probes(edges) for d in _decided(p.call, p.estimate, p.threshold))
+    for bracket in defaults.brackets if isinstance(defaults, Defaults) else ():
+        for call, estimate in (
+            (bracket.inline, bracket.inline_estimate),
+            (bracket.offloaded, bracket.offloaded.estimate if bracket.offloaded is not None else None),
+        ):
+            if call is not None and estimate is not None:
+                found += _decided(call, estimate, default_threshold)
+    return tuple(dict.fromkeys(found))
+
+
+def _probes(edges: Edges) -> Iterator[Probe]:
+    for edge in edges.edges.values():
+        yield from edge.at
+        yield from edge.above
+        further = (edge.after, edge.few_tokens_off, edge.two_percent_off, edge.at_half, edge.low)
+        yield from (p for p in further if p is not None)
+    yield from edges.far
+
+
+def _decided(call: Call, estimate: int, threshold: int) -> Iterator[DecidedCall]:
+    outcome = call.outcome
+    if outcome == "inline" or outcome == "offloaded":
+        yield DecidedCall(call.operation, call.detail or "", estimate, threshold, outcome)

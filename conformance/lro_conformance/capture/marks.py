@@ -1,0 +1,71 @@
+"""Marking the offending key and value of a record in evidence, underlined as compilers do.
+
+A mark is two lines: ``line 3: {"id": "m1", "content": "text"}``, and below it ``^~~~`` under the key with its value,
+followed by a name for it. Every rendering of a report finds marks with `MARK`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from lro_spec.findings import excerpt
+
+if TYPE_CHECKING:
+    from lro_conformance.capture.call import Call
+    from lro_conformance.capture.records import Record
+
+MARK = re.compile(r"(?P<margin> *)(?P<underline>\^~*)(?: (?P<name>.*))?")
+"""A line that underlines a part of the line above it."""
+
+_KEY = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*$')
+_DECODER = json.JSONDecoder()
+
+
+def underlined(label: str, text: str, at: int, name: str = "") -> tuple[str, str]:
+    """*text* after a label, and below it a mark of the value at index *at* with its key."""
+    key = _KEY.search(text, 0, min(at, len(text)))
+    start = at if key is None else key.start()
+    try:
+        end = _DECODER.raw_decode(text, at)[1]
+    except ValueError:  # no JSON, or cut off
+        end = len(text) if key is not None else at + 1
+    mark = "^" + "~" * (max(end, start + 1) - start - 1)
+    return f"{label}{text}", f"{' ' * (len(label) + start)}{mark} {name}".rstrip()
+
+
+def mark_in_file(call: Call, record: Record, *path: str) -> tuple[str, ...]:
+    """The line of a call's file that holds *record*, with a mark of the value at *path*; the id's if there is none."""
+    lines = call.file.record_lines if call.file is not None else []
+    line = next((each for each in lines if each.record is record or each.record == record), None)
+    if line is None:
+        return ()
+    text = line.raw.decode("utf-8", "replace").rstrip()
+    at, found = 0, False
+    for key in path:
+        inside = _member(text, at, key)
+        if inside is None:
+            break
+        at, found = inside, True
+    if not found:
+        at = _member(text, 0, "id") or 0
+    part = excerpt(text, at)
+    return underlined(f"line {line.number}: ", part.text, part.mark, "/".join(path))
+
+
+def _member(text: str, at: int, key: str) -> int | None:
+    """Index of the value of a member of the object at index *at*; None if it has none."""
+    if at >= len(text) or text[at] != "{":
+        return None
+    position = at + 1
+    while True:
+        position += len(text[position:]) - len(text[position:].lstrip(" \t\r\n,"))
+        try:
+            name, end = _DECODER.raw_decode(text, position)
+            value = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n:"))
+            if name == key:
+                return value
+            position = _DECODER.raw_decode(text, value)[1]
+        except (ValueError, RecursionError):
+            return None
