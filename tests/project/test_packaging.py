@@ -18,9 +18,9 @@ import yaml
 
 from lro_proxy.options import load
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings
-from tests.project.test_ci import problems
 from tests.support.paths import ROOT
 from tests.support.registry import Installed
+from tests.support.schemastore import problems
 
 PACKAGING = ROOT / "reference_impl" / "packaging"
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
