@@ -332,6 +332,8 @@ def _json_in(text: str) -> Any:
         try:
             value = json.JSONDecoder().raw_decode(text, start)[0]
         except (ValueError, RecursionError):
+            if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
+                return None  # its first member is no value of its own
             continue
         return None if too_deep(value) else value
     return None

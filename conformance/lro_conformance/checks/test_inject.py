@@ -9,6 +9,7 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision
+from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -75,7 +76,7 @@ def test_text_is_that_without_lro(
 
 @check("LRO-INJ-02")
 def test_decided_before_budgeting(
-    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects
+    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting."""
     _needs_inject(survey)
@@ -88,6 +89,16 @@ def test_decided_before_budgeting(
                 observed=f"E = {small} with a small budget: the server seems to measure what is left after budgeting",
                 at=survey.budgets[0],
             )
+    if (capped := estimates.of_a_budget("inject")) is not None:
+        less, more = capped
+        subjects.expect(
+            holds=False,
+            expected=f"an E that grows with the result: {characters(less)} characters have E = {less.estimate}",
+            observed=f"E = {more.estimate} for {characters(more)} characters: the server seems to measure what is left "
+            "after budgeting",
+            at=more,
+        )
+        return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
         subjects.not_observed(edges.reason or "inject's threshold is not exact for another reason")
