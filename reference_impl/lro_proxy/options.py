@@ -152,7 +152,8 @@ def _parser() -> Any:
     parser = argparse.ArgumentParser(
         prog="lro proxy",
         usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --url URL\n"
-        "       lro proxy [OPTION…] --config mcp.json",
+        "       lro proxy [OPTION…] --config mcp.json\n"
+        "       lro proxy --install CLIENT [--undo] [--server NAME] [--file FILE] [OPTION…] [-- COMMAND [ARG…]]",
         epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         description="Offload the large results of any MCP server, in front of it.",
         allow_abbrev=False,

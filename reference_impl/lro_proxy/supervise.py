@@ -208,7 +208,9 @@ def _toolbox(options: ProxyOptions) -> Toolbox | None:
         return None
     from lro_proxy.tools.toolbox import Toolbox
 
-    return Toolbox(options.families, options.settings, prefix=options.tool_prefix, remembers=options.links)
+    return Toolbox(
+        options.families, options.settings, prefix=options.tool_prefix, remembers=options.links, form=options.descriptor
+    )
 
 
 def _drain(connections: Connections) -> None:

@@ -191,10 +191,11 @@ class ProxyTools:
 
     def stop(self, why: str) -> None:
         """Answer the calls in progress with an error, because the proxy is ending."""
-        while self._running:
-            _, call = self._running.popitem()
-            call.cancellation.request()
-            self._send(error_line(call.id, GONE, why))
+        for key in list(self._running):
+            call = self._running.pop(key, None)  # None: it has just been answered
+            if call is not None:
+                call.cancellation.request()
+                self._send(error_line(call.id, GONE, why))
 
     def _reserve_names(self, names: Iterable[object]) -> None:
         """Hide the tools whose names the server uses."""

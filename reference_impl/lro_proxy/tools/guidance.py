@@ -36,6 +36,15 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def brief(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
+    """The same in two sentences, for a small descriptor."""
+    summary = response.summary
+    noun = "lines of text" if response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
+    way = "this file_path and a jq filter as `query`" if "lro_extract" in names else "this file"
+    saved = f"{summary.count} {noun}, ~{summary.estimated_tokens} tokens saved"
+    return f"JSONL file ({saved}; line 1 is a header). {', '.join(names)} can read it: {way}."
+
+
 _EXAMPLES = (
     "- browse: recipe #1",
     '- filter: recipe #2 with params {"namespace": "…"}, or #3 with params {"keyword": "…"}',

@@ -7,13 +7,14 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any
 
+from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.tools import sampling
 from lro_proxy.tools.access import OffloadedFiles
 from lro_proxy.tools.base import FamilyTool, Workbench
 from lro_proxy.tools.compaction import COMPACTION
 from lro_proxy.tools.context_store import ContextFiles
 from lro_proxy.tools.extract import EXTRACT, MEMORY_EDITION
-from lro_proxy.tools.guidance import guidance
+from lro_proxy.tools.guidance import brief, guidance
 from lro_proxy.tools.limits import Limits, Refused
 from lro_proxy.tools.queries import QueryRunner
 from lro_proxy.tools.scratchpad import SCRATCHPAD
@@ -36,7 +37,7 @@ FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
 class Toolbox:
     """The tools of some families over the files of one process. Thread-safe.
 
-    With *remembers*, `files` has every published file, also if no tool reads it.
+    With *remembers*, `files` has every published file, also if no tool reads it. *form* says how long guidance may be.
     """
 
     def __init__(
@@ -47,9 +48,10 @@ class Toolbox:
         *,
         prefix: str = "",
         remembers: bool = False,
+        form: Form = "full",
     ) -> None:
         limits = limits or Limits()
-        self._remembers = remembers
+        self._remembers, self._form = remembers, form
         files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
         self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, QueryRunner(limits))
         self._by_name: dict[str, tuple[Tool, FamilyTool]] = {}
@@ -122,5 +124,7 @@ class Toolbox:
         if not names:
             return response
         self._bench.budget.intercepted(response.summary.estimated_tokens)
-        memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
-        return replace(response, guidance=guidance(response, "memories" if memories else "records", names))
+        if f"/{MEMORY_EDITION.file_prefix}-" in response.file_path:
+            return replace(response, guidance=guidance(response, "memories", names))
+        advise = guidance if self._form == "full" else brief
+        return replace(response, guidance=advise(response, "records", names))

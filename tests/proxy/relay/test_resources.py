@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.support.hubs import entry, hub
-from tests.support.proxying import Client, proxy
+from tests.support.mcp_clients import python_client
+from tests.support.proxying import SCRIPTED, Client, proxy
 
 LARGE = json.dumps({"content": [{"type": "text", "text": "".join(f"line {n} é\n" for n in range(2000))}]})
 OPENING: dict[str, Any] = {
@@ -97,3 +99,23 @@ def test_links_and_tools_go_together(tmp_path: Path) -> None:
         found = client.result("lro_extract", file_path=path, query="select(.n == 7) | .text")
         assert json.loads(found["content"][0]["text"]) == "line 6 é"
         assert "line 6" in read(client, f"{link['uri']}?lines=8-8")["result"]["contents"][0]["text"]
+
+
+def test_the_official_client_accepts_links_and_small_descriptors(tmp_path: Path) -> None:
+    for form in ("compact", "pointer"):
+        command = [sys.executable, "-m", "lro_proxy", "--links", "--descriptor", form, "--", *SCRIPTED]
+        (result,) = python_client(command, tmp_path, [{"name": "say", "arguments": {"result": LARGE}}])
+        assert result["content"][1]["type"] == "resource_link"
+        assert json.loads(result["content"][0]["text"])["offloaded"] is True
+
+
+@pytest.mark.parametrize(("form", "most"), [("compact", 260), ("pointer", 70)])
+def test_a_small_descriptor_names_the_tools_in_a_sentence(tmp_path: Path, form: str, most: int) -> None:
+    with proxy(tmp_path, "--descriptor", form, "--tools", "extract") as client:
+        client.answer(client.post("initialize", **OPENING))
+        text = client.result("say", result=LARGE)["content"][0]["text"]
+        path = json.loads(text)["file_path"]
+        assert len(text.replace(path, "")) / 4 <= most
+        assert "lro_extract can read it: this file_path and a jq filter as `query`." in text
+        found = client.result("lro_extract", file_path=path, query="select(.n == 7) | .text")
+        assert json.loads(found["content"][0]["text"]) == "line 6 é"
