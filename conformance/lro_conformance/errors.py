@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import click
@@ -43,5 +44,5 @@ def missing_extra(problem: ImportError) -> str | None:
 def require(extra: str) -> None:
     """Raise `ModuleNotFoundError` if a package of an extra is not installed."""
     for package in sorted(EXTRAS[extra]):
-        if find_spec(package) is None:
+        if sys.modules.get(package, package) is None or find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)

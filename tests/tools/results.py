@@ -44,7 +44,6 @@ and each call in full. One command makes this page: `python -m tests.tools.resul
 - *behind `lro proxy`*: the verdict on the requirements of the `proxy` group, which decide no level.
 - *largest result*: in tokens (o200k), as the server returns it. *offloaded*: the descriptor that stands in its place,
   and with a query that prints ten records.
-- *tools*: tokens of `tools/list`, which every conversation pays, and what the proxy adds.
 """
 
 
@@ -71,9 +70,6 @@ def tried(entry: Entry, cache: Path, data: Path) -> tuple[dict[str, Any], Report
             for r in proxied.requirements
             if r.requirement.group == "proxy" and r.verdict.label == "fail"
         ],
-        "tools": weights.tools if weights is not None else 0,
-        "tools_tokens": weights.tools_tokens if weights is not None else 0,
-        "tools_tokens_proxied": weights.tools_tokens_proxied if weights is not None else 0,
         "reason": one_line(weighed.skipped, 200),
     }
     if largest is not None:
@@ -96,8 +92,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     """The page, from what was found."""
     order = sorted(rows, key=lambda r: (bool(r.get("reason")), -r.get("achieved", 0), -(r.get("largest") or 0)))
     lines = [
-        "| server | version | alone | behind lro proxy | largest result | offloaded | + query | tools | + proxy |",
-        "|---|---|---|---|---:|---:|---:|---:|---:|",
+        "| server | alone | behind lro proxy | largest result | offloaded | + query |",
+        "|---|---|---|---:|---:|---:|",
         *map(_line, order),
     ]
     proxied = [r for r in rows if r.get("proxy") == "pass"]
@@ -112,10 +108,10 @@ def page(rows: list[dict[str, Any]]) -> str:
 
 
 def _line(row: dict[str, Any]) -> str:
-    name = f"{row['ecosystem']} {row['package'].replace('==', '@').rpartition('@')[0]}"
-    version = row["package"].replace("==", "@").rpartition("@")[2]
+    package, _, version = row["package"].replace("==", "@").rpartition("@")
+    name = f"{package} {version} ({row['ecosystem']})"
     if "alone" not in row:
-        return f"| {name} | {version} | {row['reason']} | | | | | | |"
+        return f"| {name} | {row['reason']} | | | | |"
 
     def number(key: str) -> str:
         value = row.get(key)
@@ -125,14 +121,11 @@ def _line(row: dict[str, Any]) -> str:
     descriptor = number("descriptor") or ("inline" if row.get("largest") is not None else row["reason"])
     cells = [
         name,
-        version,
         row["alone"],
         f"{row['proxy']}{failures}",
         number("largest"),
         descriptor,
         "" if row.get("query") is None else f"{row['descriptor'] + row['query']:,}",
-        number("tools_tokens"),
-        f"{row['tools_tokens_proxied'] - row['tools_tokens']:+,}",
     ]
     return f"| {' | '.join(cells)} |"
 
