@@ -1,14 +1,15 @@
 """The messages of Large Result Offloading: a file's header, and the descriptor that replaces a result.
 
 Each reads itself from parsed JSON (`from_dict`) and writes itself with exactly the keys of the specification
-(`to_dict`). Reading is lenient about details that do not matter (unknown keys, 3.0 for 3). A `MessageError` begins with
-the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor in the result of a tool call.
+(`to_dict`); a descriptor may have further ones. Reading is lenient about details that do not matter (unknown keys, 3.0
+for 3). A `MessageError` begins with the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor in
+the result of a tool call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lro_spec.discovery import FoundDescriptor, find_descriptor
@@ -157,6 +158,8 @@ class OffloadResponse:
     jq_recipes: tuple[JqRecipe, ...]
     guidance: str
     offloaded: bool = True
+    further: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Members beyond those of the specification, which allows them (I-28); they are written, not read."""
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadResponse:
@@ -180,6 +183,7 @@ class OffloadResponse:
             "offloaded": self.offloaded,
             "summary": self.summary.to_dict(),
             "file_path": self.file_path,
+            **self.further,
             "line_schema": dict(self.line_schema),
             "jq_recipes": [recipe.to_dict() for recipe in self.jq_recipes],
             "guidance": self.guidance,

@@ -23,6 +23,8 @@ for number in (signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
+os.environ["LRO_GAIN"] = "off"  # the record of lro proxy is its user's
+
 # A machine that is busy otherwise makes no test fail; in CI, nor does what a change has not brought: examples there are
 # the same each time, elsewhere always others.
 settings.register_profile(
@@ -32,12 +34,14 @@ settings.load_profile("unhurried")
 
 
 TOGETHER = {
-    f"tests/conformance/{name}.py"
+    f"tests/{name}.py"
     for name in (
-        "cli/test_certify_reference",
-        "evidence/test_every_edition",
-        "evidence/test_evidence",
-        "report/test_html_browser",
+        "conformance/cli/test_certify_reference",
+        "conformance/evidence/test_every_edition",
+        "conformance/evidence/test_evidence",
+        "conformance/report/test_html_browser",
+        "conformance/vectors/test_runners",
+        "golden/test_checks",
     )
 }
 """Files whose tests share what takes long to make; each goes to one of the processes side by side."""

@@ -221,12 +221,12 @@ def weigh(
     Called are the tools that are annotated as read-only and need no argument, or those that a calls file names; never
     anything else.
 
-    Exit code: 0 weighed, 1 with --against a result grew by more than a tenth, 2 the call is wrong, 3 nothing could be
-    weighed.
+    Exit code: 0 weighed, 1 with --against a result grew by more than a tenth or could not be weighed again, 2 the call
+    is wrong, 3 nothing could be weighed.
     """
     from lro_bench.weigh.calls import read_calls
     from lro_bench.weigh.report import text_lines, to_html, to_json, to_markdown
-    from lro_bench.weigh.weighing import grown
+    from lro_bench.weigh.weighing import regressions
     from lro_bench.weigh.weighing import weigh as weigh_server
     from lro_conformance.wire.subreaper import adopt_orphans
 
@@ -261,10 +261,10 @@ def weigh(
             "lro weigh: no result was weighed: name calls with arguments in a file, and give it by --calls", err=True
         )
         return EXIT_NO_VERDICT
-    larger = grown(weights, earlier) if earlier is not None else []
-    for text in larger:
-        click.echo(f"lro weigh: grown by more than a tenth: {text}", err=True)
-    return int(bool(larger))
+    worse = regressions(weights, earlier) if earlier is not None else []
+    for text in worse:
+        click.echo(f"lro weigh: {text}", err=True)
+    return int(bool(worse))
 
 
 def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> int:

@@ -182,37 +182,27 @@ def _job(call: JqCall, *, wrap: bool) -> dict[str, Any]:
 
 
 _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
+_REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
+"""Words after which an expression may be evaluated more than once."""
+_BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
+"""The same, and words after which it may be evaluated in part: then jq would go on with the inputs that are left."""
 
 
 def _with_inputs(call: JqCall) -> str | None:
     """The program with `input` and `inputs` bound to its slurped input, because libjq itself does not feed them.
 
-    None if it uses neither. Supported is one `input` and then one `inputs`, the idiom that skips a header; for any
-    other use raises `EngineError`.
+    None if it uses neither. Supported is one `input` and then one `inputs`, the idiom that skips a header, and with -n
+    one `inputs`, also in part (``first(inputs | …)``); for any other use raises `EngineError`.
     """
     code = [t for t in tokens(call.program) if t.kind not in ("space", "comment")]
     used = [t.text for t in code if t.kind == "word" and t.text in ("input", "inputs")]
     if not used:
         return None
-    branches = {
-        "if",
-        "try",
-        "first",
-        "limit",
-        "label",
-        "reduce",
-        "foreach",
-        "def",
-        "until",
-        "while",
-        "repeat",
-        "?",
-        "//",
-    }
     words = [t.text for t in code]
     # The expression after reduce or foreach is evaluated once, like code outside of them.
     bare = [w for w, then in zip(words, [*words[1:], ""], strict=True) if (w, then) not in _ONCE]
-    plain = used in (["input"], ["inputs"], ["input", "inputs"]) and branches.isdisjoint(bare)
+    obstacles = _REPEATING if call.null_input and used == ["inputs"] else _BRANCHING
+    plain = used in (["input"], ["inputs"], ["input", "inputs"]) and obstacles.isdisjoint(bare)
     if not plain or call.slurp or (used == ["input"] and not call.null_input):
         raise EngineError("this use of input and inputs needs a jq binary")
     first = 0 if call.null_input else 1

@@ -32,6 +32,9 @@ _SHELLS_OWN = re.compile(
 )
 """Variables with a meaning of their own: setting them has effects beyond their use in the command."""
 _LONGEST_NAME = 100
+_PLAIN = re.compile(r"[\w./:=+%@-]+", re.ASCII)
+"""Characters without any meaning for a shell."""
+_PLAIN_IN_QUOTES = re.compile(r'[^"\\$`]+')
 _SPACE = re.compile(r"[ \t\n]+")
 _TILDE = re.compile(r"~|.*:~", re.DOTALL)
 _BRACKETS = {"{": "}", "(": ")"}
@@ -104,8 +107,10 @@ class _Reader:
             if not (self._quoted(char) or self._between(char) or self._beyond_words(char)):
                 if char in _OPERATORS:
                     raise RecipeSyntaxError(f"an unquoted {char!r} starts {_OPERATORS[char]}")
-                self._word.add(char, quoted=False)
-                self.at += 1
+                plain = _PLAIN.match(self._text, self.at)
+                run = plain[0] if plain is not None else char
+                self._word.add(run, quoted=False)
+                self.at += len(run)
         self._finish()
         if self._to_file:
             raise RecipeSyntaxError("a redirection names no file")
@@ -357,8 +362,10 @@ def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
             continue
         if char == "`" or (char == "$" and not _LITERAL_DOLLAR.match(text, at)):
             raise RecipeSyntaxError(f"{char!r} in double quotes starts {_OPERATORS[char]}")
-        parts.append(char)
-        at += 1
+        plain = _PLAIN_IN_QUOTES.match(text, at)
+        run = plain[0] if plain is not None else char
+        parts.append(run)
+        at += len(run)
     raise RecipeSyntaxError("a double quote is not closed")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from lro_spec.display import show
@@ -54,18 +55,29 @@ def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Fin
 
 def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
     """The fields that a description names, if its command uses others and none of them."""
-    words = set(re.findall(r"[a-z]+", str(recipe["description"]).lower()))
-    named = {field for field, known in _WORDS.items() if words & known}
+    named = _named(str(recipe["description"]))
     try:
         pipeline = parse_command(recipe["command"])
     except RecipeSyntaxError:
         return None
-    programs = " ".join(call.program for call in (pipeline.jq, *pipeline.more))
-    names = set(re.findall(r"[a-z_]+", programs))
-    used = {field for field, known in _NAMES.items() if names & known}
+    used = _used(" ".join(call.program for call in (pipeline.jq, *pipeline.more)))
     if not named or not used or named & used:
         return None
     return f"recipe {number}, {show(recipe['description'])}, uses {', '.join(sorted(used))}"
+
+
+@lru_cache(maxsize=256)
+def _named(description: str) -> frozenset[str]:
+    """The fields that a description names."""
+    words = set(re.findall(r"[a-z]+", description.lower()))
+    return frozenset(field for field, known in _WORDS.items() if words & known)
+
+
+@lru_cache(maxsize=256)
+def _used(programs: str) -> frozenset[str]:
+    """The fields that programs use."""
+    names = set(re.findall(r"[a-z_]+", programs))
+    return frozenset(field for field, known in _NAMES.items() if names & known)
 
 
 def _normal(description: str) -> str:

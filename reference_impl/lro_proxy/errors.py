@@ -6,9 +6,13 @@ from collections.abc import Callable
 
 from lro_proxy.wire.jsonrpc import serialise
 
-INTERNAL, GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32603, -32001, -32002, -32003, -32004, -32800
-"""Error codes; docs/proxy.md explains them."""
-NO_METHOD = -32601
+GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -31001, -31002, -31003, -31004, -31005
+"""The proxy's own error codes; docs/proxy.md explains them.
+
+They lie outside -32768…-32000: since MCP 2026-07-28 no new codes may be chosen in that range, and SDKs use some of it
+for their own errors.
+"""
+INTERNAL, NO_METHOD = -32603, -32601
 Log = Callable[[str], None]
 """Writes a line for operators, who read what the client does not receive."""
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from lro_proxy import run_folder
 from lro_proxy.config import Server, address, header, read_servers
+from lro_proxy.gain import ledger
+from lro_proxy.payload.descriptor_form import FORMS, Form
 from lro_proxy.tools.families import add_flag, selected_families
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
 from lro_spec.tokens import characters_estimate, script_aware_estimate
@@ -41,17 +43,26 @@ class ProxyOptions:
     families: tuple[str, ...] = ()
     """Families of the proxy's own tools, which read offloaded files."""
     tool_prefix: str = ""
+    descriptor: Form = "full"
+    """How much the descriptors of results that are no memories say."""
     private_folder: bool = False
     """True if this run writes to a private folder, which the settings name."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
+    record: str | None = None
+    """Path of the record for `lro gain`; None: none is kept."""
 
-    def threshold_of(self, tool: str) -> int | None:
-        """The threshold of a tool in tokens; None: its results are never offloaded."""
+    def threshold_of(self, tool: str, declared: int | None = None) -> int | None:
+        """The threshold of a tool in tokens; None: its results are never offloaded.
+
+        *declared* is the one that its server declares, which takes the place of the general one.
+        """
         if not self.settings.enabled:
             return None
         matching = [(len(glob), tokens) for glob, tokens in self.thresholds if fnmatch.fnmatchcase(tool, glob)]
-        return max(matching, key=lambda found: found[0])[1] if matching else self.settings.threshold_tokens
+        if matching:
+            return max(matching, key=lambda found: found[0])[1]
+        return self.settings.threshold_tokens if declared is None else declared
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
@@ -92,8 +103,10 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         max_line_mb=flags.max_line_mb,
         families=selected_families(flags, environ),
         tool_prefix=flags.tool_prefix,
+        descriptor=flags.descriptor,
         private_folder=flags.private_folder,
         masks=_masks(servers, environ) if flags.mask_secrets else None,
+        record=None if flags.no_record else ledger.path_of(environ),
     )
 
 
@@ -183,12 +196,21 @@ def _parser() -> Any:
         help="prefix for tools of --tools whose names servers may also use",
     )
     parser.add_argument(
+        "--descriptor",
+        choices=list(FORMS),
+        default="full",
+        help="how much a descriptor says, in tokens: full (default; about 600), compact (250) or pointer (60)",
+    )
+    parser.add_argument(
         "--private-folder", action="store_true", help="write to a new private directory inside the output directory"
     )
     parser.add_argument(
         "--mask-secrets",
         action="store_true",
         help="mask the values of secret-looking environment variables in everything servers send",
+    )
+    parser.add_argument(
+        "--no-record", action="store_true", help="keep no record of what is saved, for lro gain (or LRO_GAIN=off)"
     )
     parser.add_argument(
         "--max-line-mb", type=int, default=128, metavar="N", help="longest message, in MiB (default 128)"

@@ -9,18 +9,44 @@ from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
 from lro_reference import delegation
 
 _META_PREFIX = "io.modelcontextprotocol/"
+_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 OPENINGS = frozenset(("initialize", "server/discover"))
 """Methods whose results state the server's capabilities."""
+TOOL_RESULTS = frozenset(("tools/call", "tasks/result", "tasks/get"))
+"""Methods whose results may hold that of a tool."""
 
 
-def announce_proxy(line: bytes | bytearray) -> bytes | bytearray:
-    """Announce the proxy in the line of an `initialize` request; returns any other line unchanged."""
-    message = parse_lossless(line)
-    params = members(message).get("params")
+def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearray:
+    """Announce the proxy in the line of a request that states the client's capabilities, if that matters to results.
+
+    Those are `initialize` and, since 2026-07-28, every call. Any other line is returned unchanged.
+    """
+    method = message.get("method")
+    modern = method in TOOL_RESULTS and isinstance(_meta(message).get(_CAPABILITIES), dict)
+    if method != "initialize" and not modern:
+        return line
+    exact = parse_lossless(line)
+    params = exact.get("params")
     if not isinstance(params, dict):
         return line
-    delegation.announce(cast("Message", params))
-    return serialise(message)
+    params = cast("Message", params)
+    delegation.announce(params["_meta"] if modern else params, _CAPABILITIES if modern else "capabilities")
+    return serialise(exact)
+
+
+def client_name(message: Message) -> str:
+    """The name of the client, where a request states it: in `initialize`, or in any since 2026-07-28."""
+    params = members(message.get("params"))
+    info = params.get("clientInfo", _meta(message).get(f"{_META_PREFIX}clientInfo"))
+    name = members(info).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def is_announced(message: Message) -> bool:
+    """True if a request says that a proxy nearer to the client offloads."""
+    params = members(message.get("params"))
+    modern = members(_meta(message).get(_CAPABILITIES))
+    return any(map(delegation.states_proxy, (members(params.get("capabilities")), modern)))
 
 
 def message_version(message: Message) -> str | None:
@@ -36,7 +62,7 @@ def envelope(message: Message) -> Message:
 
 def supports_sampling(message: Message) -> bool:
     """True if a message since 2026-07-28 states that the client supports sampling."""
-    return "sampling" in members(_meta(message).get(f"{_META_PREFIX}clientCapabilities"))
+    return "sampling" in members(_meta(message).get(_CAPABILITIES))
 
 
 def complete_result(result: Message) -> Message:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lro_proxy import run_folder
 from lro_proxy.config import Server
+from lro_proxy.gain.ledger import Ledger
 from lro_proxy.options import ESTIMATES, ProxyOptions
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.relay.pending import PendingRequests
@@ -29,6 +30,7 @@ from lro_reference.settings import Settings
 
 if TYPE_CHECKING:
     from lro_proxy.tools.toolbox import Toolbox
+    from lro_spec.messages import OffloadResponse
 
 _LAST_BYTES_S = 0.5
 """Time without any message after which no further one is expected, if no answer is pending or the server has ended."""
@@ -52,10 +54,13 @@ def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstre
 def run(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
     """Relay between the client and the started servers until the client leaves; then end the servers."""
     upstreams = list(started.values())
-    shut_down_on_signals(upstreams, options)
+    stops: Stops = []
+    ledger = Ledger(options.record)
+    shut_down_on_signals(upstreams, options, stops, ledger)
     gc.freeze()
     try:
-        _relay(options, started)
+        _relay(options, started, stops, ledger)
+        _report(ledger)
     finally:
         _shut_down(upstreams, options)
 
@@ -77,19 +82,31 @@ def _start(server: Server, options: ProxyOptions, environ: Mapping[str, str]) ->
     return HttpUpstream(server.url, server.headers, options.max_line_mb << 20, log)
 
 
-def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
+def _report(ledger: Ledger) -> None:
+    if said := ledger.report():
+        log(said)
+
+
+def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: Stops, ledger: Ledger) -> None:
     """Serve the client until it closes its side; then wait for pending answers."""
     malloc.keep()
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
-    if toolbox is None:
-        interceptor, tools = Interceptor(options.settings, emit=to_stderr, estimate=estimate), None
-    else:
-        interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, publish=toolbox.publish)
-        tools = ProxyTools(toolbox, client.write, log)
+
+    def publish(response: OffloadResponse) -> OffloadResponse:
+        ledger.written(response.file_path, response.summary.estimated_tokens)
+        return response if toolbox is None else toolbox.publish(response)
+
+    interceptor = Interceptor(
+        options.settings, emit=to_stderr, estimate=estimate, publish=publish, form=options.descriptor
+    )
+    tools = None if toolbox is None else ProxyTools(toolbox, client.write, log)
+    if tools is not None:
+        tools.count = ledger.read_back
+        stops.append(tools.stop)
     stopped = threading.Event()
-    wiring = Wiring(options, interceptor, stopped)
+    wiring = Wiring(options, interceptor, stopped, stops, ledger)
     connections = (_serve_several if options.several else _serve_one)(wiring, started, client, tools)
     if tools is not None:
         tools.settle(_GRACE_S)
@@ -101,6 +118,8 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
 
 Connections = list[tuple[threading.Thread, Relay, Upstream]]
 """The thread that forwards answers, the relay and the upstream of each server."""
+Stops = list[Callable[[str], None]]
+"""Functions that answer all pending requests with an error, which they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +129,8 @@ class Wiring:
     options: ProxyOptions
     interceptor: Interceptor
     stopped: threading.Event
+    stops: Stops
+    ledger: Ledger
 
     def listen(
         self, upstream: Upstream, client: Writer, tools: ProxyTools | None, connections: Connections, *, cleans: bool
@@ -122,8 +143,11 @@ class Wiring:
             options.threshold_of,
             {"version": "1", "proxy": True},
             options.masks,
+            self.ledger,
+            options.settings.enabled,
         )
         relay = Relay(relay_options, requests, self.interceptor, client, log, tools)
+        self.stops.append(relay.stop)
         answers = threading.Thread(
             target=_forward_answers, args=(relay, requests, upstream), name="answers", daemon=True
         )
@@ -260,17 +284,28 @@ def _shut_down(upstreams: Sequence[Upstream], options: ProxyOptions, *, patient:
         run_folder.leave(options.settings.folder)
 
 
-def shut_down_on_signals(upstreams: Sequence[Upstream], options: ProxyOptions) -> None:
-    """End the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread does at that time."""
+def shut_down_on_signals(upstreams: Sequence[Upstream], options: ProxyOptions, stops: Stops, ledger: Ledger) -> None:
+    """End the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread does at that time.
+
+    Pending requests get an error before, if the client reads it. The exit code is that of a shell: 128 + the signal.
+    """
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
 
     def exit_on_signal() -> None:
         number = os.read(read_end, 1)[0]
         writer.abandon()
+        answering = threading.Thread(target=answer_pending, args=(number,), name="stop", daemon=True)
+        answering.start()
+        answering.join(_LAST_BYTES_S)  # blocks if the client does not read
         _shut_down(upstreams, options, patient=False)
         writer.abandon()  # files begun in the meantime
-        os._exit(0 if number == signal.SIGTERM else 128 + number)
+        os._exit(128 + number)
+
+    def answer_pending(number: int) -> None:
+        for stop in list(stops):
+            stop(f"was ended by {signal.Signals(number).name}")
+        _report(ledger)
 
     def ignore(*_: object) -> None:
         pass

@@ -1,8 +1,9 @@
 """Delegation of offloading from a server to a proxy (appendix E of the paper).
 
-The proxy announces in `initialize` that it offloads. A server that understands this returns every result inline, and
-puts into the result's ``_meta`` the facts that its text does not show: the operation, the detail level, scores, and
-all records when the text is cut to a budget. The proxy removes them before the result reaches the client.
+The proxy announces that it offloads: in `initialize`, or in each call since MCP 2026-07-28. A server that understands
+this returns every result inline, and puts into the result's ``_meta`` the facts that its text does not show: the
+operation, the detail level, scores, and all records when the text is cut to a budget. The proxy removes them before the
+result reaches the client.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ CAPABILITY = "lro"
 META = "lro-spec/results"
 
 
-def announce(params: dict[str, Any]) -> None:
-    """Announce in the parameters of `initialize` that a proxy offloads."""
-    capabilities = params.setdefault("capabilities", {})
+def announce(holder: dict[str, Any], key: str = "capabilities") -> None:
+    """Announce that a proxy offloads, in the client's capabilities: the member *key* of *holder*."""
+    capabilities = holder.setdefault(key, {})
     if isinstance(capabilities, dict):
         experimental = cast("dict[str, Any]", capabilities).setdefault("experimental", {})
         if isinstance(experimental, dict):
@@ -29,9 +30,14 @@ def announce(params: dict[str, Any]) -> None:
 
 def is_announced(capabilities: Any) -> bool:
     """True if a client's `ClientCapabilities` announce a proxy that offloads."""
-    experimental: Mapping[str, Any] = getattr(capabilities, "experimental", None) or {}
-    description = experimental.get(CAPABILITY)
-    return isinstance(description, Mapping) and cast("Mapping[str, Any]", description).get("proxy") is True
+    return states_proxy({"experimental": getattr(capabilities, "experimental", None)})
+
+
+def states_proxy(capabilities: Mapping[str, Any]) -> bool:
+    """True if capabilities, as JSON, are those of a proxy that offloads, or of a client behind one."""
+    experimental = capabilities.get("experimental")
+    stated = cast("Mapping[str, Any]", experimental).get(CAPABILITY) if isinstance(experimental, Mapping) else None
+    return isinstance(stated, Mapping) and cast("Mapping[str, Any]", stated).get("proxy") is True
 
 
 def result_meta(results: ResultSet, *, with_records: bool) -> dict[str, Any]:

@@ -212,6 +212,21 @@ def test_growth_by_more_than_a_tenth_fails(tmp_path: Path, capsys: pytest.Captur
     assert "grown by more than a tenth: table" in capsys.readouterr().err
 
 
+def test_a_result_that_cannot_be_weighed_again_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, calls = tmp_path / "weights.json", tmp_path / "calls.yaml"
+    calls.write_text("calls: [{tool: table}, {tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--json", str(report), "--", *ODD]) == 0
+    earlier = json.loads(report.read_text(encoding="utf-8"))
+    for call, tool in zip(earlier["calls"], ("fails", "table"), strict=True):
+        call["tool"] = tool
+    report.write_text(json.dumps(earlier), encoding="utf-8")
+    calls.write_text("calls: [{tool: fails}, {tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--against", str(report), "--", *ODD]) == 1
+    said = capsys.readouterr().err
+    assert "weighed before, not now: fails {}: the tool reported an error: no such table" in said
+    assert "weighed before, not now: table {}: this call was not made" in said
+
+
 @pytest.mark.parametrize(
     "calls",
     [

@@ -65,7 +65,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "config run_folder",
         "relay",
         "upstream",
-        "protocol errors",
+        "protocol errors gain",
         "tools payload",
         "wire",
     ),
@@ -100,10 +100,12 @@ ACROSS = {
 STARTS = {
     ("cli/reference.py", "lro_proxy.serve"),
     ("cli/reference.py", "lro_proxy.__main__"),
+    ("cli/reference.py", "lro_proxy.gain.command"),
     ("cli/benchmark.py", "lro_bench.cli"),
+    ("profile/proxy.py", "lro_proxy"),  # the word in `python -m lro_proxy`; nothing is imported
 }
-"""`lro serve` and `lro proxy` start the reference, `lro bench` and `lro weigh` the benchmark: by name, and only when
-they are called."""
+"""`lro serve`, `lro proxy` and `lro gain` start the reference, `lro bench` and `lro weigh` the benchmark: by name, and
+only when they are called."""
 
 OWN_COMMANDS = {("lro_bench", "lro_bench.server")}
 """Modules that a package starts as programs of its own."""

@@ -246,7 +246,7 @@ class Proxy:
     def at_the_end(self) -> None:
         """The server has ended."""
         for id in list(self.asked):
-            error = {"code": -32001, "message": "the server behind this proxy has ended"}
+            error = {"code": -31001, "message": "the server behind this proxy has ended"}
             self.say(self.encode({"jsonrpc": "2.0", "id": id, "error": error}))
 
 
@@ -313,7 +313,7 @@ class Remote(Proxy):
 
     def unreachable(self, message: Record, problem: Exception) -> None:
         if self.asked.pop(message.get("id"), None) is not None:
-            error = {"code": -32001, "message": f"the server cannot be reached: {problem}"}
+            error = {"code": -31001, "message": f"the server cannot be reached: {problem}"}
             self.say(self.encode({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
 

@@ -26,7 +26,7 @@ from tests.servers.editions.catalogue import Variant, variants
 from tests.servers.faults.catalogue import Fault, faults
 from tests.servers.sound.catalogue import Sound, sounds
 from tests.servers.variants import profile_text
-from tests.support.frozen import BASE, Standing, standing
+from tests.support.frozen import BASE, Standing, as_frozen, frozen_standings, standing
 
 AHEAD = 8
 """How many jobs are under way before anybody asks for what they found."""
@@ -106,6 +106,14 @@ def certified(job: Job) -> Outcome:
 def explored_servers() -> set[str]:
     """The servers that are explored: those whose fault shows in no other way, and those that might be accused."""
     return {name for name, fault in faults().items() if fault.explored} | set(CALLED_FALSELY)
+
+
+def now_and_then(job: Job, outcome: Outcome) -> tuple[Standing, Standing]:
+    """How a server is judged, and how it was when it was frozen; both empty if it was not frozen by such a job."""
+    then = frozen_standings().get(job.server)
+    if then is None or job != Job(job.server, explored=job.server in explored_servers()):
+        return {}, {}
+    return as_frozen(outcome.standing, job.server), then
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """A conversation of a client with `lro proxy` before the scripted upstream server, kept in tests/data/frozen.
 
-What differs from run to run is masked: folders, ULIDs, times, versions.
+What differs from run to run is masked: folders, ULIDs, digests of files, times, versions.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def masked(text: str, folder: str) -> str:
     """The text without what differs from run to run."""
     text = text.replace(str(Path(folder).resolve()), "FOLDER").replace(folder, "FOLDER")
     text = re.sub(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b", "ULID", text)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "TIME", text)
     return re.sub(r'("name": "lro[^"]*", (?:"title": "[^"]*", )?"version": )"[^"]*"', r'\1"VERSION"', text)
 

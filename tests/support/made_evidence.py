@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.analysis.comparison import Comparison
@@ -22,6 +21,7 @@ from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import parse_file_name
+from tests.support.made import Made
 
 OUT = Path("/out")
 

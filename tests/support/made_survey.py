@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.analysis.estimate import Estimates
+from tests.support.made import Made
 
 A, B, C = {"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": 3, "title": "C"}
 

@@ -69,10 +69,11 @@ class InstallError(RuntimeError):
 def entries() -> dict[str, Entry]:
     """The servers of the register by name."""
     data: Any = yaml.safe_load((DATA / "register.yaml").read_text(encoding="utf-8"))
-    return {name: _entry(name, given) for name, given in data["servers"].items()}
+    return {name: entry_of(name, given) for name, given in data["servers"].items()}
 
 
-def _entry(name: str, given: Mapping[str, Any]) -> Entry:
+def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
+    """A server in the words of the register."""
     ecosystem = "npm" if "npm" in given else "pypi"
     return Entry(
         name=name,
@@ -186,23 +187,23 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
 # --- the files that servers are asked for
 
 
-def make_data(folder: Path) -> Path:
+def make_data(folder: Path, *, rows: int = 5000, nodes: int = 800, modules: int = 60, types: int = 120) -> Path:
     """The folder of made files; the same bytes each time."""
     if (folder / "text.txt").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "code").mkdir(parents=True)
-    rows = list(_orders())
-    (folder / "orders.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    orders = list(_orders(rows))
+    (folder / "orders.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in orders), encoding="utf-8")
     with closing(sqlite3.connect(folder / "orders.db")) as database:
-        database.execute(f"CREATE TABLE orders ({', '.join(map(str, rows[0]))})")
-        database.executemany(f"INSERT INTO orders VALUES ({', '.join('?' * len(rows[0]))})", rows[1:])
+        database.execute(f"CREATE TABLE orders ({', '.join(map(str, orders[0]))})")
+        database.executemany(f"INSERT INTO orders VALUES ({', '.join('?' * len(orders[0]))})", orders[1:])
         database.commit()
-    _write_workbook(rows, folder / "orders.xlsx")
-    (folder / "graph.jsonl").write_text("".join(json.dumps(line) + "\n" for line in _graph()), encoding="utf-8")
-    for number in range(60):
+    _write_workbook(orders, folder / "orders.xlsx")
+    (folder / "graph.jsonl").write_text("".join(json.dumps(line) + "\n" for line in _graph(nodes)), encoding="utf-8")
+    for number in range(modules):
         (folder / "code" / f"module_{number:02}.py").write_text(_module(number), encoding="utf-8")
-    (folder / "schema.graphql").write_text(_schema(), encoding="utf-8")
+    (folder / "schema.graphql").write_text(_schema(types), encoding="utf-8")
     _make_repository(folder)
     (folder / "text.txt").write_text(
         "".join(f"line {number:05} of the text\n" for number in range(1200)), encoding="utf-8"
@@ -210,10 +211,10 @@ def make_data(folder: Path) -> Path:
     return folder
 
 
-def _orders() -> Iterator[tuple[object, ...]]:
+def _orders(count: int) -> Iterator[tuple[object, ...]]:
     dice = Dice(SEED, "orders")
     yield "id", "customer", "product", "quantity", "price", "status", "ordered_at", "note"
-    for number in range(1, 5001):
+    for number in range(1, count + 1):
         status = dice.pick(("open", "paid", "shipped", "returned"))
         day = f"2025-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}"
         product, note = f"product-{dice.whole(1, 120)}", dice.pick(("gift", "call first", "leave at the door", ""))
@@ -221,9 +222,9 @@ def _orders() -> Iterator[tuple[object, ...]]:
         yield number, f"customer-{dice.whole(1, 800):04}", product, dice.whole(1, 9), price, status, day, note
 
 
-def _graph() -> Iterator[dict[str, Any]]:
+def _graph(nodes: int) -> Iterator[dict[str, Any]]:
     dice = Dice(SEED, "graph")
-    for number in range(800):
+    for number in range(nodes):
         facts = [f"observation {dice.whole(1, 9999)} about node {number}" for _ in range(3)]
         yield {
             "type": "entity",
@@ -231,7 +232,7 @@ def _graph() -> Iterator[dict[str, Any]]:
             "entityType": dice.pick(("person", "place")),
             "observations": facts,
         }
-    for number in range(799):
+    for number in range(nodes - 1):
         yield {"type": "relation", "from": f"node-{number}", "to": f"node-{number + 1}", "relationType": "knows"}
 
 
@@ -248,10 +249,10 @@ def _module(number: int) -> str:
     return "".join(parts)
 
 
-def _schema() -> str:
+def _schema(count: int) -> str:
     types = [
-        f"type Type{number} {{\n  id: ID!\n  name: String\n  size: Int\n  next: Type{(number + 1) % 120}\n}}\n"
-        for number in range(120)
+        f"type Type{number} {{\n  id: ID!\n  name: String\n  size: Int\n  next: Type{(number + 1) % count}\n}}\n"
+        for number in range(count)
     ]
     return "type Query {\n  all: [Type0]\n}\n\n" + "\n".join(types)
 
@@ -284,12 +285,12 @@ def _write_workbook(rows: Sequence[Sequence[object]], path: Path) -> None:
     )
     space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, part in {**_PARTS, "xl/worksheets/sheet1.xml": _sheet(space, cells)}.items():
+        for name, part in {**_PARTS, "xl/worksheets/sheet1.xml": _sheet(space, cells, f"A1:H{len(rows)}")}.items():
             file.writestr(zipfile.ZipInfo(name, (2025, 1, 1, 0, 0, 0)), f'<?xml version="1.0" encoding="UTF-8"?>{part}')
 
 
-def _sheet(space: str, cells: str) -> str:
-    return f'<worksheet xmlns="{space}"><sheetData>{cells}</sheetData></worksheet>'
+def _sheet(space: str, cells: str, place: str) -> str:
+    return f'<worksheet xmlns="{space}"><dimension ref="{place}"/><sheetData>{cells}</sheetData></worksheet>'
 
 
 def _make_repository(folder: Path) -> None:

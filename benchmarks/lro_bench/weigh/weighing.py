@@ -152,7 +152,7 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bo
     weight = None
     reason = _reason(reply)
     if asked := _requests_of(server)[len(asked_before) :]:
-        reason = f"asked for input ({asked[0]})" + (f"; {reason}" if reason else "")
+        reason = f"asked for input ({', '.join(dict.fromkeys(asked))})" + (f"; {reason}" if reason else "")
     result = as_object(reply.result)
     if reply.ok and result.get("isError") is True:
         text = " ".join(" ".join(_texts(result)).split())
@@ -209,12 +209,17 @@ def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
     return found
 
 
-def grown(now: Weights, earlier: Mapping[str, int]) -> list[str]:
-    """Results that are more than a tenth larger than `earlier_tokens`, as sentences."""
-    return [
-        f"{row.key}: {earlier[row.key]:,} tokens before, {row.weight.tokens['o200k']:,} now"
-        for row in now.rows
-        if row.weight is not None
-        and row.key in earlier
-        and row.weight.tokens["o200k"] > (1 + GROWTH) * earlier[row.key]
-    ]
+def regressions(now: Weights, earlier: Mapping[str, int]) -> list[str]:
+    """Each result of `earlier_tokens` that is more than a tenth larger, or has no weight any more, as a sentence."""
+    rows = {row.key: row for row in now.rows}
+    found: list[str] = []
+    for key, tokens in earlier.items():
+        row = rows.get(key)
+        if row is None or row.weight is None:
+            reason = row.reason if row is not None else "this call was not made"
+            found.append(f"weighed before, not now: {key}: {reason}")
+        elif row.weight.tokens["o200k"] > (1 + GROWTH) * tokens:
+            found.append(
+                f"grown by more than a tenth: {key}: {tokens:,} tokens before, {row.weight.tokens['o200k']:,} now"
+            )
+    return found

@@ -31,7 +31,7 @@ class Comparison:
     @cached_property
     def obstacle(self) -> str | None:
         """Reason why files cannot be compared with inline results of another process; None if they can."""
-        filed = {k for c in self.survey.files for k in by_id(c.filed)}
+        filed = {k for c in self.survey.files for k in c.filed_ids}
         shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
         if not filed:
             return "the records of files have no ids by which they could be compared with inline results"

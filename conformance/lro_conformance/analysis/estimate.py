@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from math import gcd
 from typing import cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters, honest_range, is_honest, tokens_per_character
-from lro_conformance.capture.records import by_id
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.jsonl.values import whole_number
@@ -24,6 +24,11 @@ _TELLING = 2000
 """Characters from which rounding and an envelope do not matter."""
 _LESS, _CONSTANT, _DIFFERENT = 0.9, 0.01, 0.05
 """Share of characters ÷ 4 that no JSON text has; spread of a constant share; spread by which files differ in kind."""
+
+_AT_CAP, _MUCH_LARGER = 0.9, 2.5
+"""Share of the largest E from which E counts as the largest; ratio of sizes that cannot have the same E."""
+_ALIKE, _UNLIKE = 20, 1.2
+"""Number of records from which texts of memories are alike; ratio of tokens per character that they never have."""
 
 LARGER = 1.1
 """Ratio of sizes from which the larger file must have the greater E."""
@@ -54,7 +59,7 @@ class Estimates:
         files = (c for c in self.survey.files if c.filed)
         for other in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
             level = other.detail or str(other.header.get("detail"))
-            key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
+            key = (other.operation, level, other.filed_ids, frozenset(other.filed[0]))
             one = known.setdefault(key, other)
             # A file that lost records may seem to have the same memories as one with a lower limit.
             more = (len(c.filed) > len(other.filed) for c in self.survey.files if c.operation == other.operation)
@@ -129,7 +134,7 @@ class Estimates:
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
-        ids = {id(c): by_id(c.filed).keys() for c in calls}
+        ids = {id(c): c.filed_ids for c in calls}
         for one in calls:
             for other in calls:
                 if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
@@ -143,9 +148,47 @@ class Estimates:
         return None
 
     def measure_differently(self, operation: str) -> bool:
-        """True if E is the estimate of a different set than the returned one: of another level, or before the limit was
-        applied."""
-        return self.against_detail(operation) is not None or self.estimated_before_limit(operation) is not None
+        """True if E is the estimate of a different set than the returned one: of another level, before the limit was
+        applied, or of what a budget has left."""
+        wrong = (self.against_detail, self.estimated_before_limit, self.of_a_budget)
+        return any(one(operation) is not None for one in wrong)
+
+    def of_a_budget(self, operation: str) -> tuple[Call, Call] | None:
+        """The smallest and the largest of an inject's results that have the same E, far too low for the latter.
+
+        None if smaller results do not have a smaller E, or if that is so for other operations, too.
+        """
+        if operation != "inject":
+            return None
+        found = {name: self._capped(name) for name in {c.operation for c in self.survey.files}}
+        own = found.pop(operation, None)
+        return own if not any(found.values()) else None
+
+    def _capped(self, operation: str) -> tuple[Call, Call] | None:
+        calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.filed]
+        cap = max((c.estimate or 0 for c in calls), default=0)
+        same = sorted((c for c in calls if (c.estimate or 0) > _AT_CAP * cap), key=characters)
+        grows = any((c.estimate or 0) < cap / 2 for c in calls)
+        if not grows or (same[-1].estimate or 0) >= honest_range(same[-1])[0]:
+            return None
+        return (same[0], same[-1]) if characters(same[-1]) > _MUCH_LARGER * characters(same[0]) else None
+
+    @cached_property
+    def unlike(self) -> tuple[Call, Call] | None:
+        """Two results of different operations at one detail level that do not have the same number of tokens per
+        character, although they are much text of the same kind; the one farther from characters ÷ 4 first."""
+        large = [c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _ALIKE and self._is_latin(c)]
+        large = [c for c in large if not self.measure_differently(c.operation) and not self.is_cut_short(c)]
+        for one, other in combinations(sorted(large, key=_off, reverse=True), 2):
+            same = self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
+            if same and max(shares := (tokens_per_character(one), tokens_per_character(other))) > _UNLIKE * min(shares):
+                return one, other
+        return None
+
+    @staticmethod
+    def _is_latin(call: Call) -> bool:
+        wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
+        return wide + escapes < narrow / 50
 
     def is_cut_short(self, call: Call) -> bool | None:
         """True if an inject's E covers more memories than its file has, compared with a recall of the same query.
@@ -200,6 +243,11 @@ def _characters_of_values(value: object) -> int:
     if isinstance(value, list):
         return sum(map(_characters_of_values, cast("list[object]", value)))
     return 0 if value is None else len(str(value))
+
+
+def _off(call: Call) -> float:
+    """How far a call's E is from characters ÷ 4."""
+    return abs(4 * tokens_per_character(call) - 1)
 
 
 def slack(one: Call, other: Call) -> int:

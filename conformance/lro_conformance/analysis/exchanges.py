@@ -721,7 +721,7 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
     call, lowest = exchange.call, exchange.lowest
     if lowest is None or lowest is call or not exchange.has_file or not lowest.filed:
         return
-    if by_id(call.filed).keys() != by_id(lowest.filed).keys():
+    if call.filed_ids != lowest.filed_ids:
         yield "the files of the same call hold different records"
         return
     one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")

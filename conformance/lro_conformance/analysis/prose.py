@@ -60,5 +60,5 @@ class Prose:
 
 def missing_from(filed: Call, known: list[Record]) -> list[str]:
     """Titles of those memories that a file has neither by their ids nor by their titles."""
-    ids, titles = by_id(filed.filed).keys(), {r.get("title") for r in filed.filed}
+    ids, titles = filed.filed_ids, {r.get("title") for r in filed.filed}
     return [str(r["title"]) for r in known if id_of(r) not in ids and r["title"] not in titles]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.capture.records import Record, find_records, show, text_of
+from lro_conformance.capture.records import Record, by_id, find_records, show, text_of
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -145,6 +145,11 @@ class Call:
     def filed(self) -> list[Record]:
         """The records in the file."""
         return self.file.records if self.file is not None else []
+
+    @cached_property
+    def filed_ids(self) -> frozenset[str]:
+        """The ids of the records in the file."""
+        return frozenset(by_id(self.filed))
 
     @cached_property
     def estimate(self) -> int | None:

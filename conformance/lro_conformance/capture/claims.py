@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import show, size
+from lro_conformance.capture.records import as_record, show, size
 from lro_conformance.profile import Profile
 from lro_conformance.profile.proxy import proxy_command
 from lro_spec.tokens import LOW
@@ -27,7 +27,15 @@ def claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: obje
 
     A statement of a proxy is not a claim, because it does not concern the operations of the server behind it.
     """
-    return () if proxy_command(profile) is not None else tuple(_claims(profile, tools, handshake))
+    return () if is_proxy(profile, handshake) else tuple(_claims(profile, tools, handshake))
+
+
+def is_proxy(profile: Profile, handshake: object) -> bool:
+    """True if the profile or its command names a proxy, or if the server's capabilities are those of one."""
+    node = handshake
+    for key in ("capabilities", "experimental", "lro"):
+        node = as_record(as_record(node).get(key))
+    return proxy_command(profile) is not None or as_record(node).get("proxy") is True
 
 
 def _claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: object) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -230,6 +230,20 @@ def growing(size: int = 240) -> tuple[Memory, ...]:
     return tuple(
         {**m, "title": f"{GROWING_WORD}: {' '.join(chance.choices(_WORDS, k=16))} {n}"} for n, m in enumerate(found)
     )
+
+
+def filling(words: Sequence[str], size: int) -> tuple[Memory, ...]:
+    """*size* memories that each of the *words* finds. Their titles are long, as results may have no contents."""
+    chance = random.Random(f"{words}")
+    found = (_memory(chance, n) for n in range(size))
+    return tuple({**m, "title": " ".join([*words, *chance.choices(_WORDS, k=16), str(n)])} for n, m in enumerate(found))
+
+
+def filler(word: str, characters: int) -> Memory:
+    """A memory that this word finds, with a title of so many characters."""
+    chance = random.Random(word)
+    text = " ".join(chance.choices(_WORDS, k=characters // 3 + 1))
+    return {**_memory(chance, 0), "title": f"{word} {text}"[: characters - 1] + "s"}
 
 
 def odd(word: str) -> Memory:

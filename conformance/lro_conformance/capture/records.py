@@ -11,9 +11,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
-from lro_spec.jsonl.strict import breaks_off, equal, too_deep
+from lro_spec.jsonl.strict import breaks_off, equal, identical, too_deep
 
 Record = dict[str, Any]
 Path = tuple[str, ...]
@@ -148,6 +149,8 @@ def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
 def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
     """The paths at which two objects differ; null, empty and absent are distinguished."""
     found: list[Path] = []
+    if identical(a, b):
+        return found
     for key in {**a, **b}:
         here = (*at, key)
         if key not in a or key not in b:
@@ -295,7 +298,7 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
     if result.get("structuredContent") is not None:
         yield result["structuredContent"]
     for text in _texts(result):
-        value = _json_in(text)
+        value = _known_json_in(text) if len(text) < _MOST_KNOWN else _json_in(text)
         if value is not None:
             yield value
 
@@ -303,6 +306,15 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
 def size(record: Mapping[str, Any]) -> int:
     """Number of characters of a record as compact JSON."""
     return len(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+_MOST_KNOWN = 1 << 20
+"""Number of characters from which a text is parsed anew each time, so that few large ones are kept."""
+
+
+@lru_cache(maxsize=64)
+def _known_json_in(text: str) -> Any:
+    return _json_in(text)
 
 
 def _json_in(text: str) -> Any:
@@ -320,6 +332,8 @@ def _json_in(text: str) -> Any:
         try:
             value = json.JSONDecoder().raw_decode(text, start)[0]
         except (ValueError, RecursionError):
+            if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
+                return None  # its first member is no value of its own
             continue
         return None if too_deep(value) else value
     return None

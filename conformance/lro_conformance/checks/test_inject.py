@@ -9,7 +9,8 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision
-from lro_conformance.capture.records import by_id, id_of, show, tells_of
+from lro_conformance.capture.estimate import characters
+from lro_conformance.capture.records import id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -24,7 +25,7 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
-        ids = by_id(r for c in same for r in c.filed).keys()
+        ids = frozenset[str]().union(*(c.filed_ids for c in same))
         # a light record may be only an id; other files hold more of the same memories
         known = [r for c in same for r in c.filed] + [r for c in survey.files for r in c.filed if id_of(r) in ids]
         tells = call.outcome == "inline" and (bool(call.records) or tells_of(call.text, known))
@@ -75,7 +76,7 @@ def test_text_is_that_without_lro(
 
 @check("LRO-INJ-02")
 def test_decided_before_budgeting(
-    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects
+    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting."""
     _needs_inject(survey)
@@ -88,6 +89,16 @@ def test_decided_before_budgeting(
                 observed=f"E = {small} with a small budget: the server seems to measure what is left after budgeting",
                 at=survey.budgets[0],
             )
+    if (capped := estimates.of_a_budget("inject")) is not None:
+        less, more = capped
+        subjects.expect(
+            holds=False,
+            expected=f"an E that grows with the result: {characters(less)} characters have E = {less.estimate}",
+            observed=f"E = {more.estimate} for {characters(more)} characters: the server seems to measure what is left "
+            "after budgeting",
+            at=more,
+        )
+        return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
         subjects.not_observed(edges.reason or "inject's threshold is not exact for another reason")
@@ -119,7 +130,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         )
     budgeted = [c for c in survey.budgets if c.filed]
     if len(budgeted) == 2:
-        small, large = (by_id(c.filed).keys() for c in budgeted)
+        small, large = (c.filed_ids for c in budgeted)
         subjects.expect(
             small == large,
             expected=f"the same {len(large)} memories with a small budget as with a large one",
@@ -129,7 +140,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         plain = survey.whole.get(("inject", None))
         if plain is not None and plain.filed:
             subjects.expect(
-                by_id(plain.filed).keys() == large,
+                plain.filed_ids == large,
                 expected=f"the same {len(large)} memories without a budget",
                 observed=f"{len(plain.filed)} memories",
                 at=plain,

@@ -15,7 +15,6 @@ from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
     WORDS,
     Record,
-    by_id,
     envelope,
     show,
     tells_of,
@@ -67,7 +66,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
             raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
-        known = {key for c in survey.calls for key in by_id(c.filed)}
+        known = {key for c in survey.calls for key in c.filed_ids}
         hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
         if operation == "search" and hidden is not None:
             raise NotObserved(
@@ -199,7 +198,8 @@ def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default:
 
 @check("LRO-THR-02")
 def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
-    """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens)."""
+    """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens), at the same rate
+    for all operations."""
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
 
@@ -222,6 +222,16 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
             observed=f"characters ÷ {4 / share:.1f} of the record lines, at every detail level: E = {call.estimate} "
             f"for {characters(call)}",
             at=call,
+        )
+
+    if estimates.unlike is not None:
+        one, other = estimates.unlike
+        subjects.expect(
+            holds=False,
+            expected=f"one heuristic for all operations: {other.operation} has E = {other.estimate} for "
+            f"{characters(other)} characters",
+            observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters, which are alike",
+            at=one,
         )
 
 
@@ -301,6 +311,9 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
             subjects.not_observed("the tool takes no detail level, or its levels do not differ in size")
             continue
+        if estimates.of_a_budget(name) is not None:
+            subjects.not_observed(_BUDGETED)
+            continue
         against = estimates.against_detail(name)
         subjects.expect(
             against is None,
@@ -324,8 +337,10 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
                 "before the limit was applied",
                 at=less,
             )
-            continue
-        _covers_all(name, survey.files, estimates.of_a_part(name), subjects)
+        elif estimates.of_a_budget(name) is not None:
+            subjects.not_observed(_BUDGETED)
+        else:
+            _covers_all(name, survey.files, estimates.of_a_part(name), subjects)
 
 
 @check("LRO-THR-05")
@@ -334,8 +349,13 @@ def test_estimate_covers_stored_memories(
 ) -> None:
     """If E is honest for the server's own memories, it is honest for them and those that the suite has stored."""
     for name in {c.operation for c in seeded.wide}:
-        if estimates.estimated_before_limit(name) is None:
+        if estimates.of_a_budget(name) is not None:
+            subjects.not_observed(_BUDGETED)
+        elif estimates.estimated_before_limit(name) is None:
             _covers_all(name, [*survey.files, *seeded.wide], estimates.of_a_part(name, seeded.wide), subjects)
+
+
+_BUDGETED = "inject estimates what is left after budgeting (LRO-INJ-02)"
 
 
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:

@@ -23,6 +23,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "doctor": ("lro doctor",),
     "explain": ("lro explain LRO-FILE-06", "lro explain thr-07 I-31 file.header_count"),
+    "gain": ("lro gain --ceiling claude-code --days 30", "lro gain"),
     "init": ("lro init -- python -m my_server", "lro init --force --tool recall=find_notes -- npx my-server"),
     "judge": ("lro judge seen", "lro judge seen --level 3 --markdown summary.md"),
     "proxy": (

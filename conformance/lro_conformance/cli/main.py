@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare",
     "doctor": "doctor",
     "explain": "catalogue",
+    "gain": "reference",
     "init": "init",
     "judge": "judge",
     "proxy": "reference",

@@ -1,4 +1,4 @@
-"""`lro serve` and `lro proxy`: start the reference implementation, which parses the arguments."""
+"""`lro serve`, `lro proxy` and `lro gain`: start the reference implementation, which parses the arguments."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ def serve(arguments: tuple[str, ...]) -> int:
 def proxy(arguments: tuple[str, ...]) -> int:
     """Offload the large results of any MCP server, in front of it. See lro proxy --help."""
     return _reference("lro_proxy.__main__", arguments)
+
+
+@click.command(context_settings=_PASS_THROUGH, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION…]")
+def gain(arguments: tuple[str, ...]) -> int:
+    """Show what lro proxy saved and what it cost. See lro gain --help."""
+    return _reference("lro_proxy.gain.command", arguments)
 
 
 def _reference(module: str, arguments: tuple[str, ...]) -> int:

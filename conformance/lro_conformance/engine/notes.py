@@ -21,6 +21,7 @@ from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
+from lro_conformance.trials.extensions.proxy import Proxied
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
@@ -39,6 +40,8 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
         if survey.lowest > 1:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
+        if survey.proxied and not isinstance(have.get("proxied"), Proxied):
+            found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unused_features(survey)
         found += _undecided(survey)
     cleanup = have.get("cleanup")

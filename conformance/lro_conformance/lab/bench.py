@@ -277,7 +277,7 @@ class Bench:
         Such a result names it in prose, as a link, or in malformed JSON. None for an inline result.
         """
         result, raw = as_record(reply.result), reply.raw or b""
-        if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
+        if b".jsonl" not in raw or result.get("isError") is True or self.server.limits_files:
             return None
         folders = [self.output_dir] if self.output_dir is not None else self.temps
         names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]

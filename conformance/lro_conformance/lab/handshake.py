@@ -1,7 +1,8 @@
 """Opening a conversation with a server, by the protocol with a handshake or by that of 2026-07-28.
 
 Every server is asked by `initialize` first. One that refuses it is started again and asked by `server/discover`; if it
-accepts that, all others of the run are asked so, too.
+accepts that, all others of the run are asked so, too. If none refuses, one of them is asked by `server/discover`
+before, as a client does that speaks both.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Handshakes:
     """True when conversations are opened by `server/discover`."""
     tried_modern: bool = False
     """True when that was tried."""
+    knows_modern: bool | None = None
+    """True if a server that accepts `initialize` accepted `server/discover`, too; None if none was asked."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Capabilities that the suite claims as a client, beside those that the profile names."""
     slowest_s: float = 0.0
@@ -79,18 +82,37 @@ class Handshakes:
             server.set_log_level("debug")
         return reply
 
-    def probe(self, server: ServerProcess) -> None:
-        """Ask whether the server speaks the protocol of 2026-07-28, too. Raises `NotObserved` when it does not.
+    def probe(self, server: ServerProcess) -> Reply:
+        """Ask whether the server speaks the protocol of 2026-07-28, too.
 
         A server that does not may stay silent or answer oddly: neither is a violation.
         """
         known = self.client
-        server.discover(
+        reply = server.discover(
             client_name=known.name,
             client_version=known.version,
             capabilities=known.capabilities,
             timeout_s=max(PROBE_LEAST_S, PROBE_TIMES * self.slowest_s),
         )
+        self.knows_modern = server.modern
         if not server.modern:
             server.transcript.anomalies.clear()
+        return reply
+
+    def require_modern(self) -> None:
+        """Raise `NotObserved` if a server was asked and does not speak the protocol of 2026-07-28."""
+        if self.knows_modern is False:
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")
+
+    def probe_and_open(self, server: ServerProcess, client: str | None = None) -> bool:
+        """Ask a server by `server/discover` and, as it does not know that, by `initialize`.
+
+        Returns False if it cannot be used, because it accepts the former, stays silent, or accepts neither.
+        """
+        if self.probe(server).failure is not None or server.modern:
+            return False
+        try:
+            self.open(server, client)
+        except ServerTrouble:
+            return False
+        return True

@@ -106,7 +106,7 @@ class Lab:
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
         client: str | None = None,
-        modern: bool = False,
+        modern: bool | None = False,
         in_far_zone: bool = False,
         seeds: bool = True,
     ) -> Generator[Bench, None, None]:
@@ -115,8 +115,8 @@ class Lab:
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
         the name that the suite gives, if not the profile's or its own; *modern* selects MCP 2026-07-28, whatever the
-        other servers speak; *in_far_zone* sets local time far from UTC, unless the profile sets TZ; without *seeds* the
-        seed tool stores nothing in it.
+        other servers speak (None: only asks whether the server knows it); *in_far_zone* sets local time far from UTC,
+        unless the profile sets TZ; without *seeds* the seed tool stores nothing in it.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -138,7 +138,7 @@ class Lab:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if in_far_zone else {}
         made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds)
-        made.server.forget_opening(raw_only=keep is not None or modern)
+        made.server.forget_opening(raw_only=keep is not None or modern is True)
         if keep is not None:
             with self._lock:
                 self._kept.append(made)
@@ -159,7 +159,7 @@ class Lab:
         client: str | None,
         zone: Mapping[str, str],
         *,
-        modern: bool,
+        modern: bool | None,
         seeds: bool,
     ) -> Bench:
         server, start = self.launcher.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
@@ -169,6 +169,13 @@ class Lab:
         try:
             if modern:
                 handshakes.probe(server)
+                handshakes.require_modern()
+            elif modern is None and not handshakes.modern and handshakes.knows_modern is None:
+                if not handshakes.probe_and_open(server, client):
+                    self.launcher.stop(server)
+                    return self._open(
+                        values, workdir, temp, output_dir, file_size_limit, client, zone, modern=False, seeds=seeds
+                    )
             else:
                 self.launcher.handshake(server, client)
             made.tools, made.operations = self._find_operations(server)

@@ -25,8 +25,10 @@ def proxy_command(profile: Profile) -> tuple[str, ...] | None:
 
 def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
     """The command of ``lro proxy --url URL`` with a placeholder for the address; None for any other command."""
-    words = list(command)
-    for n, word in enumerate(words if proxy_words(command) is not None else ()):
+    words, begin = list(command), proxy_words(command)
+    for n, word in enumerate(words):
+        if begin is None or n < begin:
+            continue
         if word.startswith("--url="):
             return (*words[:n], f"--url={UPSTREAM_URL}", *words[n + 1 :])
         if word == "--url":
@@ -59,18 +61,21 @@ def _own(command: Sequence[str]) -> tuple[str, ...]:
 
 def behind_proxy(command: Sequence[str]) -> int | None:
     """Index of the server's command in that of ``lro proxy``; None for any other command."""
-    if proxy_words(command) is None or "--" not in command[:-1]:
+    begin = proxy_words(command)
+    if begin is None or "--" not in command[begin:-1]:
         return None
-    return list(command).index("--") + 1
+    return list(command).index("--", begin) + 1
 
 
 def proxy_words(command: Sequence[str]) -> int | None:
     """Index of the word ``proxy`` in a command that starts ``lro proxy``, however it does; None for any other command.
 
-    It may be started by its path, as a module, or by another program: ``uvx --from lro-spec lro proxy``.
+    It may be started by its path, as a module, or by another program: ``uvx --from lro-spec -- lro proxy``.
     """
-    words = list(command[: command.index("--")] if "--" in command else command)
-    for n, (before, word) in enumerate(pairwise(words), 1):
-        if word == "proxy" and (os.path.basename(before) == "lro" or before == "lro_conformance"):
+    for n, (before, word) in enumerate(pairwise(command), 1):
+        program = os.path.basename(before)
+        if word == "proxy" and program in ("lro", "lro.exe", "lro_conformance"):
+            return n
+        if before == "-m" and word == "lro_proxy":
             return n
     return None

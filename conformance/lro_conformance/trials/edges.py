@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+import string
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import by_id
+from lro_conformance.capture.corpus import Memory, filler, filling
+from lro_conformance.capture.estimate import tokens_per_character
+from lro_conformance.capture.records import by_id, id_of, size
 from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
 
@@ -21,7 +27,22 @@ FEW = 12
 counts a wrapper as well, or compares in tens. A server that is wrong farther away compares a different number."""
 
 SAMPLES = 8
-"""Repetitions of a call whose result varies."""
+"""Repetitions of a call whose result varies, and memories whose size is that of all of a kind."""
+
+TRIES = 3
+"""Number of memories that are stored, one after another, to fill a result up to a threshold."""
+
+MARGIN = 80
+"""Characters by which the first of them is longer than seems right, so that the result is offloaded and tells its E."""
+
+CHARACTERS_PER_TOKEN = 4
+"""Assumed size of a token, by which the next one is shorter."""
+
+MOST_PLACED = 140
+"""Largest number of memories that such a result has."""
+
+MOST_CHARACTERS = 900
+"""Length of the longest title that fills a result."""
 
 
 @dataclass(frozen=True)
@@ -73,35 +94,152 @@ class Edges:
     """Threshold of the server that is kept at one edge, for the explorer; 0 if none is."""
 
 
-@trial("exact threshold: E and E−1")
+@trial("exact threshold: E and E−1", after=("inline",))
 def edges(lab: Lab, survey: Survey) -> Edges:
-    """Start the server at each operation's E and at E−1 and make the same call again."""
+    """Start the server at each operation's E and at E−1 and make the same call again.
+
+    If memories can be stored, the servers of the second operation serve those with smaller results, too: such a result
+    is filled up to their threshold.
+    """
     reason = _unadjustable(survey)
     if reason is not None:
         return Edges({}, (), reason, 0)
+    sized = [s for name in survey.effective if (s := _sized(lab, survey, name)) is not None]
+    order = [*sized[:1], *sorted(sized[1:], key=lambda s: -s.most)]
     found: dict[str, Edge] = {}
     far: list[Probe] = []
     threshold = 0
-    for name in survey.effective:
-        first = survey.repeats[name][0]
-        known = _estimates(lab, survey, name)
-        if not known or min(known) < lab.accepted.lowest + 2:
+    for number, one in enumerate(order):
+        if one.name in found:
             continue
-        estimate, drift = max(known), max(known) - min(known)
-        lab.step("edges", f"{name}: E = {estimate}")
-        with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
-            at = _twice(bench, name, estimate, estimate + drift)
-            far += _far(lab, bench, survey, name, estimate + drift, others=not far)
-            after = _after(bench, name, estimate) if name not in survey.volatile_operations else None
-        below = lab.accepted.within(min(known) - drift - 1)
-        keep = None if "edges" in lab.kept else "edges"
-        with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
-            above = _twice(bench, name, estimate - drift, below)
-            if keep is not None:
-                threshold = below
-        edge = Edge(name, estimate, drift, _largest(first), at, above, after)
-        found[name] = _diagnose(lab, edge)
-    return Edges(found, tuple(far), None if found else "no header has E", threshold)
+        keep = "edges" if number == 0 else None
+        edge, seen, placed = _edge(lab, survey, one, keep, others=not far, guests=order[2:] if number == 1 else ())
+        if keep is not None:
+            threshold = edge.above[0].threshold
+        far += seen
+        found |= {one.name: _diagnose(lab, edge), **placed}
+    edges = {name: found[name] for name in survey.effective if name in found}
+    return Edges(edges, tuple(far), None if found else "no header has E", threshold)
+
+
+class _Sized(NamedTuple):
+    """The smallest and the largest E of an operation's call."""
+
+    name: str
+    least: int
+    most: int
+
+    @property
+    def drift(self) -> int:
+        return self.most - self.least
+
+
+def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
+    known = _estimates(lab, survey, name)
+    return _Sized(name, min(known), max(known)) if known and min(known) >= lab.accepted.lowest + 2 else None
+
+
+def _edge(
+    lab: Lab, survey: Survey, one: _Sized, keep: str | None, *, others: bool, guests: Sequence[_Sized]
+) -> tuple[Edge, list[Probe], dict[str, Edge]]:
+    """The edge of an operation with two servers of its own, probes farther away, and the edges of *guests*."""
+    name, estimate, drift = one.name, one.most, one.drift
+    lab.step("edges", f"{name}: E = {estimate}")
+    below = lab.accepted.within(one.least - drift - 1)
+    with ExitStack() as stack:
+        upper = stack.enter_context(lab.bench(Settings(threshold_tokens=estimate + drift)))
+        at = _twice(upper, name, estimate, estimate + drift)
+        far = _far(lab, upper, survey, name, estimate + drift, others=others)
+        after = _after(upper, name, estimate) if name not in survey.volatile_operations else None
+        if not guests:
+            stack.close()
+        lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep))
+        above = _twice(lower, name, estimate - drift, below)
+        edge = Edge(name, estimate, drift, _largest(survey.repeats[name][0]), at, above, after)
+        placed: dict[str, Edge] = {}
+        if drift == 0 and _is_exact(edge):
+            guests = [g for g in guests if g.drift == 0 and _can_be_placed(lab, survey, g.name)]
+            beside = [_far(lab, upper, survey, g.name, estimate, others=False) for g in guests]  # before any is stored
+            for guest, probes in zip(guests, beside, strict=True):
+                filled = _placed(upper, lower, survey, guest.name, estimate)
+                if filled is not None:
+                    placed[guest.name] = filled
+                    far += probes
+    return edge, far, placed
+
+
+def _is_exact(edge: Edge) -> bool:
+    at = (*edge.at, *([edge.after] if edge.after is not None else []))
+    return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.above)
+
+
+def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
+    """Return whether a result of stored memories alone can be had, of a size that the server's own budget allows."""
+    seed, operation = lab.profile.seed, survey.operations[name]
+    stores = seed is not None and seed.tool is not None
+    still = name not in survey.volatile_operations
+    return stores and still and operation.query is not None and operation.budget is None and name != "inject"
+
+
+def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
+    """The edge of an operation by memories, of which the last fills a result up to the *threshold* of a server.
+
+    The other server's threshold is lower by one, so it offloads the result and tells E. Returns None if no such result
+    was found, or if a decision is not as it should be: that needs servers of its own.
+    """
+    chance = random.Random(name)
+    words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(1 + TRIES)]
+    detail, usual = usual_detail(upper.operations[name]), survey.repeats[name][0]
+
+    def call(bench: Bench, word: str) -> Call:
+        return bench.call(name, detail=detail, query=word, limit=LIMIT)
+
+    def store(*memories: Memory) -> bool:
+        return all([bench.stored(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - each is given it
+
+    base, more, rest = (filling(w, MOST_PLACED) for w in (words, words[:1], words[1:]))
+    if not upper.stored(base[0]) or base[0]["id"] in by_id(call(lower, words[0]).records or []):
+        return None  # processes share their memories, so other trials would see these
+    if not (lower.stored(base[0]) and store(*base[1:SAMPLES])) or not usual.estimate:
+        return None
+    if not (known := call(upper, words[0]).records):
+        return None
+    count = threshold * SAMPLES * sum(map(size, usual.filed)) // (usual.estimate * sum(map(size, known)))
+    half = count * 3 // 4
+    if not SAMPLES < half <= MOST_PLACED or not store(*base[SAMPLES:half], *more[:half]):
+        return None
+    larger = call(lower, words[0])  # its E tells how many characters make a token
+    own = [
+        line
+        for line in (larger.file.record_lines if larger.file is not None else ())
+        if id_of(line.record or {}) in {m["id"] for m in base[:half]}
+    ]
+    if larger.estimate is None or len(own) < half:
+        return None
+    lengths = [len(line.raw.decode("utf-8", "replace")) for line in own]
+    wanted = threshold / tokens_per_character(larger)
+    if not store(*rest[: max(0, int(half * (wanted / sum(lengths) - 1)) - 1)]):
+        return None
+    spelt = sum(lengths) / sum(size(line.record or {}) for line in own)
+    known = call(upper, words[1]).records or []
+    length = round(wanted - spelt * sum(map(size, known))) - lengths[0] + len(base[0]["title"]) + MARGIN
+    for word in words[1:]:
+        if not len(word) < length < MOST_CHARACTERS or not store(filler(word, length)):
+            return None
+        result = call(lower, word)
+        if result.estimate is None:
+            return None
+        if result.estimate == threshold:
+            break
+        length += (threshold - result.estimate) * CHARACTERS_PER_TOKEN
+    else:
+        return None
+    at = tuple(Probe(call(upper, word), threshold, threshold) for _ in range(2))
+    above = (Probe(result, threshold, threshold - 1), Probe(call(lower, word), threshold, threshold - 1))
+    passed = upper.call(name, detail=_richest(upper, name)).outcome == "offloaded"
+    after = Probe(call(upper, word), threshold, threshold) if passed else None
+    edge = Edge(name, threshold, 0, _largest(result), at, above, after)
+    return edge if _is_exact(edge) else None
 
 
 def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
@@ -112,7 +250,7 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
     which two calls show little.
     """
     calls = list(survey.repeats[name])
-    same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
+    same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
     if name in survey.volatile_operations or not same:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]

@@ -28,11 +28,12 @@ class Eras:
     """Messages other than results of calls."""
 
 
-@trial("MCP 2026-07-28, if the server speaks it")
+@trial("MCP 2026-07-28, if the server speaks it", after=("folders",))
 def eras(lab: Lab, survey: Survey) -> Eras:
     """Open a conversation by `server/discover` and call every operation that offloads."""
     if survey.protocol == MODERN_VERSION:
         raise NotObserved(f"the server speaks MCP {MODERN_VERSION} all along")
+    lab.launcher.handshakes.require_modern()
     threshold = 1 if survey.adjustable else None
     with lab.bench(Settings(threshold_tokens=threshold), modern=True) as bench:
         known: Mapping[str, tuple[Call, Call]] = survey.repeats

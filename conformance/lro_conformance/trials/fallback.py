@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
+FROM_START, SIZE_LIMIT = "a file from the start", "file-size limit"
+
 KINDS: Mapping[str, str] = {
-    "a file from the start": "output_dir is a regular file when the server starts",
+    FROM_START: "output_dir is a regular file when the server starts",
     "replaced by a file": "output_dir is replaced by a regular file while the server runs",
     "removed": "output_dir is removed while the server runs",
     "parent replaced": "the folder that output_dir is in is replaced by a regular file while the server runs",
     "read-only": "output_dir is made read-only while the server runs",
-    "file-size limit": "the operating system refuses files of this size, as on a full disk",
+    SIZE_LIMIT: "the operating system refuses files of this size, as on a full disk",
 }
 
 
@@ -41,6 +43,9 @@ them, exceeds it."""
 
 UNLIMITED = 1 << 50
 """A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
+
+FOLDER = "results/out"
+"""The output folder, in a folder of its own that can be broken, too."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Failing(OfACall):
     alive: bool
     events: tuple[str, ...]
     first: bool
-    """True when nothing had failed in this server before."""
+    """True when nothing had failed in this server since it last wrote, or at all."""
     events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile says where events are seen."""
     new_entries: tuple[str, ...] = field(metadata={"formerly": "litter"})
@@ -108,7 +113,7 @@ def _(failing: Failing) -> str:
     call = failing.call
     folder = word(call.start, str(call.output_dir))
     in_the_way = f"printf 'in the way\\n' > {folder}"
-    if failing.kind == "a file from the start":
+    if failing.kind == FROM_START:
         return of_call(call, setup=in_the_way)
     if failing.limit is not None:
         blocks = max(1, failing.limit // 1024)
@@ -149,10 +154,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
     scene = _Scene(lab, survey, inline, plans, [], [], {}, lab.accepted.within(min(plans.values()) // SHARE))
-    scene.while_running()
-    if scene.plans:
-        scene.file_from_start()
-        scene.size_limit()
+    scene.run()
     return Fallback(tuple(scene.failing), tuple(scene.recovered), scene.skipped)
 
 
@@ -175,47 +177,80 @@ class _Scene:
     recovered: list[Call]
     skipped: dict[str, str]
     threshold: int
+    has_failed: bool = False
+    """True if a write of the current server has failed since it last wrote."""
 
-    def file_from_start(self) -> None:
-        kind = "a file from the start"
+    def run(self) -> None:
+        """Make writes fail in every way, in one server as long as it writes again whenever it can."""
         try:
-            with self.lab.bench(self._settings(), prepare=_put_a_file) as bench:
-                self.record_failures(bench, kind)
-        except ServerTrouble:
-            self.skipped[kind] = "the server refuses to start, which is allowed"
-
-    def while_running(self) -> None:
-        try:
-            self._while_running()
+            if not self._from_start():
+                with self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders) as bench:
+                    self._while_running(bench)
         except OSError as problem:
             self.skipped["replaced by a file"] = f"the server's folder could not be replaced: {problem}"
+        self.failing = [f for f in self.failing if f.call.operation in self.plans]
+        if self.plans and SIZE_LIMIT not in self.skipped and all(f.kind != SIZE_LIMIT for f in self.failing):
+            try:
+                with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
+                    self._size_limit(bench)
+            except ServerTrouble:
+                self.skipped[SIZE_LIMIT] = "the server does not start under this limit"
 
-    def _while_running(self) -> None:
-        with self.lab.bench(self._settings(), folder="results/out", prepare=_make_folders) as bench:
-            folder = bench.output_dir
-            if folder is None:
-                return
-            # A server that compares a different number offloads nothing here and has no write to fail.
-            self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
-            if not self.plans:
-                self.skipped["every kind"] = (
-                    "no result is offloaded at a sixth of its E, even while its file could be written"
-                )
-                return
-            _clear(folder)
-            _put_a_file(folder)
-            self.record_failures(bench, "replaced by a file")
-            self.record_failures(bench, "replaced by a file", richest=True)
-            _clear(folder)
-            self.record_failures(bench, "removed")
-            _clear(folder.parent)
-            _put_a_file(folder.parent)
-            self.record_failures(bench, "parent replaced")
-            _clear(folder.parent)
-            folder.mkdir(parents=True)
-            self._read_only(bench, folder)
-            if bench.server.alive:
-                self.recovered += [self._call(bench, n) for n in self.plans]
+    def _from_start(self) -> bool:
+        """Start a server whose folder is a file, and go on with it.
+
+        Returns False, for a fresh server to go on with, if it does not offload once the folder is there.
+        """
+        try:
+            with self.lab.bench(
+                self._settings(), folder=FOLDER, prepare=_put_a_file, file_size_limit=UNLIMITED
+            ) as bench:
+                self.record_failures(bench, FROM_START)
+                folder = bench.output_dir
+                if folder is None or not bench.server.alive:
+                    return False
+                _clear(folder)
+                folder.mkdir()
+                if not all(_is_written(self._call(bench, name)) for name in self.plans):
+                    return False
+                self._fail_while_running(bench, folder)
+                if bench.server.alive and self.recovered and all(map(_is_written, self.recovered)):
+                    self._size_limit(bench)
+                return True
+        except ServerTrouble:
+            self.skipped[FROM_START] = "the server refuses to start, which is allowed"
+            return False
+
+    def _while_running(self, bench: Bench) -> None:
+        folder = bench.output_dir
+        if folder is None:
+            return
+        # A server that compares a different number offloads nothing here and has no write to fail.
+        self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
+        if self.plans:
+            self._fail_while_running(bench, folder)
+        else:
+            self.skipped["every kind"] = (
+                "no result is offloaded at a sixth of its E, even while its file could be written"
+            )
+
+    def _fail_while_running(self, bench: Bench, folder: Path) -> None:
+        """Break the folder of a server that has just written to it, in every way, and mend it in the end."""
+        self.has_failed = False
+        _clear(folder)
+        _put_a_file(folder)
+        self.record_failures(bench, "replaced by a file")
+        self.record_failures(bench, "replaced by a file", richest=True)
+        _clear(folder)
+        self.record_failures(bench, "removed")
+        _clear(folder.parent)
+        _put_a_file(folder.parent)
+        self.record_failures(bench, "parent replaced")
+        _clear(folder.parent)
+        folder.mkdir(parents=True)
+        self._read_only(bench, folder)
+        if bench.server.alive:
+            self.recovered += [self._call(bench, n) for n in self.plans]
 
     def _read_only(self, bench: Bench, folder: Path) -> None:
         if os.geteuid() == 0:
@@ -227,25 +262,21 @@ class _Scene:
         finally:
             folder.chmod(0o700)
 
-    def size_limit(self) -> None:
-        kind = "file-size limit"
+    def _size_limit(self, bench: Bench) -> None:
+        self.has_failed = False
         sizes = [len(c.file.data) for n in self.plans for c in self.survey.repeats[n] if c.file is not None]
         limit = min(sizes, default=0) // 2
         if limit < 512:
-            self.skipped[kind] = "the results are too small"
+            self.skipped[SIZE_LIMIT] = "the results are too small"
             return
-        try:
-            with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
-                if not bench.server.limit_files(limit):
-                    self.skipped[kind] = "this system cannot limit a running process"
-                    return
-                control = [bench.call(n, limit=1) for n in self.plans]
-                if any(c.outcome not in ("inline", "offloaded") for c in control):
-                    self.skipped[kind] = "the server cannot answer small calls under this limit either"
-                    return
-                self.record_failures(bench, kind, limit)
-        except ServerTrouble:
-            self.skipped[kind] = "the server does not start under this limit"
+        if not bench.server.limit_files(limit):
+            self.skipped[SIZE_LIMIT] = "this system cannot limit a running process"
+            return
+        control = [bench.call(n, limit=1) for n in self.plans]
+        if any(c.outcome not in ("inline", "offloaded") for c in control):
+            self.skipped[SIZE_LIMIT] = "the server cannot answer small calls under this limit either"
+            return
+        self.record_failures(bench, SIZE_LIMIT, limit)
 
     def _settings(self) -> Settings:
         return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
@@ -282,7 +313,7 @@ class _Scene:
                     call=call,
                     threshold=self.threshold,
                     original=first,
-                    first=all(f.server != bench.server.pid for f in self.failing),
+                    first=not self.has_failed,
                     server=bench.server.pid,
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
@@ -293,6 +324,7 @@ class _Scene:
                     returned_estimate=self._estimate_of_returned(call, first),
                 )
             )
+            self.has_failed = True
 
     def _estimate_of_returned(self, call: Call, original: Call) -> int | None:
         """E of the records that came inline, from a call that offloads only them; None unless they may be too large."""
@@ -300,7 +332,7 @@ class _Scene:
         if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
             return None
         alone = self.lab.kept["survey"].call(call.operation, detail=call.detail, limit=len(records))
-        return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
+        return alone.estimate if alone.filed_ids == by_id(records).keys() else None
 
 
 def _within(call: Call) -> bool | None:
@@ -308,6 +340,12 @@ def _within(call: Call) -> bool | None:
     if call.file is None or call.file.real is None or call.real_output_dir is None:
         return None
     return Path(call.file.real).is_relative_to(call.real_output_dir)
+
+
+def _is_written(call: Call) -> bool:
+    """Return whether a call's result is in a readable file of the output folder."""
+    file = call.file
+    return call.outcome == "offloaded" and file is not None and file.problem is None and _within(call) is not False
 
 
 def _clear(path: Path) -> None:
@@ -323,6 +361,7 @@ def _make_folders(path: Path) -> None:
 
 
 def _put_a_file(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"in the way\n")
 
 

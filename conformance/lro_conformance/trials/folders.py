@@ -124,7 +124,7 @@ def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ..
     """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path."""
     calls, where = (), None
     for output_dir in ("{relative}", "{own}"):
-        with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD) as bench:
+        with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD, modern=None) as bench:
             calls, where = _few(bench, survey, names), bench.output_dir
         if any(c.file is not None and c.file.problem is None for c in calls):
             break

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, descriptor_in
-from lro_conformance.capture.claims import claims, size_of, surely_exceeds
+from lro_conformance.capture.claims import claims, is_proxy, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
@@ -18,7 +18,6 @@ from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
-from lro_conformance.profile.proxy import proxy_command
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
@@ -183,8 +182,8 @@ class Survey:
     @property
     def offloads_other_records(self) -> bool:
         """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
-        records = [r for c in (*self.offloaded, *(c for c, _ in self.together)) for r in c.filed]
-        return self.proxied and not any(map(resembles_memory, records))
+        calls = (*self.offloaded, *(c for c, _ in self.together))
+        return self.proxied and not any(resembles_memory(r) for c in calls for r in c.filed)
 
     @property
     def returned_anything(self) -> bool:
@@ -343,7 +342,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         queries=queries,
         absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
         seeded_by=lab.seeded_by,
-        proxied=proxy_command(lab.profile) is not None,
+        proxied=is_proxy(lab.profile, bench.server.handshake),
     )
 
 

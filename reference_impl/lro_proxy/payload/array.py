@@ -71,6 +71,10 @@ class Array:
         """The elements batch by batch, as `lossless.parse` reads them."""
         return map(self._parse_lossless, self._parts)
 
+    def texts(self) -> Iterator[bytes]:
+        """The JSON of the elements batch by batch, as arrays."""
+        return (_cut(self._data, batch) for batch in self._parts)
+
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
         for batch in self._parts:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -13,12 +13,30 @@ from lro_proxy.payload.sample import Layout, count, survey
 from lro_reference.results import Records
 
 _MOST_FIELDS = 60
+_MOST_NESTED = 8
 _TOP = 5
 _SHORT = 80
+_MOST_COLUMNS = 6
+_MOST_GROUPS = 25
+_FILLED = 0.8
+"""Share of records in which a field must have a value to be worth grouping or sorting by."""
+_MOST_WORDS = 3
+"""Words of the name of a group; more are a sentence."""
+_LONG_UNBROKEN = 200
 _IDENTITY = re.compile(r"(?:(?:^|_)(?i:id|uuid|key|hash|sha|number|index|no)|[a-z](?:Id|Key|Number|Index))$")
-_GROUPING = ("namespace", "type", "kind", "category", "status", "state", "level", "severity", "language", "label")
-_READING = ("title", "name", "subject", "summary", "description", "message", "content", "text", "path", "url")
-_WEIGHING = ("score", "confidence", "rank", "size", "count", "total", "amount", "price", "length", "duration", "age")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*|[A-Z]+(?![a-z])")
+_GROUPING = (
+    "table", "member", "namespace", "type", "kind", "category", "status", "state", "level", "severity", "language",
+    "country", "label", "role", "file", "path",
+)  # fmt: skip
+_READING = (
+    "title", "name", "subject", "summary", "description", "message", "msg", "content", "text", "path", "url",
+)  # fmt: skip
+_WEIGHING = (
+    "score", "confidence", "rank", "size", "count", "total", "amount", "price", "comments", "length", "duration",
+    "balance", "value", "quantity", "votes", "stars", "age",
+)  # fmt: skip
 _JSON_TYPES: Mapping[type, str] = {
     str: "string",
     bool: "boolean",
@@ -30,6 +48,9 @@ _JSON_TYPES: Mapping[type, str] = {
     type(None): "null",
 }
 
+Path = tuple[str, ...]
+"""The name of a field, or the names that lead to one within an object."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -39,29 +60,49 @@ class Fields:
     """JSON types by field, in the order in which fields first occur."""
     always: frozenset[str]
     """Fields that every record has."""
-    grouping: str | None = None
-    """The field that groups the records best: one of few different short texts."""
+    nested: Mapping[str, Sequence[str]]
+    """Names that objects in a field have, by field, from a sample."""
+    grouping: Path | None = None
+    """The field that groups the records best: one of few different short values."""
     top: tuple[tuple[str, int], ...] = ()
-    """The most frequent values of `grouping`, with their counts."""
-    reading: str | None = None
+    """The most frequent values of `grouping`, with their counts; none if it is nested."""
+    reading: Path | None = None
     """The text field that describes a record best."""
-    weighing: str | None = None
-    """A number field to sort by."""
-    short: tuple[str, ...] = ()
-    """Scalar fields that are short enough for a list."""
+    weighing: Path | None = None
+    """A field of numbers to sort by; they may be written as texts."""
+    identity: Path | None = None
+    """A field by whose value a record is found."""
+    columns: tuple[Path, ...] = ()
+    """Fields that are short enough for a table."""
+    has_long_values: bool = False
+    """True if a text in the sample is long and without a blank, such as base64."""
 
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of a line; every record is valid under it."""
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": {name: {"type": _type(types)} for name, types in self.types.items()},
-            "required": [name for name in self.types if name in self.always],
+    def schema(self, *, nested: bool = False, required: bool = True) -> dict[str, Any]:
+        """The JSON Schema of a line; every record is valid under it. *nested*: with the names within objects."""
+        described = {
+            name: self._described(name) if nested else {"type": _type(self.types[name])} for name in self.types
         }
+        always = {"required": [name for name in self.types if name in self.always]} if required else {}
+        return {"type": "object", "properties": described, **always}
 
-    def is_only(self, name: str, *types: str) -> bool:
-        """True if every record has the field, with one of these types."""
-        return name in self.always and self.types[name] <= set(types)
+    def names(self, characters: int) -> dict[str, Any]:
+        """A schema that only names fields, and so many of them as fit, but at least one."""
+        named: dict[str, Any] = {}
+        for name in self.types:
+            characters -= len(name) + len('"":{},')
+            if named and characters < 0:
+                break
+            named[name] = {}
+        return {"type": "object", "properties": named}
+
+    def _described(self, name: str) -> dict[str, Any]:
+        inner = self.nested.get(name)
+        properties: dict[str, Any] = {"properties": {key: {} for key in inner}} if inner else {}
+        return {"type": _type(self.types[name]), **properties}
+
+    def is_only(self, path: Path, *types: str) -> bool:
+        """True if no record has a value of another type in this field; a nested one is known from a sample only."""
+        return len(path) == 1 and self.types[path[0]] <= set(types)
 
 
 def _type(types: frozenset[str]) -> str | list[str]:
@@ -70,29 +111,128 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 
 def fields(records: Records) -> Fields:
-    """The fields of records, from a look at each; `grouping`, `reading` and `weighing` are chosen from a sample."""
-    findings = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
-    types, sample = _types(findings.layouts), findings.sample
+    """The fields of records, from a look at each; those that are worth a recipe are chosen from a sample."""
+    findings = survey(records, lambda layouts, head: _top_level(_choose_grouping(_Values(_types(layouts), head))))
+    types = _types(findings.layouts)
     if not types:
-        return Fields({}, frozenset())
-    grouping = _choose_grouping(types, sample)
+        return Fields({}, frozenset(), {})
+    values = _Values(types, findings.sample)
+    grouping = _choose_grouping(values)
     top: list[tuple[str, int]] = []
-    if grouping is not None:
-        top = (findings.counted if grouping == findings.guessed else count(records, grouping)).most_common(_TOP)
-    numbers = [n for n, t in types.items() if t & {"integer", "number"} and not t & {"string", "object", "array"}]
-    texts = [name for name, found in types.items() if "string" in found]
+    if (name := _top_level(grouping)) is not None and "string" in types[name]:
+        top = (findings.counted if name == findings.guessed else count(records, name)).most_common(_TOP)
+    texts = [path for path in values.by_path if values.are_texts(path)]
+    numbers = [path for path in values.by_path if values.are_numbers(path) and not _IDENTITY.search(path[-1])]
+    numbers = [path for path in numbers if path != ("n",)]
+    reading = _preferred(texts, _READING) or max(texts, key=values.length, default=None)
+    weighing = _preferred(numbers, _WEIGHING) or next(iter(numbers), None)
+    identity = next((path for path in values.by_path if values.identify(path)), None)
     return Fields(
         types=types,
         always=frozenset(types).intersection(*(names for names, _ in findings.layouts)),
+        nested=values.nested,
         grouping=grouping,
         top=tuple(top),
-        reading=_preferred(texts, _READING) or max(texts, key=lambda n: _length(n, sample), default=None),
-        weighing=_preferred(numbers, _WEIGHING)
-        or next((name for name in numbers if not _IDENTITY.search(name) and name != "n"), None),
-        short=tuple(
-            name for name, found in types.items() if not found & {"array", "object"} and _length(name, sample) <= _SHORT
-        )[:6],
+        reading=reading,
+        weighing=weighing,
+        identity=identity,
+        columns=_columns(values, [identity, reading, grouping, weighing]),
+        has_long_values=any(map(_is_unbroken, findings.sample)),
     )
+
+
+class _Values:
+    """The values of a sample of records, by the path of their field; of nested fields, those of one level."""
+
+    def __init__(self, types: Mapping[str, frozenset[str]], sample: Sequence[Mapping[str, Any]]) -> None:
+        self._types, self._count = types, len(sample)
+        self.by_path: dict[Path, list[Any]] = {}
+        self.nested: dict[str, Sequence[str]] = {}
+        for name, found in types.items():
+            values = [record.get(name) for record in sample]
+            if not found & {"array", "object"}:
+                self.by_path[name,] = values
+            elif "object" in found and found <= {"object", "null"}:
+                inner = dict.fromkeys(key for value in values for key in cast("dict[str, Any]", value or {}))
+                self.nested[name] = list(inner)[:_MOST_NESTED]
+                for key in self.nested[name]:
+                    members = [None if value is None else value.get(key) for value in values]
+                    if not any(isinstance(member, (dict, list)) for member in members):
+                        self.by_path[name, key] = members
+
+    def filled(self, path: Path) -> list[Any]:
+        """The values that are neither null nor an empty text."""
+        return [value for value in self.by_path[path] if value is not None and value != ""]
+
+    def are_texts(self, path: Path) -> bool:
+        """True if the values are texts, but not only numbers."""
+        found = self.filled(path)
+        return bool(found) and all(isinstance(v, str) for v in found) and not self.are_numbers(path)
+
+    def are_numbers(self, path: Path) -> bool:
+        """True if nearly all records have a number, or a text that is one."""
+        found = self.filled(path)
+        texts = [value for value in found if isinstance(value, str)]
+        if len(found) < _FILLED * self._count or not found or len(texts) not in (0, len(found)):
+            return False
+        if texts:
+            return all(map(_NUMBER.fullmatch, texts))
+        return all(isinstance(v, (int, float, orjson.Fragment)) and not isinstance(v, bool) for v in found)
+
+    def length(self, path: Path) -> float:
+        """Mean length of the values."""
+        found = self.filled(path)
+        return sum(len(v) if isinstance(v, str) else 8 for v in found) / len(found) if found else 0
+
+    def differ(self, path: Path) -> bool:
+        """True unless all of several records have the same value."""
+        found = self.by_path[path]
+        return len(found) < 2 or len({_comparable(value) for value in found}) > 1
+
+    def identify(self, path: Path) -> bool:
+        """True if no two records of the sample have the same short value in a field that is called an identity."""
+        found = self.by_path[path]
+        named = len(path) == 1 and (path == ("n",) or _IDENTITY.search(path[0]))
+        if not named or len(found) < 2 or self.length(path) > _SHORT:
+            return False
+        known = all(isinstance(value, (str, int)) for value in found)
+        return known and len(set(found)) == len(found)
+
+    def groups(self, path: Path) -> int | None:
+        """The number of groups that a field makes; None if they are no useful groups."""
+        found = self.filled(path)
+        if len(found) < _FILLED * self._count or not all(isinstance(value, (str, bool)) for value in found):
+            return None
+        texts = [value for value in found if isinstance(value, str)]
+        if any(len(text.split()) > _MOST_WORDS or len(text) > _SHORT for text in texts):
+            return None
+        number = len(set(self.by_path[path]))
+        return number if 1 < number <= min(_MOST_GROUPS, max(2, self._count // 3)) else None
+
+
+def _comparable(value: object) -> object:
+    return orjson.dumps(value) if isinstance(value, orjson.Fragment) else value
+
+
+def _choose_grouping(values: _Values) -> Path | None:
+    groups = {path: number for path in values.by_path if (number := values.groups(path)) is not None}
+    texts = [path for path in groups if values.are_texts(path)]
+    return _preferred(texts, _GROUPING) or min(
+        texts or groups, key=lambda path: (groups[path], len(path)), default=None
+    )
+
+
+def _columns(values: _Values, wanted: Sequence[Path | None]) -> tuple[Path, ...]:
+    """The fields of a table: the wanted ones, and others that are short and differ, in the order of the records."""
+    chosen = dict.fromkeys(path for path in wanted if path is not None)
+    for path in values.by_path:
+        if len(chosen) < _MOST_COLUMNS and values.differ(path) and values.length(path) <= _SHORT // 2:
+            chosen[path] = None
+    return tuple(path for path in values.by_path if path in chosen)
+
+
+def _top_level(path: Path | None) -> str | None:
+    return path[0] if path is not None and len(path) == 1 else None
 
 
 def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
@@ -104,23 +244,30 @@ def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
     return {} if len(found) > _MOST_FIELDS else {name: frozenset(types) for name, types in found.items()}
 
 
-def _choose_grouping(types: Mapping[str, frozenset[str]], sample: Sequence[Mapping[str, Any]]) -> str | None:
-    few: list[tuple[int, str]] = []
-    for name, found in types.items():
-        if not found <= {"string", "null"} or "string" not in found:
-            continue
-        values = {record.get(name) for record in sample}
-        if 1 < len(values) <= max(2, len(sample) // 3) and _length(name, sample) <= _SHORT // 2:
-            few.append((len(values), name))
-    return _preferred([name for _, name in few], _GROUPING) or (min(few)[1] if few else None)
+def _preferred(paths: Sequence[Path], wanted: Sequence[str]) -> Path | None:
+    """The path whose name, or else whose last word, is wanted most; outer ones first."""
+    outer = sorted(paths, key=len)
+
+    def first(name_of: Callable[[str], str]) -> Path | None:
+        return next((path for want in wanted for path in outer if name_of(path[-1]) == want), None)
+
+    return first(str.lower) or first(_last_word)
 
 
-def _preferred(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    return next((name for want in wanted for name in names if name.lower() == want), None) or next(
-        (name for want in wanted for name in names if name.lower().endswith(want)), None
-    )
+def _last_word(name: str) -> str:
+    words = _WORD.findall(name)
+    return words[-1].lower() if words else ""
 
 
-def _length(name: str, sample: Sequence[Mapping[str, Any]]) -> float:
-    lengths = [len(v) for record in sample if isinstance(v := record.get(name), str)]
-    return sum(lengths) / len(lengths) if lengths else 0
+def _is_unbroken(value: object) -> bool:
+    """True if a value has a long text without a blank."""
+    return any(len(text) > _LONG_UNBROKEN and not any(map(str.isspace, text)) for text in _texts(value))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+        for member in inner:
+            yield from _texts(member)

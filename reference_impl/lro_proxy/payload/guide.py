@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
+from lro_proxy.payload.descriptor_form import FORMS, Form
 from lro_proxy.payload.fields import Fields, fields
-from lro_proxy.payload.recipes import has_half_pairs, recipes_for, recipes_for_text
+from lro_proxy.payload.preview import preview
+from lro_proxy.payload.recipes import Bound, has_half_pairs, recipes_for
 from lro_proxy.payload.shape import Shape
-from lro_spec.messages import JqRecipe
+from lro_proxy.payload.written import Written, look_at
+from lro_spec.jsonl import lossless
+from lro_spec.messages import JqRecipe, OffloadResponse
+
+_PREVIEW = 110
+"""Tokens of a preview within a full descriptor."""
+_CHARACTERS = 4
+"""Characters of a token in a descriptor."""
+_SKELETON, _USUAL_PATH = 360, 60
+"""Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
+_LONGEST_VALUE = 40
+_MOST_RESOURCES = 3
+_LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 60}
+"""Tokens of a schema that names all there is to name."""
 
 TEXT_SCHEMA: Mapping[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {
         "n": {"type": "integer", "description": "number of the line, from 1"},
@@ -27,39 +44,96 @@ class RecordGuide:
 
     narrower = "Ask for less at a time."
 
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
+    def __init__(self, shape: Shape, tokens: int, threshold: int, form: Form = "full") -> None:
+        self._form: Form = form
+        self._shape, self._tokens, self._threshold = shape, tokens, threshold
         self._text = not len(shape.records)
-        self._fields = Fields({}, frozenset()) if self._text else fields(shape.records)
-        self.noun = "lines of text" if self._text else "records"
-        self.line_schema = TEXT_SCHEMA if self._text else self._fields.schema()
+        self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
+        self._written: Written | None = None
+        self.noun = _noun(len(shape.lines), text=self._text)
+        self.line_schema = TEXT_SCHEMA if self._text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
-        if not self._shape.is_well_formed and has_half_pairs(path):
+        self._written = look_at(path)
+        if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
-        if self._text:
-            return recipes_for_text(path)
-        return recipes_for(self._fields, path, self._shape.lines)
+        free = max(0, len(path) - _USUAL_PATH)
+        around = [self.line_schema, self._first, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
+        room = _CHARACTERS * FORMS[self._form] - _SKELETON - sum(map(_characters, around))
+        least = 1 if self._form == "compact" else 3
+        bound = Bound.of(self._threshold, self._written.wide)
+        return recipes_for(
+            None if self._text else self._fields, path, self._shape.lines, bound, room=room, least=least, free=free
+        )
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
         """Advice on using the file; an assistant without a shell can only use the summary."""
-        most = ", ".join(f"{value} ({count})" for value, count in self._fields.top)
-        grouped = f"Most frequent values of {self._fields.grouping}: {most}.\n" if most else ""
-        rest = "line 1 of the file is a header" + (
-            "; its `extra` holds what came with the records.\n" if self._shape.extra.get("around") else ".\n"
-        )
-        advice = (
-            f"With shell access, the {len(recipes)} jq recipes above pull out what is needed; put your own words and "
-            "numbers into them."
-            if recipes
-            else "There are no jq recipes: a text in it has half of a surrogate pair, at which jq stops. grep reads it."
-        )
+        count = len(self._shape.lines)
+        if self._form == "pointer":
+            return f"{count} {self.noun} from line 2 of this file of JSON lines, ~{tokens} tokens."
+        if recipes:
+            advice = (
+                "With shell access, the recipes above return parts of it: put your own words, numbers and fields in."
+            )
+        else:
+            advice = (
+                "There are no jq recipes: a text in it has half of a surrogate pair, at which jq stops. grep reads it."
+            )
+        around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
+        header = f"Records start at line 2; line 1 of the file is a header{around}."
+        saved = f"({count} {self.noun}, ~{tokens} tokens saved)"
+        if self._form == "compact":
+            return f"Large result in a JSONL file {saved}. {advice} {header}"
+        most = ", ".join(f"{value[:_LONGEST_VALUE]} ({number})" for value, number in self._fields.top)
+        name = ".".join(self._fields.grouping or ())
+        grouped = f"Most frequent values of {name}: {most}.\n" if most else ""
         return (
-            f"The result was large and is in a JSONL file ({len(self._shape.lines)} {self.noun}, ~{tokens} tokens "
-            f"saved).\nFile: {path}\n{grouped}"
-            f"{advice}\nWithout one, ask the tool for less at a time.\n"
-            f"Records start at line 2; {rest}"
-            "Reading the whole file is worth it only when all of it is needed."
+            f"The result was large and is in a JSONL file {saved}.\nFile: {path}\n{grouped}{advice}\n"
+            f"Without one, ask the tool for less at a time.\n{header}"
         )
+
+    def descriptor(self, response: OffloadResponse) -> dict[str, Any]:
+        """The descriptor in its form, with the file's size and digest and a preview in a full one."""
+        if self._form == "pointer":
+            return {"offloaded": True, "file_path": response.file_path, "guidance": response.guidance}
+        if self._form == "compact" or self._written is None:
+            return response.to_dict()
+        size: dict[str, Any] = {"size": self._written.size, "sha256": self._written.sha256}
+        preview = {"preview": self._first} if self._first else {}
+        return replace(response, further=size | self._origin() | preview).to_dict()
+
+    def _origin(self) -> dict[str, Any]:
+        """The names of the embedded resources that the records come from."""
+        blocks: Mapping[str, Any] = self._shape.extra.get("blocks", {})
+        resources = [
+            {key: block["resource"][key] for key in ("uri", "mimeType") if key in block["resource"]}
+            for block in islice((block for block in blocks.values() if "resource" in block), _MOST_RESOURCES)
+        ]
+        return {"resources": resources} if resources else {}
+
+    @cached_property
+    def _first(self) -> list[Any]:
+        most = min(_PREVIEW, self._tokens // 4)
+        return preview(self._shape.lines, len(self._shape.lines), most) if self._form == "full" else []
+
+    def _schema(self) -> Mapping[str, Any]:
+        """The schema of a record, with all that it may say in the form's size."""
+        most = _LARGEST_SCHEMA.get(self._form, 0) * _CHARACTERS
+        schemas = (
+            self._fields.schema(nested=nested, required=required)
+            for nested, required in ((True, True), (True, False), (False, False))
+        )
+        fitting = next((schema for schema in schemas if _characters(schema) <= most), None)
+        return fitting or self._fields.names(most)
+
+
+def _noun(count: int, *, text: bool) -> str:
+    if text:
+        return "line of text" if count == 1 else "lines of text"
+    return "record" if count == 1 else "records"
+
+
+def _characters(value: object) -> int:
+    return len(lossless.dump(value).decode())

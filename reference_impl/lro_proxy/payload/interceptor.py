@@ -13,10 +13,12 @@ import orjson
 
 from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
+from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.payload.guide import RecordGuide
-from lro_proxy.payload.result import ToolResult, content_of, is_text, of_program
+from lro_proxy.payload.pointers import is_pointer
+from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
-from lro_proxy.payload.text import Text
+from lro_proxy.payload.text import Text, joined
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -25,7 +27,7 @@ from lro_reference.memory.model import SCHEMA_VERSION
 from lro_reference.settings import Settings, from_environment
 from lro_reference.writer import encode
 from lro_spec.discovery import find_descriptor
-from lro_spec.editions import DEFAULT_EDITION, OTHER_TOOLS_EDITION
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, OTHER_TOOLS_EDITION
 from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
@@ -36,6 +38,11 @@ MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
 """Editions by which files are named; the paper has no list of operations, so that any tool may be one."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
+_OFFLOADED = re.compile(
+    rf"(?:{'|'.join(EDITIONS[name].file_prefix for name in (MEMORY_EDITION, RECORD_EDITION))})"
+    rf"-\w{{1,{_LONGEST_NAME + 5}}}-[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.jsonl".encode()
+)
+"""The name of an offloaded file."""
 _TOKEN = 4
 """Characters of a token in most estimates."""
 _COUNTERS: Mapping[Estimate, Callable[[int, int], int]] = {
@@ -50,7 +57,8 @@ class Interceptor:
 
     *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a wrong
     one. *emit* receives an event for every file written and every failed write. *publish* receives every descriptor
-    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`).
+    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* says how much the descriptors
+    of results that are no memories tell.
     """
 
     def __init__(
@@ -60,8 +68,10 @@ class Interceptor:
         emit: Emit = to_stderr,
         estimate: Estimate = script_aware_estimate,
         publish: Callable[[OffloadResponse], OffloadResponse] = lambda response: response,
+        form: Form = "full",
     ) -> None:
         self.settings = from_environment() if settings is None else settings
+        self._form: Form = form
         self._emit, self._estimate, self._publish = emit, estimate, publish
         self._count = _COUNTERS.get(estimate)
 
@@ -81,7 +91,7 @@ class Interceptor:
     ) -> Mapping[str, Any]:
         """A `tools/call` result as JSON: *result* itself if it stays as it is, or one with a descriptor.
 
-        Errors, and results that another server has offloaded, stay as they are.
+        Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are.
         """
         try:
             answer = self.offload(of_program(result), tool=tool, arguments=arguments)
@@ -115,7 +125,7 @@ class Interceptor:
             # The server's delegation metadata is invalid: ignore it, but still strip it from the client's result.
             answer = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
             return shown.parsed() if answer is None else answer
-        if not settings.enabled or result.members.get("isError") is True:
+        if not settings.enabled or result.members.get("isError") is True or _reads_back(arguments):
             return None
         tokens, threshold = self._tokens(result), settings.threshold_tokens
         beside = 0 if tokens > threshold else self._tokens_beside_text(result)
@@ -144,6 +154,8 @@ class Interceptor:
         tokens = self._tokens(ToolResult(result, whole))
         if not settings.enabled or result.get("isError") is True or tokens <= settings.threshold_tokens:
             return None
+        if _reads_back(arguments):
+            return None
         return self._offload(result, payload, tokens, settings, tool, arguments)
 
     def _tokens(self, result: ToolResult) -> int:
@@ -158,9 +170,17 @@ class Interceptor:
         return self._count(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
-        """True if the result is small except for a descriptor; a large text about descriptors may contain one."""
-        descriptor = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
-        return descriptor is not None and self._estimate(descriptor.around) <= threshold
+        """True if the result is small except for a descriptor, or another program's pointer to what it has stored.
+
+        A large text about descriptors may contain one.
+        """
+        if not result.may_have_descriptor():
+            return False
+        parsed = json.loads(encode(result.parsed()))
+        descriptor = find_descriptor(parsed)
+        if descriptor is None:
+            return is_pointer(parsed)
+        return self._estimate(descriptor.around) <= threshold
 
     def _offload(
         self,
@@ -172,13 +192,21 @@ class Interceptor:
         arguments: Mapping[str, Any] | None,
     ) -> Mapping[str, Any] | None:
         memories = memory_results.are_memories(payload.records)
-        results = (_memories if memories else _records)(payload, tool, arguments or {}, tokens)
+        guide = None if memories else RecordGuide(payload, tokens, settings.threshold_tokens, self._form)
+        results = (
+            _memories(payload, tool, arguments or {})
+            if guide is None
+            else _records(payload, tool, arguments or {}, tokens, guide)
+        )
         edition = MEMORY_EDITION if memories else RECORD_EDITION
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
                 return None
             case Offloaded(response):
-                return _descriptor(result, self._publish(response))
+                response = self._publish(response)
+                if guide is None:
+                    return _described(result, response.to_dict())
+                return _described(result, guide.descriptor(response))
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
@@ -214,21 +242,19 @@ class Interceptor:
         if result.members.get("isError") is True:
             return shown.parsed()
         payload = shape(shown)
-        records = None if payload is None else list(map(lossless.parse, payload.lines)) if len(payload.records) else []
-        results = delegation.result_set(result.members, records, MEMORY_EDITION)
+        results = delegation.result_set(result.members, _memories_of(payload), MEMORY_EDITION)
         if results is None:
             return None
         match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
             case Inline():
                 return shown.parsed()
             case Offloaded(response):
-                return _descriptor(shown.members, self._publish(response))
+                return _described(shown.members, self._publish(response).to_dict())
             case Truncated(lines, total, warning):
                 return _cut(shown.members, lines, total, warning)
 
 
-def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    del tokens  # memories are estimated from their lines, as any memory server does
+def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
     return ResultSet(
         operation=memory_results.operation(tool),
         detail=memory_results.detail(arguments, payload.records),
@@ -236,13 +262,21 @@ def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: i
         line_schema=memory_results.line_schema(payload.records),
         schema_version=SCHEMA_VERSION,
         query=_query(arguments),
-        lines=payload.lines,
+        lines=payload.lines,  # without an estimate: it is that of the lines, as in any memory server
         extra=payload.extra,
     )
 
 
-def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    guide = RecordGuide(payload)
+def _memories_of(payload: Shape | None) -> list[Any] | None:
+    """The memories in a result of which the server says that they are; None if they are not found."""
+    if payload is None:
+        return None
+    if payload.extra.get("format") == "members":  # an object without a large array; that of the memories may be empty
+        return [] if [] in (record.get("value") for record in payload.records) else None
+    return list(map(lossless.parse, payload.lines)) if len(payload.records) else []
+
+
+def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide) -> ResultSet:
     return ResultSet(
         operation=operation_of(tool),
         detail="full",
@@ -258,8 +292,14 @@ def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: in
 
 
 def operation_of(tool: str) -> str:
-    """The tool's name as a part of a file name."""
-    return _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
+    """The tool's name as a part of a file name; unlike the name of an operation on memories."""
+    name = _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
+    return f"{name}_tool" if name in EDITIONS[MEMORY_EDITION].operations else name
+
+
+def _reads_back(arguments: Mapping[str, Any] | None) -> bool:
+    """True if a call names an offloaded file: what it returns was large before, and is wanted now."""
+    return bool(arguments) and _OFFLOADED.search(encode(arguments)) is not None
 
 
 def _query(arguments: Mapping[str, Any]) -> str | None:
@@ -267,8 +307,7 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
     return query if isinstance(query, str) else None
 
 
-def _descriptor(result: Mapping[str, Any], response: OffloadResponse) -> dict[str, Any]:
-    value = response.to_dict()
+def _described(result: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
     return _with_payload(result, encode(value).decode(), value)
 
 
@@ -276,7 +315,8 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
     """The result with another payload, as text and, where there was one, as structured content; the rest stays."""
     answer = dict(result)
     if "content" in result or "structuredContent" not in result:
-        others = (block for block in content_of(result) if not is_text(block))
+        places = payload_places(result)
+        others = (block for place, block in enumerate(content_of(result)) if place not in places)
         answer["content"] = [{"type": "text", "text": text}, *others]
     if result.get("structuredContent") is not None:
         answer["structuredContent"] = value
@@ -284,7 +324,7 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
 
 
 def _is_text(payload: Shape) -> bool:
-    return payload.extra.get("format") == "text"
+    return payload.extra.get("format") == "text" and "at" not in payload.extra
 
 
 def _truncated(
@@ -295,7 +335,7 @@ def _truncated(
         noun = "line" if _is_text(payload) else "record"
         warning += f" Of the first {noun}, its first {len(beginning)} characters are returned."
     if _is_text(payload) and result.get("structuredContent") is None:
-        text = beginning or "\n".join(json.loads(line)["text"] for line in lines)
+        text = beginning or joined(map(json.loads, lines))
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
     return _cut(result, lines, total, warning, beginning)
 

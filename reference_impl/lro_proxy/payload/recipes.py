@@ -1,21 +1,29 @@
-"""Recipes for the fields of records, each run on a sample of them before it is offered."""
+"""Recipes for the fields of records: each has run on them before it is offered, and has a bound.
+
+A recipe returns at most so many rows, each of at most so many characters, so that its output is bounded on any file,
+whatever stands in the records that it did not run on.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from lro_proxy.payload.fields import Fields
+from lro_proxy.payload.fields import Fields, Path
+from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe
 from lro_spec.recipes.render import quote
+from lro_spec.tokens import script_aware_estimate
 
-_MOST = 10
-_SAMPLE_LINES = 16
-_SAMPLE_BYTES = 1 << 15
+LEAST_BOUND = 1000
+"""Tokens that a recipe may return at any threshold."""
+_SHARE = 5
+"""A recipe may return the threshold divided by this, if that is more."""
+_SAMPLE_LINES = 60
+_SAMPLE_BYTES = 1 << 16
 _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 """An escape in JSON; its group is half of a surrogate pair."""
@@ -26,66 +34,293 @@ _KEYWORDS = frozenset(
 
 PLACEHOLDER = "word"
 """The word that recipes look for, which a user replaces."""
-Draft = tuple[str, str, str]
-"""A recipe: its description, jq's options, and the program."""
+_SEARCH = f'test("{PLACEHOLDER}"; "i")'
+_SEARCHES = {
+    _SEARCH: 'test($pattern; "i")',
+    f'match(".{{0,80}}{PLACEHOLDER}.{{0,80}}"; "gi")': 'match(".{0,80}" + $pattern + ".{0,80}"; "gi")',
+}
+"""Calls that look for the placeholder, and the same with a variable in its place."""
+_ROWS, _TOP, _GROUPS = 20, 10, 20
+_WIDEST = 200
+"""Characters of the longest row of a table."""
+_CELL = 60
+_CHARACTERS_PER_TOKEN, _WIDE_PER_TOKEN = 4, 1.2
+_OUTLINE = re.compile(r"^(#{1,6} |diff --git |\s*((async|export|public|pub) )?(def|class|function|func|fn) )")
 
 
-def _for_text() -> list[Draft]:
-    """Recipes for lines of text, records of ``n`` and ``text``."""
-    return [
-        ("The first 40 lines", "-r", "select(.n <= 40) | .text"),
-        ("Lines 100 to 150", "-r", "select(.n >= 100 and .n <= 150) | .text"),
-        ("Lines with a word, with their numbers", "-r", 'select(.text | test("word"; "i")) | "\\(.n): \\(.text)"'),
-        ("How many lines have a word", "-s", 'map(select(.text | test("word"; "i"))) | length'),
-        ("The last 20 lines", "-rs", ".[-20:][] | .text"),
-        ("The longest lines, by number", "-sc", "sort_by(-(.text | length)) | .[:5][] | {n, length: (.text | length)}"),
-        ("The first 200 characters of each line", "-r", '"\\(.n): \\(.text[:200])"'),
-        ("The complete original text", "-r", ".text"),
-    ]
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The size that the output of a recipe may have."""
+
+    tokens: int
+    per_token: float
+    """Characters of a token, where the text has as many as possible."""
+
+    @classmethod
+    def of(cls, threshold: int, wide: int) -> Bound:
+        """The bound at a threshold, for a file with so many characters of wide scripts."""
+        tokens = max(LEAST_BOUND, threshold // _SHARE)
+        scattered = round(wide * (1 / _WIDE_PER_TOKEN - 1 / _CHARACTERS_PER_TOKEN))
+        if scattered < tokens // 4:
+            return cls(tokens - scattered, _CHARACTERS_PER_TOKEN)
+        return cls(tokens, _WIDE_PER_TOKEN)
+
+    def width(self, rows: int) -> int:
+        """Characters of each of so many rows, of which each ends in a line feed."""
+        return int((self.tokens - 1) * self.per_token / rows) - 1
 
 
-def _for_records(fields: Fields) -> list[Draft]:
-    """Recipes for records with fields."""
-    drafts: list[Draft] = [("The first three records", "-sc", ".[:3][]")]
-    if len(fields.short) > 1:
-        names = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_path(name)}" for name in fields.short)
-        drafts.append(("The short fields of every record", "-c", f"{{{names}}}"))
-        cells = ", ".join(_path(name) for name in fields.short)
-        drafts.append(("The same as a table", "-r", f"[{cells}] | @tsv"))
-    if fields.grouping is not None and fields.top:
-        path, value = _path(fields.grouping), json.dumps(fields.top[0][0], ensure_ascii=False)
-        drafts.append((f"Records by their {fields.grouping}", "-c", f"select({path} == {value})"))
-        counted = f"group_by({path}) | map({{value: .[0]{path}, count: length}}) | sort_by(-.count)"
-        drafts.append((f"How many records of each {fields.grouping}", "-sc", f"{counted} | .[]"))
-    if fields.reading is not None:
-        path = _path(fields.reading)
-        text = path if fields.is_only(fields.reading, "string") else f"({path} | tostring)"
-        drafts.append((f"Records with a word in {fields.reading}", "-c", f'select({text} | test("word"; "i"))'))
-    if fields.weighing is not None:
-        path = _path(fields.weighing)
-        numbers = "" if fields.is_only(fields.weighing, "integer", "number") else f"map(select({path} | numbers)) | "
-        drafts.append((f"Highest {fields.weighing} first", "-sc", f"{numbers}sort_by(-{path}) | .[:10][]"))
-        figures = "{count: length, min: min, max: max, mean: (if length > 0 then add / length else null end)}"
-        drafts.append((f"{fields.weighing}: least, most, mean", "-sc", f"map({path} | numbers) | {figures}"))
-    lists = next((n for n, types in fields.types.items() if types <= {"array", "null"} and "array" in types), None)
-    if lists is not None:
-        drafts.append((f"Records that have any {lists}", "-c", f"select({_path(lists)} | length > 0)"))
-    drafts.append(("Records with a word anywhere", "-c", 'select(tostring | test("word"; "i"))'))
-    drafts.append(
-        ("How many records have which field", "-sc", "map(keys_unsorted[]) | group_by(.) | map({(.[0]): length}) | add")
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A recipe without the path."""
+
+    what: str
+    options: str
+    program: str
+    lines: tuple[str, int] | None = None
+    """The command that chooses lines after the header, ``head`` or ``tail``, and their number."""
+    most: tuple[int, str] | None = None
+    """For a search, the largest number of rows and the expression of one, because the sample need not have the word."""
+
+    def command(self, path: str) -> str:
+        """The recipe as a command on the file."""
+        chosen = "" if self.lines is None else f" | {self.lines[0]} -n {self.lines[1]}"
+        return f"tail -n +2 {quote(path)}{chosen} | jq {self.options} {quote(self.program)}"
+
+    def trial(self) -> str:
+        """The program as an expression over the records of a sample, ``$all``."""
+        if "n" in self.options:
+            return f"null | {self.program}"
+        if "s" in self.options:
+            return f"$all | {self.program}"
+        match self.lines:
+            case None:
+                chosen = ""
+            case "head", number:
+                chosen = f"[:{number}]"
+            case _, number:
+                chosen = f"[-{number}:]"
+        return f"$all{chosen}[] | {self.program}"
+
+
+def with_inputs(program: str) -> str:
+    """A program that reads `inputs`, as one on the array of all records: libjq itself does not feed them."""
+    return f". as $all | def inputs: $all[]; null | {program}"
+
+
+def with_pattern(program: str) -> str | None:
+    """The program of a recipe with ``$pattern`` in place of the word that it looks for; None if it looks for none."""
+    for search, general in _SEARCHES.items():
+        if search in program:
+            return program.replace(search, general)
+    return None
+
+
+_COUNTED = re.compile(r"(?<=limit\()\d+(?=; inputs)|(?<=\[:)\d+(?=\]\[\])")
+
+
+def rows_of(program: str) -> int | None:
+    """The largest number of rows that the program of a recipe returns, if it states one."""
+    found = _COUNTED.search(program)
+    return None if found is None else int(found[0])
+
+
+def with_rows(program: str, rows: int) -> str:
+    """The program of a recipe that returns at most so many rows instead of its own number."""
+    return _COUNTED.sub(str(rows), program)
+
+
+# --- drafts
+
+
+def _for_text(texts: Sequence[str], bound: Bound) -> Iterator[_Draft]:
+    """Recipes for lines of text, records of ``n`` and ``text``, the most useful first."""
+    width = min(_WIDEST, bound.width(_ROWS))
+    row = f'"\\(.n): \\(.text)" | .[:{width}]'
+    if max(map(len, texts), default=0) > 2 * _WIDEST:
+        around = f'match(".{{0,80}}{PLACEHOLDER}.{{0,80}}"; "gi") | .string'
+        yield _Draft(
+            f"Text around a word, first {_ROWS} places",
+            "-rn",
+            f'limit({_ROWS}; inputs | .n as $n | .text | {around} | "\\($n): \\(.)" | .[:{width}])',
+            most=(_ROWS, row),
+        )
+        part = min(4000, bound.width(1))
+        yield _Draft(f"Line 1, characters 0 to {part}", "-r", f"select(.n == 1) | .text[0:{part}]")
+    yield _Draft(
+        f"Lines with a word, first {_ROWS}",
+        "-rn",
+        f"limit({_ROWS}; inputs | select(.text | {_SEARCH}) | {row})",
+        most=(_ROWS, row),
     )
-    return drafts
+    rows = 2 * _ROWS
+    narrow = min(_WIDEST, bound.width(rows))
+    if any(map(_OUTLINE.match, texts)):
+        line = f'"\\(.n): \\(.text)" | .[:{min(_CELL, narrow)}]'
+        yield _Draft(
+            f"Headings and definitions, first {rows}",
+            "-rn",
+            f"limit({rows}; inputs | select(.text | test({_dumped(_OUTLINE.pattern)})) | {line})",
+            most=(rows, line),
+        )
+    yield _Draft(
+        f"Lines 100 to {99 + rows}",
+        "-r",
+        f"select(.n >= 100 and .n < {100 + rows}) | .text[:{narrow}]",
+        most=(rows, f".text[:{narrow}]"),
+    )
+    yield _Draft("How many lines have a word", "-n", f"[inputs | select(.text | {_SEARCH})] | length")
+    yield _Draft(f"The last {_ROWS} lines", "-r", f".text[:{width}]", ("tail", _ROWS))
 
 
-def recipes_for(fields: Fields, path: str, lines: Iterable[bytes]) -> list[JqRecipe]:
-    """The first ten recipes that run on the first records without an error, as commands on the file."""
+def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iterator[_Draft]:
+    """Recipes for records with fields, the most useful first; *first* is the first record."""
+    table, named = _table(fields, bound, _ROWS)
+    anywhere = f"select(tostring | {_SEARCH})"
+    yield _Draft(
+        f"Records with a word, first {_ROWS}: {named}",
+        "-rn",
+        f"limit({_ROWS}; inputs | {anywhere} | {table})",
+        most=(_ROWS, table),
+    )
+    if fields.grouping is not None:
+        yield _counted(fields.grouping, bound)
+    if fields.weighing is not None:
+        row, number = _table(fields, bound, _TOP)[0], _number(fields, fields.weighing)
+        yield _Draft(
+            f"The {_TOP} records with the highest {_display(fields.weighing)}",
+            "-rs",
+            f"map(select({number})) | sort_by(-({number}))[:{_TOP}][] | {row}",
+        )
+    yield _in_full(fields, first, bound)
+    if fields.weighing is not None:
+        figures = "{count: length, sum: add, mean: (add / length), min: min, max: max}"
+        yield _Draft(
+            f"{_display(fields.weighing)}: count, sum, mean, min, max",
+            "-rs",
+            f"map({_number(fields, fields.weighing)}) | select(length > 0) | {figures} | tostring | .[:{_WIDEST}]",
+        )
+    if fields.grouping is not None and (value := _member(first, fields.grouping)) is not None:
+        yield _Draft(
+            f"Records of one {_display(fields.grouping)}, first {_ROWS}",
+            "-rn",
+            f"limit({_ROWS}; inputs | select({_jq(fields.grouping)} == {_dumped(value)}) | {table})",
+            most=(_ROWS, table),
+        )
+    yield _Draft(f"The first {_ROWS}: {named}", "-r", table, ("head", _ROWS))
+    yield _Draft("How many records have a word", "-n", f"[inputs | {anywhere}] | length")
+
+
+def _counted(path: Path, bound: Bound) -> _Draft:
+    at, width = _jq(path), min(_CELL, bound.width(_GROUPS) - len("1000000\t"))
+    return _Draft(
+        f"How many of each {_display(path)}, most frequent {_GROUPS}",
+        "-rs",
+        f'group_by({at}) | sort_by(-length)[:{_GROUPS}][] | "\\(length)\\t\\(.[0] | {at} | tostring | .[:{width}])"',
+    )
+
+
+def _in_full(fields: Fields, first: Mapping[str, Any], bound: Bound) -> _Draft:
+    whole = f"{_SHORTENED * fields.has_long_values}tostring | .[:{bound.width(1)}]"
+    if fields.identity is None:
+        return _Draft("The first record in full", "-r", whole, ("head", 1))
+    value = _dumped(_member(first, fields.identity))
+    found = f"first(inputs | select({_jq(fields.identity)} == {value}))"
+    return _Draft(f"One record in full, by {_display(fields.identity)}", "-rn", f"{found} | {whole}")
+
+
+def _table(fields: Fields, bound: Bound, rows: int) -> tuple[str, str]:
+    """The expression of a row of the columns, within the bound at so many rows, and their names."""
+    width = min(_WIDEST, bound.width(rows))
+    if not fields.columns:
+        return f"tostring | .[:{width}]", "their beginning"
+    cells = ", ".join(_cell(fields, path) for path in fields.columns)
+    return f"[{cells}] | @tsv | .[:{width}]", ", ".join(map(_display, fields.columns))
+
+
+def _cell(fields: Fields, path: Path) -> str:
+    if fields.is_only(path, "integer", "number", "boolean", "null"):
+        return _jq(path)
+    if fields.is_only(path, "string", "null"):
+        return f"{_jq(path)}[:{_CELL}]" if path == fields.reading else _jq(path)
+    return f"({_jq(path)} | tostring)"
+
+
+def _number(fields: Fields, path: Path) -> str:
+    kind = "numbers" if fields.is_only(path, "integer", "number", "null") else "tonumber?"
+    return f"{_jq(path)} | {kind}"
+
+
+_SHORTENED = (
+    'walk(if type == "string" and length > 200 and (test("\\\\s") | not) then "\\(.[:20])… (\\(length) characters)" '
+    "else . end) | "
+)
+"""Long texts without a blank, such as base64, cut."""
+
+
+def _member(record: Mapping[str, Any], path: Path) -> Any:
+    value: Any = record
+    for name in path:
+        value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _jq(path: Path) -> str:
+    steps = [
+        f".{name}" if _IDENTIFIER.fullmatch(name) and name not in _KEYWORDS else f"[{_dumped(name)}]" for name in path
+    ]
+    text = "".join(steps)
+    return text if text[0] == "." else f".{text}"
+
+
+def _dumped(value: Any) -> str:
+    return lossless.dump(value).decode()
+
+
+def _display(path: Path) -> str:
+    return ".".join(path)[:_CELL]
+
+
+# --- what is offered
+
+
+def recipes_for(
+    fields: Fields | None, path: str, lines: Iterable[bytes], bound: Bound, *, room: int, least: int, free: int = 0
+) -> list[JqRecipe]:
+    """The first recipes that run on the first records without an error, as commands on the file.
+
+    They are at least *least*, and as many more as fit *room* characters, of which *free* of each path do not count.
+    *fields* is None for lines of text.
+    """
     sample = _sample(lines)
-    return _commands((draft for draft in _for_records(fields) if _runs(draft[1], draft[2], sample)), path)
+    records = [lossless.parse(line) for line in sample[:1]] if fields else list(map(json.loads, sample))
+    first: Mapping[str, Any] = records[0] if records else {}
+    drafts = list(
+        _for_text([str(record["text"]) for record in records], bound)
+        if fields is None
+        else _for_records(fields, first, bound)
+    )
+    offered: list[JqRecipe] = []
+    for draft, output in zip(drafts, _outputs(drafts, sample), strict=True):
+        if output is None:
+            continue
+        recipe = JqRecipe(f"{draft.what} ({_cost(draft, output)})", draft.command(path))
+        room -= len(json.dumps(recipe.to_dict(), ensure_ascii=False)) - free
+        if room < 0 and len(offered) >= least:
+            break
+        offered.append(recipe)
+    return offered
 
 
-def recipes_for_text(path: str) -> list[JqRecipe]:
-    """Recipes for lines of text, as commands on the file; since all such records are alike, they are run only once."""
-    return _commands(_running_for_text(), path)
+def _cost(draft: _Draft, output: str) -> str:
+    """The size of a recipe's output, in words."""
+    return f"{'about' if draft.most is None else 'up to'} {_rounded(script_aware_estimate(output))} tokens"
+
+
+def _rounded(tokens: int) -> int:
+    """A number rounded up to one digit or, from a hundred on, two."""
+    unit = 10 ** max(1, len(str(tokens)) - 2)
+    return -(-tokens // unit) * unit
 
 
 def has_half_pairs(path: str) -> bool:
@@ -98,49 +333,48 @@ def has_half_pairs(path: str) -> bool:
     return False
 
 
-def _commands(drafts: Iterable[Draft], path: str) -> list[JqRecipe]:
-    word = quote(path)
-    return [
-        JqRecipe(what, f"tail -n +2 {word} | jq {options} {quote(program)}")
-        for what, options, program in islice(drafts, _MOST)
-    ]
-
-
-@cache
-def _running_for_text() -> tuple[Draft, ...]:
-    sample = ['{"n":1,"text":"a word"}', '{"n":2,"text":""}']
-    return tuple(draft for draft in _for_text() if _runs(draft[1], draft[2], sample))
-
-
 def _sample(lines: Iterable[bytes]) -> list[str]:
     sample: list[str] = []
     room = _SAMPLE_BYTES
-    for line in islice(lines, _SAMPLE_LINES):
+    for line in lines:
         room -= len(line)
-        if room < 0 and sample:
+        if sample and (room < 0 or len(sample) == _SAMPLE_LINES):
             break
         sample.append(line.decode())
     return sample
 
 
-def _runs(options: str, program: str, sample: Sequence[str]) -> bool:
+def _outputs(drafts: Sequence[_Draft], sample: Sequence[str]) -> Iterator[str | None]:
+    """The output of each recipe on the sample; None if it fails. For a search it is the rows of the first records.
+
+    All are one program, because compiling takes ten times as long as running.
+    """
+    records = f"[{','.join(sample)}]"
+    trials = [f"(try [{draft.trial()}] catch null)" for draft in drafts]
+    trials += [f"(try [$all[:{draft.most[0]}][] | {draft.most[1]}] catch null)" for draft in drafts if draft.most]
     try:
-        compiled = _compiled(program)
-        text = f"[{','.join(sample)}]" if "s" in options else "\n".join(sample)
-        compiled.input_text(text).all()
+        found = _run(trials, records)
     except (ValueError, RuntimeError, MemoryError):
-        return False
-    return True
+        found = [_alone(trial, records) for trial in trials]
+    rows = iter(found[len(drafts) :])
+    for draft, output in zip(drafts, found, strict=False):
+        shown = next(rows) if draft.most else output
+        yield None if output is None or shown is None else "".join(f"{_row(value)}\n" for value in shown)
 
 
-@lru_cache(maxsize=256)
-def _compiled(program: str) -> Any:
+def _run(trials: Sequence[str], records: str) -> list[Any]:
     import jq
 
-    return cast("Any", jq).compile(program)
+    program = f". as $all | def inputs: $all[]; [{', '.join(trials)}]"
+    return cast("Any", jq).compile(program).input_text(records).first()
 
 
-def _path(name: str) -> str:
-    if _IDENTIFIER.fullmatch(name) and name not in _KEYWORDS:
-        return f".{name}"
-    return f".[{json.dumps(name, ensure_ascii=False)}]"
+def _alone(trial: str, records: str) -> Any:
+    try:
+        return _run([trial], records)[0]
+    except (ValueError, RuntimeError, MemoryError):
+        return None
+
+
+def _row(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,7 +16,7 @@ from typing import Any, cast
 import orjson
 
 from lro_proxy.payload import array as arrays
-from lro_proxy.payload import python_values
+from lro_proxy.payload import pointers, python_values
 from lro_proxy.payload.array import LARGE, Array, in_memory, replace_marks
 from lro_proxy.payload.blocks import Blocks
 from lro_proxy.payload.text import Text, end_of_string
@@ -30,6 +30,9 @@ _TEXT = re.compile(rb'"text"\s*:\s*"')
 _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
 _STRUCTURED = b'"structuredContent"'
 _LARGEST_SKELETON = 1 << 16
+_SMALL = 4096
+"""Characters of a text that is no payload beside, or in, an embedded resource."""
+_DEEPEST_REPETITION = 3
 _LARGEST_DESCRIPTOR = 1 << 16
 _PIECE = 1 << 15
 _PROBE = 256
@@ -103,12 +106,15 @@ class ToolResult:
         """The whole result in memory."""
         members = dict(self.members)
         if "content" in members:
-            texts = iter(self.texts())
-            blocks = [{**one, "text": next(texts)} if is_text(one) else one for one in content_of(members)]
+            texts, places = iter(self.texts()), payload_places(members)
+            blocks = [
+                _with_text(one, next(texts)) if place in places else one
+                for place, one in enumerate(content_of(members))
+            ]
             members["content"] = blocks + [
                 {"type": "text", "text": text} for text in texts
             ]  # of content that was cut out
-        if self.structured is not None:
+        if self.structured is not None and not members.get("structuredContent"):  # it was cut out
             members["structuredContent"] = self.parsed_structured()
         return members
 
@@ -117,7 +123,7 @@ class ToolResult:
         if self.size[0] > _LARGEST_DESCRIPTOR or self.structured_size[0] > _LARGEST_DESCRIPTOR:
             return False
         json = encode(self.parsed())
-        return b"offloaded" in json or b"file_path" in json
+        return any(mark in json for mark in (b"offloaded", b"file_path", *pointers.MARKS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +170,55 @@ def content_of(result: Mapping[str, Any]) -> list[Any]:
     return cast("list[Any]", content) if isinstance(content, list) else []
 
 
-def is_text(block: object) -> bool:
-    """True if a content block is text."""
+def payload_places(result: Mapping[str, Any]) -> frozenset[int]:
+    """The places of the content blocks whose texts are the payload.
+
+    They are the text blocks, and embedded resources with a large text. Where there is such a resource, short texts
+    beside it are not; they stay in the answer.
+    """
+    content = content_of(result)
+    texts = {place: block["text"] for place, block in enumerate(content) if _is_text(block)}
+    resources = {
+        place
+        for place, block in enumerate(content)
+        if (text := _resource_text(block)) is not None and len(text) > _SMALL
+    }
+    if resources and sum(map(len, texts.values())) <= _SMALL:
+        return frozenset(resources)
+    return frozenset(resources | texts.keys())
+
+
+def _is_text(block: object) -> bool:
     if not isinstance(block, dict):
         return False
     members = cast("dict[str, Any]", block)
     return members.get("type") == "text" and isinstance(members.get("text"), str)
 
 
+def _resource_text(block: object) -> str | None:
+    """The text of an embedded resource."""
+    members = cast("dict[str, Any]", block) if isinstance(block, dict) else {}
+    resource = members.get("resource")
+    if members.get("type") != "resource" or not isinstance(resource, dict):
+        return None
+    text: object = cast("dict[str, Any]", resource).get("text")
+    return text if isinstance(text, str) else None
+
+
+def _with_text(block: dict[str, Any], text: str) -> dict[str, Any]:
+    if _is_text(block):
+        return {**block, "text": text}
+    return {**block, "resource": {**block["resource"], "text": text}}
+
+
 def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolResult:
-    texts = [block["text"] for block in content_of(result) if is_text(block)]
-    structured, layout = result.get("structuredContent"), _layout(result)
+    content, places = content_of(result), payload_places(result)
+    blocks = [content[place] for place in sorted(places)]
+    texts = [block["text"] if _is_text(block) else str(_resource_text(block)) for block in blocks]
+    others = {place: block for place, block in enumerate(content) if place not in places}
+    structured, layout = _without_blocks(result.get("structuredContent"), others), _layout(result)
+    if structured != result.get("structuredContent") and _is_repetition(structured):
+        structured = None
     return ToolResult(
         result,
         text=Text.of(texts[0]) if len(texts) == 1 else None,
@@ -186,12 +230,42 @@ def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolRe
 
 
 def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
-    layout = {
-        str(place): more
-        for place, block in enumerate(content_of(result))
-        if is_text(block) and (more := {k: v for k, v in block.items() if k not in ("type", "text")})
-    }
+    """The members of the payload's blocks besides their text, by the places of the blocks."""
+    content = content_of(result)
+    layout = {str(place): more for place in sorted(payload_places(result)) if (more := _beside_text(content[place]))}
     return {"blocks": layout} if layout else {}
+
+
+def _beside_text(block: dict[str, Any]) -> dict[str, Any]:
+    if _is_text(block):
+        return {key: value for key, value in block.items() if key not in ("type", "text")}
+    resource = {key: value for key, value in block["resource"].items() if key != "text"}
+    return {**block, "resource": resource}
+
+
+def _without_blocks(value: Any, others: Mapping[int, Any], depth: int = 0) -> Any:
+    """Structured content with a reference in place of each block that stays in the answer and is repeated in it."""
+    if not others or depth > _DEEPEST_REPETITION:
+        return value
+    if isinstance(value, list):
+        return [_without_blocks(item, others, depth + 1) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    members = cast("dict[str, Any]", value)
+    place = next((place for place, block in others.items() if block == members), None)
+    if place is not None:
+        return {"$ref": f"#/content/{place}"}
+    return {key: _without_blocks(member, others, depth + 1) for key, member in members.items()}
+
+
+def _is_repetition(value: Any) -> bool:
+    """True if structured content has nothing but references to blocks."""
+    if isinstance(value, list):
+        return all(map(_is_repetition, cast("list[Any]", value)))
+    if not isinstance(value, dict):
+        return False
+    members = cast("dict[str, Any]", value)
+    return list(members) == ["$ref"] or all(map(_is_repetition, members.values()))
 
 
 def with_strings(value: Any) -> Any:
@@ -250,6 +324,8 @@ def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> To
         if result["content"] != f"{mark}blocks":
             raise ValueError("not the content")
         result["content"] = []
+    if parts.array is not None and not all(map(_is_text, content_of(result))):
+        raise ValueError("the structured content may repeat blocks that stay in the answer")
     rest = _of_parsed(result)
     if parts.text is not None:
         if rest.text is None or str(rest.text) != f"{mark}text":

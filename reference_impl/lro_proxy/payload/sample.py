@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from lro_proxy.payload.delimited import Rows
+from lro_proxy.payload.forms.tables import Rows
 from lro_reference.results import Records
 
 SAMPLE = 200
@@ -72,21 +72,21 @@ def count(records: Records, name: str) -> Counter[str]:
 
 def _of_rows(records: Rows, step: int, guess: Guess) -> Survey:
     names = tuple(records.names)
-    layout = (names, (str,) * len(names))
+    layouts = [(names, types) for types in records.layouts()]
     sample: list[Mapping[str, Any]] = []
     guessed, column, place = None, 0, 0
     counted = Counter[str]()
     for batch in records.rows():
         if place == 0 and len(records) >= _WORTH_A_GUESS:
-            guessed = guess([layout], [dict(zip(names, row, strict=True)) for row in batch[:SAMPLE]])
+            guessed = guess(layouts, records.records(batch[:SAMPLE]))
             column = 0 if guessed is None else names.index(guessed)
         while (wanted := _place(len(sample), step) - place) < len(batch):
-            sample.append(dict(zip(names, batch[wanted], strict=True)))
+            sample += records.records([batch[wanted]])
         place += len(batch)
         if guessed is not None:
             counted.update([row[column] for row in batch])
             guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey([layout], sample, guessed, counted)
+    return Survey(layouts, sample, guessed, counted)
 
 
 def _place(n: int, step: int) -> int:

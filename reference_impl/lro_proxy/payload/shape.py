@@ -1,4 +1,4 @@
-"""The payload of any tool call as records: an array, JSON Lines, a table, blocks, the members of an object, or text.
+"""The payload of any tool call as records.
 
 MCP servers send a payload as text, as `structuredContent`, or as both. It is one payload: what is sent twice is kept
 once, and the rest goes to ``extra`` of the file's header, with all that is needed to build the result again.
@@ -6,43 +6,24 @@ once, and the rest goes to ``extra`` of the file's header, with all that is need
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from operator import eq
 from typing import Any, cast
 
-import orjson
-
 from lro_proxy.payload import array as arrays
-from lro_proxy.payload import delimited, jsonl
-from lro_proxy.payload.array import Array, ParsedArray, in_memory, same
-from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
+from lro_proxy.payload import forms
+from lro_proxy.payload.array import Array, ParsedArray, same
+from lro_proxy.payload.batches import BatchedLines, encoded
 from lro_proxy.payload.blocks import Blocks, value_of
-from lro_proxy.payload.jsonl import JsonLines
+from lro_proxy.payload.forms import jsonl, python
+from lro_proxy.payload.forms.form import SMALL, Shape
+from lro_proxy.payload.forms.jsonl import JsonLines
+from lro_proxy.payload.forms.values import largest, members, of_records, of_value, size_of
 from lro_proxy.payload.result import ToolResult, with_strings
 from lro_proxy.payload.text import Text
-from lro_reference.results import Lines, Records
 from lro_spec.jsonl import lossless
-
-SMALL = 4096
-"""Characters of data that is no record and still fits the header; more becomes records of its own."""
-_DEEPEST = 4
-_MOSTLY = 0.8
-_LONG = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A payload as records."""
-
-    lines: Lines
-    records: Records
-    """The parsed records; empty for lines of text, which have no fields."""
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The rest of the payload and its layout."""
-    is_well_formed: bool = False
-    """True if no line has half of a surrogate pair; False if that is not known."""
 
 
 def shape(result: ToolResult) -> Shape | None:
@@ -67,7 +48,7 @@ def shape(result: ToolResult) -> Shape | None:
         return _of_value(with_strings(structured), {**layout, "from": "structuredContent", "texts": texts})
     parts: dict[str, Any] = {f"content/{n}": text for n, text in enumerate(result.texts())}
     parts |= {f"structuredContent/{key}": value for key, value in _items(result.parsed_structured())}
-    return _of_records(list(members(parts)), {**layout, "format": "members", "from": "separate"})
+    return of_records(list(members(parts)), {**layout, "format": "members", "from": "separate"})
 
 
 def text_shape(text: Text, extra: Mapping[str, Any]) -> Shape:
@@ -142,11 +123,20 @@ def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
         return Shape(value.lines, value.records, {"format": "jsonl", **extra, "ending": value.ending})
     if value is not None:
         return _of_value(value, extra)
-    if text.utf8 is not None and _first_character(text.utf8) not in (b"[", b"{"):
-        table = delimited.read(text.utf8)
-        if table is not None:
-            return Shape(table.lines, table.records, {"format": "table", **extra, **table.layout})
-    return text_shape(text, extra)
+    return _of_form(text, extra) or text_shape(text, extra)
+
+
+def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
+    """A text in one of the forms that are more than lines."""
+    if text.utf8 is None:
+        return None
+    if python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):
+        spelled = python.read(text.utf8)
+        if spelled is not None:
+            value, are_tuples = spelled
+            return of_value(value, {**extra, "notation": "python", **({"tuples": True} if are_tuples else {})})
+    found = forms.of_text(text.utf8)
+    return None if found is None else replace(found, extra={**found.extra, **extra})
 
 
 def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
@@ -156,86 +146,17 @@ def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
 
 
 def _of_value(value: Any, extra: Mapping[str, Any]) -> Shape:
-    array, at, around = _large_array(value)
-    if array is not None:
-        return _of_array(array, {"format": "json", **extra, "at": at} | ({} if around is None else {"around": around}))
-    if isinstance(value, dict):
-        return _of_records(list(members(in_memory(value))), {"format": "members", **extra})
-    return _of_records([{"value": value}], {"format": "value", **extra})
-
-
-def _of_array(array: Array | ParsedArray, extra: Mapping[str, Any]) -> Shape:
-    count = len(array)
-    if array.are_objects:
-        return Shape(BatchedLines(count, array.lines), Batched(count, array.batches), extra)
-    lines = BatchedLines(count, lambda: encoded(numbered(array.lossless_batches(), "value")))
-    return Shape(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
-
-
-def _of_records(records: list[Any], extra: Mapping[str, Any]) -> Shape:
-    return _of_array(ParsedArray(records), extra)
-
-
-def _large_array(value: Any) -> tuple[Array | ParsedArray | None, str, Any]:
-    """The array that is nearly all of a value, its place (a JSON pointer), and the value with null in that place."""
-    if isinstance(value, (list, Array)):
-        return _as_array(cast("list[Any] | Array", value)), "", None
-    if not isinstance(value, dict):
-        return None, "", None
-    node = cast("dict[str, Any]", value)
-    pointer = ""
-    around: dict[str, Any] = {}
-    place = around
-    for _ in range(_DEEPEST):
-        sizes = {key: _size(member) for key, member in node.items()}
-        key = max(sizes, key=sizes.__getitem__, default=None)
-        total = sum(sizes.values())
-        if key is None or sizes[key] < _MOSTLY * total or total - sizes[key] > SMALL:
-            break
-        member = node[key]
-        if not isinstance(member, Array) and not member:
-            break
-        pointer += "/" + key.replace("~", "~0").replace("/", "~1")
-        place.update({k: None if k == key else v for k, v in node.items()})
-        if isinstance(member, (list, Array)):
-            return _as_array(cast("list[Any] | Array", member)), pointer, around
-        if not isinstance(member, dict):
-            break
-        node, inner = cast("dict[str, Any]", member), dict[str, Any]()
-        place[key] = inner
-        place = inner
-    return None, "", None
-
-
-def _as_array(value: list[Any] | Array) -> Array | ParsedArray:
-    return ParsedArray(value) if isinstance(value, list) else value
-
-
-def _size(value: object) -> int:
-    """The size of a value as JSON, in bytes; numbers and other short values count alike."""
-    if isinstance(value, (dict, Array)):
-        large: list[Array] = []
-        size = len(orjson.dumps(value, default=large.append))
-        return size + sum(array.stop - array.start for array in large)
-    return len(orjson.dumps(value)) if isinstance(value, (list, str)) else 8
+    """A value as records; if it is nearly all one long text, by the form of the text, or by its lines."""
+    place = largest(value)
+    if not isinstance(place.value, str):
+        return of_value(value, extra)
+    text, extra = Text.of(place.value), {**extra, **place.extra()}
+    return _of_form(text, extra) or text_shape(text, extra)
 
 
 def _is_small(value: object) -> bool:
-    return _size(value) <= SMALL
+    return size_of(value) <= SMALL
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
     return list(cast("dict[str, Any]", value).items()) if isinstance(value, dict) else []
-
-
-def members(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """``{"member", "value"}`` for each member; arrays by their items and long texts by their lines, numbered from 1."""
-    for key, member in value.items():
-        if isinstance(member, list) and len(cast("list[Any]", member)) > 1:
-            for n, item in enumerate(cast("list[Any]", member), 1):
-                yield {"member": key, "n": n, "value": item}
-        elif isinstance(member, str) and len(member) > _LONG:
-            for n, line in enumerate(member.split("\n"), 1):
-                yield {"member": key, "n": n, "text": line}
-        else:
-            yield {"member": key, "value": member}

@@ -7,13 +7,16 @@ four times if it has a character beyond Latin-1.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import Any
 
 import orjson
 
-from lro_proxy.payload.delimited import could_be_table
+from lro_proxy.payload import forms
+from lro_proxy.payload.forms.form import Data, ending_of, whole_lines
 from lro_reference.writer import encode
 from lro_spec.tokens import wide_in_utf8
 
@@ -24,14 +27,14 @@ _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _BRACES = 64
+_LONG, _NEAR = 4000, 500
+"""Characters of a line from which it is cut, and those before a cut among which a blank is looked for."""
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
 _STAND_IN = "\x7f"
 """For a line feed: JSON does not escape it, few texts contain it, and one byte is found faster than two."""
 _ASCII = bytes(range(ord(_STAND_IN)))
 _CACHED = 1 << 14
 """Number of beginnings of records that are kept in memory: a megabyte."""
-
-Data = bytes | bytearray
 
 
 class Text:
@@ -95,22 +98,25 @@ class Text:
         """The lines of the text as records."""
         if self._lines is None:
             data = self.utf8 or b""
-            ended = data.endswith(b"\n")
-            self._lines = TextLines(_lines_of_utf8(data, len(data) - ended), ended)
+            ended = bool(ending_of(data))
+            self._lines = TextLines(whole_lines(data, len(data) - ended), ended)
         return self._lines
 
 
 class TextLines:
     """The lines of a text as records ``{"n", "text"}``, numbered from 1; a last line feed ends a line and begins none.
 
-    Only a line feed ends a line: everything else, including a carriage return, stays in its text.
+    Only a line feed ends a line: everything else, including a carriage return, stays in its text. A long line is cut
+    into several records, which have a ``part``, from 1.
     """
 
     def __init__(self, texts: Iterable[str], ended: bool) -> None:
         self.ended = ended
         """True if a line feed ends the text."""
-        self._pieces = list(map(_piece, texts))
+        self._pieces = list(chain.from_iterable(map(_pieces_of, texts)))
         self._count = sum(piece.count for piece in self._pieces)
+        self.are_cut = any(piece.parts for piece in self._pieces)
+        """True if a line is cut."""
         self.characters = sum(piece.characters + 1 for piece in self._pieces) - (not ended)
         self.wide = sum(piece.wide for piece in self._pieces)
 
@@ -125,6 +131,11 @@ class TextLines:
         # A piece is split as it is: serialising each line separately takes three times as long.
         first = 1
         for piece in self._pieces:
+            if piece.parts:
+                records = ({"n": first, "part": part, "text": text} for part, text in enumerate(piece.parts, 1))
+                yield b"\n".join(map(encode, records))
+                first += 1
+                continue
             lines = piece.json.split(piece.line_feed)
             if len(lines) != piece.count:  # a backslash stood before a letter n
                 lines = [line.replace(b"\0", rb"\\") for line in piece.json.replace(rb"\\", b"\0").split(rb"\n")]
@@ -135,6 +146,11 @@ class TextLines:
             parts[1::2] = lines
             first += piece.count
             yield b"".join(parts)
+
+
+def joined(records: Iterable[Mapping[str, Any]]) -> str:
+    """The text of records of lines, and of parts of lines."""
+    return "".join(("" if record.get("part", 1) > 1 else "\n") + record["text"] for record in records)[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +164,38 @@ class _Piece:
     count: int
     characters: int
     wide: int
+    parts: tuple[str, ...] = ()
+    """The parts of a long line, which is a piece of its own."""
+
+
+def _pieces_of(text: str) -> Iterator[_Piece]:
+    """Whole lines, long ones apart."""
+    start = place = 0
+    while len(text) - place > _LONG:
+        end = text.rfind("\n", place, place + _LONG + 1)
+        if end >= 0:
+            place = end + 1
+            continue
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        if start < place:
+            yield _piece(text[start : place - 1])
+        line = text[place:end]
+        parts = tuple(_parts(line))
+        yield _Piece(b"", b"", len(parts), len(line), wide_in_utf8(line.encode("utf-8", "surrogatepass")), parts)
+        start = place = end + 1
+    if start <= len(text):
+        yield _piece(text[start:])
+
+
+def _parts(line: str) -> Iterator[str]:
+    """A long line in parts, cut after a blank or a comma if there is one near."""
+    while len(line) > _LONG:
+        near = max(line.rfind(sign, _LONG - _NEAR, _LONG) for sign in " ,;>")
+        end = near + 1 if near >= 0 else _LONG
+        yield line[:end]
+        line = line[end:]
+    yield line
 
 
 def _piece(text: str) -> _Piece:
@@ -206,13 +254,11 @@ def _has_line_feed_before(line: Data, start: int, end: int) -> bool:
 
 
 def _may_have_records(line: Data, start: int, end: int) -> bool:
-    """True if the text in a JSON string begins like JSON or like a table."""
+    """True if the text in a JSON string begins like one of the forms that are more than lines."""
     beginning, stop = _beginning(line, start, end, _BEGINNING)
     if beginning.count("\n") <= _FEW_LINES and stop < end:
         beginning, stop = _beginning(line, start, end, _LONG_BEGINNING)
-    first = beginning.lstrip()[:1]
-    whole_lines = beginning if stop == end else beginning.rpartition("\n")[0]
-    return first in ("", "[", "{") or could_be_table(whole_lines.encode())
+    return forms.may_begin(beginning if stop == end else beginning.rpartition("\n")[0] or beginning)
 
 
 def _beginning(line: Data, start: int, end: int, size: int) -> tuple[str, int]:
@@ -243,13 +289,3 @@ def _lines_of_json(line: Data, start: int, end: int) -> Iterator[str]:
         stop = end if stop < 0 else stop
         yield orjson.loads(b'"%b"' % memoryview(line)[start:stop])
         start, size = stop + 2, _PIECE
-
-
-def _lines_of_utf8(text: Data, end: int) -> Iterator[str]:
-    """A text in UTF-8, some thousand whole lines at a time."""
-    start, size = 0, _FIRST_PIECE
-    while start <= end:
-        stop = text.find(b"\n", min(start + size, end), end)
-        stop = end if stop < 0 else stop
-        yield str(memoryview(text)[start:stop], "utf-8", "surrogatepass")
-        start, size = stop + 1, _PIECE

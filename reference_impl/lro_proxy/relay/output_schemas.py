@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-DESCRIPTOR: Mapping[str, Any] = {
-    "type": "object",
-    "description": "Replaces a large result: offloaded true, with the file that holds it; or false, with its "
-    "beginning, if the file could not be written.",
-    "required": ["offloaded"],
-    "properties": {
-        "offloaded": {"type": "boolean"},
-        "summary": {"type": "object"},
-        "file_path": {"type": "string"},
-        "line_schema": {"type": "object"},
-        "jq_recipes": {"type": "array", "items": {"type": "object"}},
-        "guidance": {"type": "string"},
-        "results": {"type": "array"},
-        "count": {"type": "integer"},
-        "total": {"type": "integer"},
-        "warning": {"type": "string"},
-    },
-    "anyOf": [{"required": ["file_path", "summary", "guidance"]}, {"required": ["results", "warning"]}],
-}
+_DESCRIPTOR: Mapping[str, Any] = {"required": ["offloaded"]}
+"""Schema of what may replace a large result. It is short because clients show output schemas to their model."""
+_DEFINITIONS = ("$defs", "definitions")
 _DATA = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in them is not a reference."""
 
@@ -33,49 +17,62 @@ _SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "$defs", "defin
 
 
 def widen(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The output schema, extended to accept a descriptor. Local references are adjusted."""
+    """The output schema, extended to accept a descriptor.
+
+    Definitions stay at the top, so that references to them stay as they are; other local references are adjusted.
+    """
     inner = dict(schema)
-    outer: dict[str, Any] = {"type": "object"}
-    for key in ("$schema", "$id"):
-        if key in inner:
-            outer[key] = inner.pop(key)
-    inner = _adjust_references(inner, "#/anyOf/0")
-    return {**outer, "anyOf": [inner, dict(DESCRIPTOR)]}
+    outer = {key: inner.pop(key) for key in ("$schema", "$id") if key in inner}
+    definitions = {key: inner.pop(key) for key in _DEFINITIONS if key in inner}
+    is_object = inner.get("type") == "object"  # since 2026-07-28 it may be anything
+    alternatives = [_adjust_references(inner), {**_DESCRIPTOR} if is_object else {"type": "object", **_DESCRIPTOR}]
+    outer |= ({"type": "object"} if is_object else {}) | {"anyOf": alternatives}
+    return outer | {key: _adjust_references(value, is_schema=False) for key, value in definitions.items()}
 
 
-def _adjust_references(node: Any, prefix: str) -> Any:
+def _adjust_references(node: Any, *, is_schema: bool = True) -> Any:
+    """The node with its references adjusted; *is_schema* is false for an object whose keys are names of schemas."""
     if isinstance(node, list):
-        return [_adjust_references(item, prefix) for item in cast("list[Any]", node)]
+        return [_adjust_references(item) for item in cast("list[Any]", node)]
     if not isinstance(node, dict):
         return node
     members = cast("dict[str, Any]", node)
+    if not is_schema:
+        return {name: _adjust_references(inner) for name, inner in members.items()}
     if "$id" in members:  # a document of its own: its references are relative to itself
         return members
     adjusted: dict[str, Any] = {}
     for key, value in members.items():
-        if key in ("$ref", "$dynamicRef") and isinstance(value, str) and (value == "#" or value.startswith("#/")):
-            adjusted[key] = prefix + value[1:]
-        elif key in _SCHEMAS_BY_NAME and isinstance(value, dict):
-            adjusted[key] = {
-                name: _adjust_references(inner, prefix) for name, inner in cast("dict[str, Any]", value).items()
-            }
+        if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+            adjusted[key] = _adjusted(value)
         else:
-            adjusted[key] = value if key in _DATA else _adjust_references(value, prefix)
+            adjusted[key] = value if key in _DATA else _adjust_references(value, is_schema=key not in _SCHEMAS_BY_NAME)
     return adjusted
 
 
-def widen_tools(result: dict[str, Any]) -> bool:
-    """Widen the output schemas in the result of `tools/list`; True if there were any."""
+def _adjusted(reference: str) -> str:
+    moved = reference == "#" or (reference.startswith("#/") and reference.split("/")[1] not in _DEFINITIONS)
+    return f"#/anyOf/0{reference[1:]}" if moved else reference
+
+
+def widen_tool(tool: dict[str, Any]) -> bool:
+    """Widen the output schema of an entry of `tools/list`; False if it has none."""
+    schema = tool.get("outputSchema")
+    if not isinstance(schema, dict):
+        return False
+    try:
+        tool["outputSchema"] = widen(cast("Mapping[str, Any]", schema))
+    except RecursionError:  # nested too deeply: accept any object
+        tool["outputSchema"] = {"type": "object"}
+    return True
+
+
+def widen_tools(result: dict[str, Any]) -> None:
+    """Widen all output schemas in the result of `tools/list`."""
     listed = result.get("tools")
-    changed = False
     for tool in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(tool, dict) and isinstance(cast("dict[str, Any]", tool).get("outputSchema"), dict):
-            try:
-                tool["outputSchema"] = widen(cast("Mapping[str, Any]", tool["outputSchema"]))
-            except RecursionError:  # nested too deeply: accept any object
-                tool["outputSchema"] = {"type": "object"}
-            changed = True
-    return changed
+        if isinstance(tool, dict):
+            widen_tool(cast("dict[str, Any]", tool))
 
 
 def advertise(result: dict[str, Any], capability: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lro_proxy.protocol import message_version
+from lro_proxy.protocol import TOOL_RESULTS, is_announced, message_version
 from lro_proxy.wire.jsonrpc import Message, members
 
 Id = int | str
@@ -32,6 +32,10 @@ class Request:
     cancelled: bool = False
     modern: bool = False
     """True for a request of protocol 2026-07-28."""
+    defers: bool = False
+    """True if a proxy nearer to the client offloads the result."""
+    task: str | None = None
+    """The task that it asks for."""
 
 
 def numeric_id(id: object) -> object:
@@ -45,14 +49,16 @@ def request_of(message: Message, params: Message) -> Request:
     """The request in a message that has an id and these parameters."""
     method = message["method"] if isinstance(message["method"], str) else ""
     token = members(params.get("_meta")).get("progressToken")
-    name, arguments = params.get("name"), params.get("arguments")
+    name, arguments, task = params.get("name"), params.get("arguments"), params.get("taskId")
     return Request(
         id=message["id"],
         method=method,
-        tool=name if isinstance(name, str) else "task" if method == "tasks/result" else "",
+        tool=name if isinstance(name, str) else "task" if method in TOOL_RESULTS else "",
         arguments=members(arguments),
         progress=token if isinstance(token, (str, int)) else None,
         modern=message_version(message) is not None,
+        defers=is_announced(message),
+        task=task if isinstance(task, str) else None,
     )
 
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
+from lro_proxy.gain.ledger import Ledger, tokens_of
 from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
-from lro_proxy.protocol import OPENINGS, announce_proxy
-from lro_proxy.relay.output_schemas import advertise, widen_tools
+from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy, client_name
+from lro_proxy.relay import size_limits
+from lro_proxy.relay.output_schemas import advertise, widen_tool
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
+from lro_proxy.relay.tasks import NOTIFICATION, Tasks, rewrite_result
 from lro_proxy.relay.tools import ProxyTools
 from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_lines
 from lro_proxy.wire.jsonrpc import (
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
     from lro_spec.redaction import Masks
 
 OWN_LIST = "tools/list for the proxy's own tools"
-TOOL_RESULTS = ("tools/call", "tasks/result")
 _TOKENS_A_BYTE = 10 / 36
 """Upper bound of the estimated tokens per byte of JSON."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -55,12 +57,16 @@ class RelayOptions:
 
     max_bytes: int
     """Maximum size of a line."""
-    threshold_of: Callable[[str], int | None]
-    """The threshold of a tool in tokens; None: its results are never offloaded."""
+    threshold_of: Callable[[str, int | None], int | None]
+    """The threshold of a tool in tokens, given the one that its server declares; None: it is never offloaded."""
     capability: Mapping[str, Any]
     """The capability ``lro`` that the proxy advertises."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
+    ledger: Ledger | None = None
+    """Counts what is saved."""
+    enabled: bool = True
+    """False if nothing is offloaded; then nothing is announced to the server, or changed in its list of tools."""
 
 
 class Relay:
@@ -81,6 +87,16 @@ class Relay:
         self._end_reason = ""
         self._has_unparsed = False
         """True once the client has sent a message that only the server may understand."""
+        self._defers = False
+        """True if the client announced in `initialize` that a proxy nearer to it offloads."""
+        self._declared: dict[str, int] = {}
+        """Thresholds that the server declares, by tool."""
+        self._tasks = Tasks()
+        self._delivery = threading.Lock()
+        """Held while an answer of the server is given to the client."""
+        self._delivering: dict[Id, Request] = {}
+        """Requests whose answer has come and is not yet given to the client."""
+        self._stopped = False
         self.client_left = False
         """True once the client has closed its side: then the server may end, too."""
         self.busy = False
@@ -160,10 +176,21 @@ class Relay:
         if "method" in message and not possible:
             self._has_unparsed = True  # left to the server
         elif "method" in message and id is not None:
-            self._requests.add(request_of(message, params))
+            self._add(request_of(message, params), client_name(message))
         elif message.get("method") == "notifications/cancelled":
             self._requests.cancel(params.get("requestId"))
-        return announce_proxy(line) if message.get("method") == "initialize" else line
+        return announce_proxy(message, line) if self._options.enabled else line
+
+    def _add(self, request: Request, client: str) -> None:
+        if client and self._options.ledger is not None:
+            self._options.ledger.client = client
+        if request.method == "initialize":
+            self._defers = request.defers
+        if request.defers and request.method == "initialize":
+            self._log("a proxy between this one and the client offloads: results pass as they are")
+        request.defers = request.defers or (self._defers and not request.modern)
+        self._tasks.attribute(request)
+        self._requests.add(request)
 
     def _refuse_long_request(self, line: OversizedLine) -> None:
         self._log(f"the client sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
@@ -201,12 +228,13 @@ class Relay:
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
             self._observe(cast("Message", message))
-            self._client.write(line)
+            rewritten = self._task_notification(cast("Message", message), line)
+            self._client.write(line if rewritten is None else rewritten)
         else:
             self._drop_unreadable(line)
 
     def _answer_one(self, message: Message, line: bytearray, answer: Answer | None) -> None:
-        request = self._requests.pop(message.get("id"))
+        request = self._take(message.get("id"))
         if request is None:
             if message.get("id") is None or self._has_unparsed:
                 self._client.write(line)  # may answer a message that the relay could not parse
@@ -215,6 +243,7 @@ class Relay:
             return
         own = self._tools if request.method in ("tools/list", OWN_LIST) else None
         if own is not None and request.method == OWN_LIST:
+            self._delivering.pop(request.id, None)
             own.server_tools.receive(message)
         elif own is not None and own.needs_more_pages(members(message.get("result")), request.id):
             own.server_tools.fetch(lambda: self._deliver(message, line, request, answer))
@@ -223,22 +252,44 @@ class Relay:
 
     def _deliver(self, message: Message, line: bytearray, request: Request, answer: Answer | None) -> None:
         rewritten = self._rewrite(message, line, request, answer)
-        self._client.write(line if rewritten is None else rewritten)
+        self._give(line if rewritten is None else rewritten, [request])
+
+    def _take(self, id: object) -> Request | None:
+        """The pending request of this id, whose answer has come; None if there is none."""
+        with self._delivery:
+            request = self._requests.pop(id)
+            if request is not None:
+                self._delivering[request.id] = request
+            return request
+
+    def _give(self, line: bytes | bytearray, answered: Sequence[Request]) -> None:
+        """Give the client the line that answers these requests, unless `stop` has answered them."""
+        with self._delivery:
+            if not self._stopped:
+                self._client.write(line)
+            for request in answered:
+                self._delivering.pop(request.id, None)
 
     def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
         texts = raw_items(line)
-        rewritten = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
+        answered: list[Request] = []
+        parts = zip(batch, texts, strict=True)
+        rewritten = [self._answer_in_batch(members(one), text, answered) for one, text in parts]
         if all(one is None for one in rewritten):
-            self._client.write(line)
+            self._give(line, answered)
             return
-        self._client.write(b"[" + b",".join(one or text for one, text in zip(rewritten, texts, strict=True)) + b"]")
+        whole = b",".join(one or text for one, text in zip(rewritten, texts, strict=True))
+        self._give(b"[" + whole + b"]", answered)
 
-    def _answer_in_batch(self, message: Message, line: bytes) -> bytes | None:
+    def _answer_in_batch(self, message: Message, line: bytes, answered: list[Request]) -> bytes | None:
         if "method" in message:
             self._observe(message)
             return None
-        request = self._requests.pop(message.get("id"))
-        return None if request is None else self._rewrite(message, line, request)
+        request = self._take(message.get("id"))
+        if request is None:
+            return None
+        answered.append(request)
+        return self._rewrite(message, line, request)
 
     def _rewrite(
         self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None = None
@@ -254,30 +305,98 @@ class Relay:
             return self._tools.list_without_server(message, request.id, modern=request.modern)
         try:
             if request.method in TOOL_RESULTS:
-                try:
-                    return self._tool_result(line, request, answer)
-                except (ValueError, TypeError, RecursionError):
-                    return self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
+                return None if request.defers else self._offload(message, line, request, answer)
             if request.method in OPENINGS:
                 message = parse_lossless(line)
-                changed = advertise(message["result"], self._options.capability)
+                changed = not request.defers and advertise(message["result"], self._options.capability)
                 changed = (self._tools is not None and self._tools.advertise(message["result"])) or changed
                 return serialise(message) if changed else None
-            if request.method == "tools/list" and (self._tools is not None or b'"outputSchema"' in line):
-                message = parse_lossless(line)
-                changed = widen_tools(message["result"])
-                changed = (
-                    self._tools is not None and self._tools.add_to_list(message["result"], request.id)
-                ) or changed
-                return serialise(message) if changed else None
+            if request.method == "tools/list":
+                return self._list_tools(line, request)
         except RecursionError:
             return error_line(request.id, UNREADABLE, f"the server's answer {TOO_DEEP}")
         except Exception as problem:  # must not lose this answer nor later ones
             self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
 
+    def _list_tools(self, line: bytes | bytearray, request: Request) -> bytes | None:
+        message = parse_lossless(line)
+        before = serialise(message) if self._options.ledger is not None else b""
+        changed = self._options.enabled and not request.defers and self._adapt_tools(message["result"])
+        changed = (self._tools is not None and self._tools.add_to_list(message["result"], request.id)) or changed
+        if not changed:
+            return None
+        after = serialise(message)
+        if self._options.ledger is not None:
+            self._options.ledger.listed(len(after) - len(before))
+        return after
+
+    def _adapt_tools(self, result: Message) -> bool:
+        """Make the list of tools one of a server that offloads; True if changed."""
+        listed, changed = result.get("tools"), False
+        for tool in map(members, cast("list[Any]", listed) if isinstance(listed, list) else []):
+            name, limit = tool.get("name"), size_limits.declared(tool)
+            if not isinstance(name, str):
+                continue
+            self._declared.pop(name, None)
+            if limit is not None:
+                self._declared[name] = size_limits.threshold_for(limit)
+            widened = widen_tool(tool)
+            changed = size_limits.declare(tool, self._threshold_of(name)) or widened or changed
+        return changed
+
+    def _threshold_of(self, tool: str) -> int | None:
+        return self._options.threshold_of(tool, self._declared.get(tool))
+
+    def _offload(
+        self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None
+    ) -> bytes | None:
+        """The answer to a call with a descriptor; None if it stays as it is."""
+        if request.method == "tasks/get":
+            return self._offload_in_task(line, "result", request)
+        if request.method == "tools/call" and answer is None:
+            self._tasks.remember(request, members(message["result"]))
+        try:
+            rewritten = self._tool_result(line, request, answer)
+        except (ValueError, TypeError, RecursionError):
+            rewritten = self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
+        if self._options.ledger is not None:
+            self._count(request, message, rewritten, answer)
+        return rewritten
+
+    def _count(self, request: Request, message: Message, rewritten: bytes | None, answer: Answer | None) -> None:
+        """Count a result and what the client gets for it."""
+        assert self._options.ledger is not None
+        if rewritten is not None:
+            sent = tokens_of(members(members(parse(rewritten)).get("result")))
+        else:
+            sent = tokens_of(message["result"]) if answer is None else -(-answer.result.size[0] // 4)
+        self._options.ledger.result(request.tool, request.arguments, sent)
+
+    def _offload_in_task(self, line: bytes | bytearray, member: str, request: Request) -> bytes | None:
+        """The line of a message about a task with a descriptor; None if it stays as it is."""
+        call = replace(request, method="tasks/result", cancelled=False)
+
+        def offload(line: bytes) -> bytes | None:
+            return self._offload(cast("Message", parse(line)), line, call, None)
+
+        return rewrite_result(line, member, offload)
+
+    def _task_notification(self, message: Message, line: bytearray) -> bytes | None:
+        """The notification of a completed task with a descriptor; None for any other message, or if it stays."""
+        if message["method"] != NOTIFICATION or self._defers:
+            return None
+        task = members(message.get("params")).get("taskId")
+        request = Request("", NOTIFICATION, tool="task", task=task if isinstance(task, str) else None)
+        self._tasks.attribute(request)
+        try:
+            return self._offload_in_task(line, "params", request)
+        except (ValueError, TypeError, RecursionError) as problem:
+            self._log(f"a notification of a task is forwarded unchanged: {problem}")
+            return None
+
     def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
-        threshold = self._options.threshold_of(request.tool)
+        threshold = self._threshold_of(request.tool)
         if _HINT not in line and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
             return None
         if request.cancelled:
@@ -293,7 +412,7 @@ class Relay:
 
     def _as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
         """Offload a result that cannot be parsed without loss: the file holds its original JSON text."""
-        message, threshold = cast("Message", parse(line)), self._options.threshold_of(request.tool)
+        message, threshold = cast("Message", parse(line)), self._threshold_of(request.tool)
         rewritten = self._interceptor.offload_text(
             raw_member(line, "result"),
             message["result"],
@@ -325,6 +444,7 @@ class Relay:
         id = response_id_in(line if isinstance(line, OversizedLine) else ends(line))
         self._requests.pop(id)
         if isinstance(id, Id):
+            self._delivering.pop(id, None)
             with suppress(Exception):  # the client may be gone
                 self._error(id, INTERNAL, why)
 
@@ -352,6 +472,18 @@ class Relay:
     def has_pending(self) -> bool:
         """True while a request that was not cancelled waits for the server's answer."""
         return self._requests.has_uncancelled
+
+    def stop(self, why: str) -> None:
+        """Fail all requests that have no answer yet, because the proxy is ending.
+
+        Blocks if the client does not read.
+        """
+        with self._delivery:
+            self._stopped = True
+            given_up = list(self._delivering.values())
+        self.upstream_ended(why)
+        for request in given_up:
+            self._fail(request, GONE, why)
 
     def upstream_ended(self, why: str) -> None:
         """Fail all pending and later requests, because the server has ended."""

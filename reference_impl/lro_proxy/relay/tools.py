@@ -12,14 +12,14 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from lro_proxy import protocol
-from lro_proxy.errors import NO_METHOD
+from lro_proxy.errors import GONE, NO_METHOD, error_line
 from lro_proxy.relay.server_tools import ServerTools
 from lro_proxy.tools import sampling
 from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
@@ -61,6 +61,8 @@ class ProxyTools:
         self.server_tools = ServerTools(self._reserve_names)
         self.forward: Callable[[bytes], object] = lambda line: None
         """Forwards the line of a call whose tool turned out to be the server's."""
+        self.count: Callable[[Message, Sequence[str]], object] = lambda arguments, texts: None
+        """Counts an answer with these texts to a call with these arguments."""
 
     def handle(self, message: Message, line_of: Callable[[], bytes | bytearray]) -> bool:
         """Handle a message of the client; False if it is not for these tools. Requests are answered asynchronously.
@@ -171,6 +173,13 @@ class ProxyTools:
             if call.thread is not None:
                 call.thread.join(max(0.0, until - time.monotonic()))
 
+    def stop(self, why: str) -> None:
+        """Answer the calls in progress with an error, because the proxy is ending."""
+        while self._running:
+            _, call = self._running.popitem()
+            call.cancellation.request()
+            self._send(error_line(call.id, GONE, why))
+
     def _reserve_names(self, names: Iterable[object]) -> None:
         """Hide the tools whose names the server uses."""
         for name in names:
@@ -184,17 +193,19 @@ class ProxyTools:
         return protocol.tool_list_result(tools) if modern else {"tools": tools}
 
     def _call(self, call: _Call, name: str, line: bytes) -> None:
+        given: Any = None
         try:
             given = arguments(line)
             ask = partial(self._ask, call) if call.supports_sampling else None
             answer = (
-                self._toolbox.call(name, cast("Mapping[str, Any]", given), ask, call.cancellation)
+                self._toolbox.call(name, cast("Message", given), ask, call.cancellation)
                 if isinstance(given, dict)
                 else Answer((f"{name}: arguments must be an object",), is_error=True)
             )
         except Exception as problem:  # a defect of the proxy: the client must receive an answer
             answer = Answer((f"{name} failed: {type(problem).__name__}: {problem}",), is_error=True)
         if self._running.pop(_key(call.id), None) is not None:  # not cancelled
+            self.count(members(cast("object", given)), answer.texts)
             content = [{"type": "text", "text": text} for text in answer.texts]
             result = {"content": content, "isError": answer.is_error}
             self._reply(call.id, protocol.complete_result(result) if call.modern else result)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.limits import Refused
-from lro_proxy.tools.markdown import sections, spanned, tree
+from lro_proxy.tools.markdown import of_records, sections, spanned, tree
 from lro_reference.tool import abbreviate, writable
 from lro_spec.jsonl import lossless
 
@@ -103,8 +103,8 @@ def kind(value: Any) -> str:
 def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
     """One line per node: an `outline`, or the sections of a Markdown text with the lines that they cover.
 
-    The lines of a section are numbered within the file if the file is a text, one record per line; otherwise within
-    the string that contains the section.
+    The lines of a section are numbered within the file if the records are the lines of a text, or its sections;
+    otherwise within the string that contains the section.
     """
     where = f", {spanned(2, len(records) + 1)}" if records else ""
     if (texts := _lines_of_text(records)) and (parts := sections(texts)):
@@ -112,7 +112,9 @@ def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
         yield from tree(parts, depth, 1, 1)
         return
     yield f"records: {kind(records)}{where}"
-    if records and depth:
+    if parts := of_records(records):
+        yield from tree(parts, depth, 1, 1)
+    elif records and depth:
         yield from outline(records[0], "[0]", depth - 1, 1, ", line 2")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
-from lro_proxy.payload.recipes import PLACEHOLDER
+from lro_proxy.payload import recipes as generated
 from lro_proxy.tools.access import OffloadedFile
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
 from lro_proxy.tools.casefold import literally
@@ -41,7 +41,6 @@ _PATTERNS = {
 _PART = 10_000
 """Size in characters of a part that fits into an answer in any script."""
 _NOTHING = "No record matches."
-_PLACEHOLDER = f'test("{PLACEHOLDER}"; "i")'
 
 
 def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
@@ -109,26 +108,34 @@ def _described(
         raise Refused("this file has no recipes: give a jq filter as query")
     if not 1 <= number <= len(recipes):
         raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
-    call = parse_command(recipes[number - 1].command).jq
-    program, searches = call.program, _PLACEHOLDER in call.program
-    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if searches else ())}:
+    pipeline = parse_command(recipes[number - 1].command)
+    program, general = pipeline.jq.program, generated.with_pattern(pipeline.jq.program)
+    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if general else ())}:
         raise Refused(
             f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes "
-            f"{'keyword or pattern, ' * searches}n and skip; put your own words into its program and give that as "
-            f"query: {call.program}"
+            f"{'keyword or pattern, ' * (general is not None)}n and skip; put your own words into its program and give "
+            f"that as query: {program}"
         )
     note = ""
     if "keyword" in params:
         params["pattern"] = literally(params.pop("keyword"))
-    if "pattern" in params:
-        program = program.replace(
-            _PLACEHOLDER, 'test($pattern; "i")'
-        )  # passed as a value, which cannot change the program
-    elif searches:
+    if "pattern" in params and general is not None:
+        program = general  # the pattern is a value, which cannot change the program
+    elif general is not None:
         note = (
-            f'\n(This looked for the placeholder "{PLACEHOLDER}": say what to look for by params {{"keyword": "…"}}.)'
+            f'\n(This looked for the placeholder "{generated.PLACEHOLDER}": say what to look for by params '
+            '{"keyword": "…"}.)'
         )
-    return _query(bench, file, program, params, slurp=call.slurp, raw=call.raw) + note
+    rows = params.get("n", generated.rows_of(program) or pipeline.take or pipeline.last)
+    if rows is not None:
+        params["n"] = rows
+        program = generated.with_rows(program, params.get("skip", 0) + rows)
+    slurp = pipeline.jq.slurp or pipeline.jq.null_input or pipeline.last is not None
+    if pipeline.jq.null_input:
+        program = generated.with_inputs(program)
+    elif pipeline.last is not None:
+        program = f".[-{rows}:][] | {program}"
+    return (_query(bench, file, program, params, slurp=slurp, raw=pipeline.jq.raw) or _NOTHING) + note
 
 
 def _query(

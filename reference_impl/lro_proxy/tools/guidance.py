@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lro_proxy.payload.guide import TEXT_SCHEMA
-from lro_proxy.payload.recipes import PLACEHOLDER
+from lro_proxy.payload.recipes import with_pattern
 from lro_spec.messages import OffloadResponse
 
 _WITH_EXTRA = "its `extra` holds what came with the records"
@@ -48,7 +48,7 @@ def _generated_examples(response: OffloadResponse) -> list[str]:
     """Examples of calls for recipes that were generated for the file."""
     lines = ['- less at a time: params {"n": 20, "skip": 0}']
     for number, recipe in enumerate(response.jq_recipes, 1):
-        if f'test("{PLACEHOLDER}"' in recipe.command:
+        if with_pattern(recipe.command) is not None:
             lines.append(f'- a word: recipe #{number} with params {{"keyword": "…"}}')
             break
     return [*lines, "- anything else: a jq filter as `query`, for each record"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
-_CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+from lro_proxy.payload.forms.markdown import Heading, are_sections, headings
+
 _LONGEST_TITLE = 80
 
 
@@ -24,31 +23,31 @@ class Section:
 
 
 def sections(lines: Sequence[str]) -> list[Section]:
-    """The sections in order; empty if the lines are not Markdown.
+    """The sections in order; empty if the lines are not Markdown."""
+    found = list(headings(lines))
+    return _nested(found, len(lines)) if are_sections(found, len(lines)) else []
 
-    Lines that merely begin with ``#``, such as comments of programs, do not count: some heading must have level 2.
-    """
-    headings = list(_headings(lines))
-    if len(headings) < 2 or all(level == 1 for _, level, _ in headings) or 3 * len(headings) > len(lines):
-        return []
+
+def of_records(records: Sequence[Any]) -> list[Section]:
+    """The sections that the records of a file are, by the numbers of the records; empty if they are none."""
+    found: list[Heading] = []
+    for number, record in enumerate(records, 1):
+        match record:
+            case {"heading": str(title), "level": int(level)}:
+                found.append(Heading(number, level, title))
+            case {"line": int(), "text": str()} if number == 1 and isinstance(record, Mapping):
+                pass  # the text above the first heading
+            case _:
+                return []
+    return _nested(found, len(records))
+
+
+def _nested(found: Sequence[Heading], count: int) -> list[Section]:
     result: list[Section] = []
-    for place, (line, level, title) in enumerate(headings):
-        after = (other for other, deep, _ in headings[place + 1 :] if deep <= level)
-        result.append(Section(level, title, line, next(after, len(lines) + 1) - 1))
+    for place, (line, level, title) in enumerate(found):
+        after = (other for other, deep, _ in found[place + 1 :] if deep <= level)
+        result.append(Section(level, title, line, next(after, count + 1) - 1))
     return result
-
-
-def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    fence = ""
-    for number, line in enumerate(lines, 1):
-        mark = _FENCE.match(line)
-        if fence:
-            closes = mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip()
-            fence = "" if closes else fence
-        elif mark is not None:
-            fence = mark[1]
-        elif (heading := _HEADING.match(line)) is not None:
-            yield number, len(heading[1]), _CLOSING.sub("", heading[2]).strip()
 
 
 def tree(parts: Sequence[Section], depth: int, indent: int, before: int = 0) -> Iterator[str]:

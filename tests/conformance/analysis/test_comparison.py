@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any, cast
 
 import pytest
 
 from lro_conformance.analysis.comparison import Comparison
+from tests.support.made import Made
 from tests.support.made_survey import FULL, LIGHT, MEDIUM, one, survey
 
 

@@ -37,13 +37,7 @@ from tests.servers.variants import profile_text
 from tests.support.paths import ROOT
 
 SERVERS = {**faults(), **sounds(), **variants()}
-ALWAYS = (
-    "header_count_is_off",
-    "summary_count_includes_the_header",
-    "timestamps_tell_the_day_of_the_year",
-    "integers_pass_through_floats",
-    "names_seven_namespaces",
-)
+ALWAYS = ("summary_count_includes_the_header", "integers_pass_through_floats")
 """Servers that are tried each time; the others with ``--long``."""
 RECORDED = sorted((ROOT / "tests/data/evidence").glob("*.tar.xz"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace as Made
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
 from lro_conformance.trials.exploration import Triple
 from lro_spec.editions import edition
+from tests.support.made import Made
 
 A = {"id": "a", "title": "A", "content": "text"}
 B = {"id": "b", "title": "B", "content": "more"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any, cast
 
 import pytest
 
 from lro_conformance.analysis.prose import Prose, missing_from, shown_of
 from lro_conformance.capture.corpus import corpus
+from tests.support.made import Made
 from tests.support.made_survey import one, survey
 
 RIVER = {"id": 1, "title": "How the river was crossed", "content": "By a ford, at night."}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace as Made
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.cleanup import Cleaning, Decoy, Planted
 from lro_conformance.trials.decoys import DAY
+from tests.support.made import Made
 from tests.support.made_evidence import NAME, OUT, WRITTEN, call, file, judged, seen, survey
 
 assert NAME is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace as Made
 from typing import Any, ClassVar
 
 import pytest
@@ -12,6 +11,7 @@ from lro_conformance.analysis.exchanges import repeated_record
 from lro_conformance.capture import reproduce
 from lro_conformance.judging.verdicts import Verdict
 from tests.conformance.checks.test_checks import call, file, judged, seen, survey
+from tests.support.made import Made
 
 PASS, FAIL, WARN, NOT_OBSERVED = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED
 Found = tuple[Verdict, int]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any
 
 import pytest
 
 from lro_conformance.capture.estimate import honest_range
 from lro_conformance.judging.verdicts import Verdict
+from tests.support.made import Made
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, seen, survey
 
 PASS, FAIL, WARN, NOT_OBSERVED = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any, ClassVar
 
 import pytest
 
 from lro_conformance.judging.verdicts import Verdict
+from tests.support.made import Made
 from tests.support.made_evidence import call, file, judged, seen, survey
 
 PASS, FAIL, NOT_OBSERVED = Verdict.PASS, Verdict.FAIL, Verdict.NOT_OBSERVED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any, ClassVar
 
 import pytest
@@ -14,6 +13,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_spec.editions import edition
 from lro_spec.validation.request import Request
 from tests.golden.evidence import made
+from tests.support.made import Made
 from tests.support.made_evidence import call, judged, seen
 from tests.support.private import inner
 

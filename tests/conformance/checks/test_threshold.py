@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.edges import Edge
 from lro_conformance.trials.survey import Query
 from lro_spec.editions import edition
+from tests.support.made import Made
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, probe, seen, survey
 
 PASS, FAIL, WARN, NOT_OBSERVED = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from contextlib import suppress
@@ -144,7 +145,11 @@ def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None
         ["/opt/tools/bin/lro", "proxy", "--threshold", "10", "--", "server"],
         [sys.executable, "-m", "lro_conformance", "proxy", "--", "server"],
         ["uvx", "--from", "lro-spec", "lro", "proxy", "--", "server"],
+        ["uvx", "--from", "lro-spec", "--", "lro", "proxy", "--private-folder", "--", "server"],
+        ["uv", "run", "--with", "lro-spec", "lro", "proxy", "--", "server"],
         ["pipx", "run", "--spec", "lro-spec", "lro", "proxy", "--", "server"],
+        [sys.executable, "-m", "lro_proxy", "--", "server"],
+        ["C:/Tools/lro.exe", "proxy", "--", "server"],
     ],
 )
 def test_the_proxy_is_recognised_however_it_is_started(words: list[str]) -> None:
@@ -192,6 +197,14 @@ def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_
     assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
     assert report.extensions["proxy"] == "pass"
     assert any("are no memories" in note for note in report.notes)
+
+
+def test_a_proxy_that_only_its_handshake_shows_is_known_as_one(tmp_path: Path) -> None:
+    behind = shlex.join([sys.executable, "-m", "lro_proxy", "--", *server(tmp_path, ["search_nodes"], GRAPH)])
+    report = certify(profile_for_command(["sh", "-c", f"exec {behind}"]), seed=1, examples=0)
+    assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == []
+    assert exit_code(report) == EXIT_NO_VERDICT
+    assert any("says that it is a proxy" in note for note in report.notes)
 
 
 def test_evidence_shows_the_offending_record_and_marks_its_key(tmp_path: Path) -> None:

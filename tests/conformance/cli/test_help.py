@@ -20,7 +20,7 @@ from tests.support.paths import DATA
 
 CODE = "import sys; from lro_conformance.cli.main import main; sys.exit(main())"
 POSIX_ONLY = ("resource", "fcntl", "termios", "pwd", "grp")
-OWN_HELP = ("serve", "proxy")
+OWN_HELP = ("serve", "proxy", "gain")
 """Their arguments are read by the reference implementation, which has a help of its own."""
 
 

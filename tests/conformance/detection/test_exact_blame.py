@@ -1,4 +1,5 @@
-"""The whole suite on each fault: it blames the requirement that the fault breaks, nothing else, and the level is right.
+"""The whole suite on each fault: it blames the requirement that the fault breaks, nothing else, in words that name it,
+and the level is right.
 
 Every fault takes seconds here, so that a sample from all chapters and groups is tried each time, without property
 checks, and the rest with ``--long``.
@@ -12,7 +13,7 @@ import pytest
 
 from lro_spec.catalogue import GROUPS, requirement
 from tests.servers.faults.catalogue import CHAPTERS, Fault, faults
-from tests.support.certifying import Job, Outcome, spread
+from tests.support.certifying import Job, Outcome, now_and_then, spread
 
 SAMPLE = 22
 
@@ -36,7 +37,7 @@ SAMPLED = list(dict.fromkeys([*spread(by(group, GROUPS), len(GROUPS)), *spread(b
 
 def judge(outcome: Outcome, fault: Fault) -> None:
     assert outcome.failure is None
-    assert fault.requirement in outcome.blamed
+    assert fault.says.lower() in "\n".join(outcome.blamed[fault.requirement]).lower()
     assert {id: said for id, said in outcome.blamed.items() if id not in (fault.requirement, *fault.also)} == {}
     assert outcome.achieved == fault.proves
 
@@ -44,6 +45,8 @@ def judge(outcome: Outcome, fault: Fault) -> None:
 @pytest.mark.parametrize("job", [pytest.param(Job(n, explored=faults()[n].explored), id=n) for n in SAMPLED])
 def test_nothing_but_the_fault_is_blamed(job: Job, certified: Callable[[Job], Outcome]) -> None:
     judge(certified(job), faults()[job.server])
+    now, then = now_and_then(job, certified(job))
+    assert now == then
 
 
 @pytest.mark.long

@@ -12,11 +12,13 @@ from collections.abc import Callable
 import pytest
 
 from lro_spec.catalogue import requirement
+from tests.conformance.detection.test_exact_blame import SAMPLED
 from tests.servers.faults.catalogue import Fault, faults
 from tests.support.certifying import Job, Outcome
 
 ENOUGH = 1
 """Number of faults of each requirement that are tried each time: each takes a second of one core."""
+BY_ALL_CHECKS = {faults()[name].requirement for name in SAMPLED}
 DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
 """Of extensions whose faults take seconds: the requirements of which one is tried each time."""
 
@@ -27,10 +29,13 @@ def slow(fault: Fault) -> bool:
 
 
 def spare(name: str) -> bool:
-    """Whether another fault of the same requirement is tried, or its extension is too dear; `--long` tries the rest."""
+    """Whether a fault of the same requirement is tried here or by all checks, or its extension is too dear.
+
+    `--long` tries the rest.
+    """
     id = faults()[name].requirement
     same = [n for n, fault in faults().items() if fault.requirement == id and not slow(fault)]
-    return name not in same[:ENOUGH] or id not in DEAR.get(requirement(id).group, (id,))
+    return id in BY_ALL_CHECKS or name not in same[:ENOUGH] or id not in DEAR.get(requirement(id).group, (id,))
 
 
 def param(name: str, fault: Fault) -> object:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.servers.sound.catalogue import CHAPTERS, sounds
-from tests.support.certifying import Job, Outcome, spread
+from tests.support.certifying import Job, Outcome, now_and_then, spread
 
 SAMPLE = 15
 
@@ -47,6 +47,8 @@ def test_a_sound_server_is_not_accused(job: Job, certified: Callable[[Job], Outc
     assert {id: said for id, said in outcome.blamed.items() if id not in (*sound.warns, *sound.lacks)} == {}
     assert [id for id in sound.warns if outcome.verdicts[id] in ("fail", "error")] == []
     assert outcome.achieved == sound.proves
+    now, then = now_and_then(job, outcome)
+    assert now == then
 
 
 def test_the_sample_is_spread_over_all_chapters() -> None:

@@ -17,13 +17,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lro_proxy.payload import array, delimited, jsonl, sample, text
+from lro_proxy.payload import array, sample, text
 from lro_proxy.payload import result as results
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.fields import fields
+from lro_proxy.payload.forms import jsonl, tables
+from lro_proxy.payload.forms.form import Shape
 from lro_proxy.payload.memories import are_memories
 from lro_proxy.payload.result import Answer, cut_answer, of_program, read_answer
-from lro_proxy.payload.shape import Shape, shape
+from lro_proxy.payload.shape import shape
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import estimate_of, script_aware_estimate
@@ -40,7 +42,7 @@ def tiny(large: int = 2) -> Generator[None]:
         patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
         patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20),
         patch.object(jsonl, "_BATCH", 50),
-        patch.object(delimited, "_BATCH", 50),
+        patch.object(tables, "_BATCH", 50),
         patch.object(results, "LARGE", large),
         patch.object(sample, "_WORTH_A_GUESS", 5),
     ):
@@ -176,13 +178,13 @@ def test_texts_that_are_records(text: str) -> None:
     assert is_cut(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False, separators=(",", ":"))))
 
 
-def test_a_log_with_a_comma_in_each_line_is_text() -> None:
+def test_a_log_with_a_comma_in_each_line_is_no_table() -> None:
     line = line_of("".join(f"2026-03-01 10:00:{n % 60:02},{n} INFO request {n}\n" for n in range(200)))
     assert is_cut(line)
     with tiny():
         found = shape(read_answer(line).result)
     assert found is not None
-    assert found.extra["format"] == "text"
+    assert found.extra["format"] == "log"
 
 
 INEXACT = [

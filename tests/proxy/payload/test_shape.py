@@ -141,7 +141,7 @@ def test_any_text_is_in_its_file(folder: Path, texts: list[str], both: bool) -> 
         ("id,id\n1,2\n3,4\n", "text"),
         ("country,2019,2020\nDE,1,2\nFR,3,4\n", "table"),
         ("Dear all,\nhow are you,\nbye,\n", "text"),
-        ("2026-03-01 10:00:00,123 INFO up\n2026-03-01 10:00:01,7 INFO hit\n2026-03-01 10:00:02,44 WARN slow", "text"),
+        ("2026-03-01 10:00:00,123 INFO up\n2026-03-01 10:00:01,7 INFO hit\n2026-03-01 10:00:02,44 WARN slow", "log"),
         ("One likes the sea, it seems\nOne likes the hills, too\nOne stays at home, or not\n", "text"),
         ("this is the first of some lines that\thave a tab\nand so has this\tone\nand\tthis", "text"),
         ("7,a\n8,b\n9,c\n", "text"),
@@ -247,29 +247,19 @@ def test_half_of_a_surrogate_pair_is_kept(folder: Path) -> None:
     assert json.loads(Path(path).read_text().split("\n")[1]) == {"n": 1, "text": "a\ud800b"}
 
 
+def test_half_of_a_surrogate_pair_in_a_name_is_kept(folder: Path) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    rows = [{"k\ud800": n} for n in range(2000)]
+    for value in ({"rows": rows}, {"rows": rows, "about": {"\udfff": ["x"]}}, {"x\ud800": {"\ud800": rows}}):
+        *_, last = Path(lro(value)["file_path"]).read_text().splitlines()
+        assert json.loads(last) == rows[-1]
+
+
 def test_the_file_and_the_descriptor_are_valid_by_the_papers_edition(folder: Path) -> None:
     rows = [{"id": n, "status": "open" if n % 3 else "closed", "price": n / 7, "tags": ["x"]} for n in range(100)]
     _, _, response = offload(content(json.dumps(rows)), folder)
     findings = validate_file(response.file_path, edition="lro-paper")
     assert [f for f in findings if f.line in (None, 1)] == []  # its records are no memories
-
-
-def test_recipes_are_for_the_fields_that_are_there_and_give_what_they_say(folder: Path) -> None:
-    from lro_spec.recipes.runner import run
-
-    rows = [
-        {"id": n, "a b": "it's \\(env)", "status": ["open", "done", 'o"dd'][n % 3], "price": n, "and": "x"}
-        for n in range(90)
-    ]
-    _, _, response = offload(content(json.dumps(rows)), folder)
-    assert response.summary.top_namespaces == ("open", "done", 'o"dd')
-    assert len(response.jq_recipes) == 10
-    data = Path(response.file_path).read_bytes()
-    by_name = {r.description: run(parse_command(r.command), data, binary=None) for r in response.jq_recipes}
-    assert all(done.ok and done.stdout for name, done in by_name.items() if "word" not in name)
-    counts = [json.loads(line) for line in by_name["How many records of each status"].stdout.splitlines()]
-    assert {c["value"]: c["count"] for c in counts} == {"open": 30, "done": 30, 'o"dd': 30}
-    assert json.loads(by_name["price: least, most, mean"].stdout)["max"] == 89
 
 
 def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> None:
@@ -333,9 +323,11 @@ def test_an_interceptor_keeps_what_no_json_has_as_text(folder: Path, odd: Any) -
     assert any(word in str(again[1]) for word in ("nan", "inf"))
     both = {"content": [{"type": "text", "text": "look"}], "structuredContent": {"v": values}}
     made = lro.result(both, tool="t")["structuredContent"]
-    header, line = Path(made["file_path"]).read_text().splitlines()
+    header, *lines = Path(made["file_path"]).read_text().splitlines()
     assert json.loads(header)["extra"]["from"] == "result"
-    assert json.loads(json.loads(line)["text"])["content"] == both["content"]
+    parts = [json.loads(line) for line in lines]  # of the one line of the text
+    assert [(part["n"], part["part"]) for part in parts] == [(1, n) for n in range(1, len(parts) + 1)]
+    assert json.loads("".join(part["text"] for part in parts))["content"] == both["content"]
 
 
 def test_what_nobody_can_write_is_an_error(folder: Path) -> None:

@@ -63,14 +63,14 @@ def test_of_several_servers_each_fails_alone(tmp_path: Path) -> None:
         hanging, dying = client.call("dying_hang"), client.call("dying_die")
         for id in (hanging, dying, client.call("dying_say", result=said("x"))):
             error = client.answer(id)["error"]
-            assert (error["code"], "exited with code 7" in error["message"]) == (-32001, True)
+            assert (error["code"], "exited with code 7" in error["message"]) == (-31001, True)
         deaf = [client.call("deaf_sleep"), *(client.call("deaf_say", result=said("x" * 10**6)) for _ in range(4))]
         assert client.result("well_say", result=said("well"))["content"][0]["text"] == "well"  # and does not wait
-        assert {client.answer(id)["error"]["code"] for id in deaf} == {-32002}
+        assert {client.answer(id)["error"]["code"] for id in deaf} == {-31002}
         names = [tool["name"] for tool in client.answer(client.post("tools/list"))["result"]["tools"]]
         assert names == ["well_say", "well_typed"]  # of those that still answer, by the names that were given out
         assert client.result("well_say", result=said("still"))["content"][0]["text"] == "still"
-        assert client.answer(client.call("dying_say"))["error"]["code"] == -32001
+        assert client.answer(client.call("dying_say"))["error"]["code"] == -31001
         assert client.answer(client.call("nobody_has_this"))["error"]["code"] == -32602
         assert client.result("well_say", result=said("still"))["content"][0]["text"] == "still"
 
@@ -80,7 +80,7 @@ def test_no_server_is_left_behind(tmp_path: Path) -> None:
         children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text().split()
         assert len(children) == 2
         client.process.terminate()
-        assert client.process.wait(20) == 0
+        assert client.process.wait(20) == 143
         assert all(gone(int(child)) for child in children)
 
 
@@ -151,13 +151,13 @@ def test_a_signal_while_a_thread_is_started_ends_it(tmp_path: Path) -> None:
         "from types import SimpleNamespace as Made\n"
         "from lro_proxy import supervise\n"
         "server = Made(end=lambda patient: None)\n"
-        "supervise.shut_down_on_signals([server, server, server], Made(private_folder=False))\n"
+        "supervise.shut_down_on_signals([server, server, server], Made(private_folder=False), [], Made(report=str))\n"
         "with threading._active_limbo_lock:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(0.2)\n"
         "time.sleep(60)\n"
     )
-    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 0
+    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 143
 
 
 def test_a_signal_that_wakes_nobody_ends_it(tmp_path: Path) -> None:
@@ -168,9 +168,10 @@ def test_a_signal_that_wakes_nobody_ends_it(tmp_path: Path) -> None:
         "from types import SimpleNamespace as Made\n"
         "from lro_proxy import supervise\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-        "supervise.shut_down_on_signals([Made(end=lambda patient: None)], Made(private_folder=False))\n"
+        "server, ledger = Made(end=lambda patient: None), Made(report=str)\n"
+        "supervise.shut_down_on_signals([server], Made(private_folder=False), [], ledger)\n"
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
         "os.kill(os.getpid(), signal.SIGTERM)\n"
         "os.read(os.pipe()[0], 1)\n"
     )
-    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 0
+    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 143

@@ -120,7 +120,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 def test_of_several_servers_too_deep_an_answer_is_an_error(several: Client) -> None:
     answer = several.answer(several.call("left_say", result=f'{{"content":[],"structuredContent":{DEEP}}}'))
-    assert answer["error"]["code"] == -32004
+    assert answer["error"]["code"] == -31004
     assert "nested more deeply" in answer["error"]["message"]
     assert several.result("left_say", result='{"n":1}') == {"n": 1}
 
@@ -136,7 +136,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_a_broken_answer_is_an_error_wherever_its_id_stands(client: Client, text: str) -> None:
-    assert client.answer(client.call("raw", text=text), 5)["error"]["code"] == -32004
+    assert client.answer(client.call("raw", text=text), 5)["error"]["code"] == -31004
 
 
 def test_a_byte_order_mark_is_left_out(client: Client) -> None:
@@ -176,7 +176,7 @@ def test_deep_json_below_the_threshold_passes(patient: Client, depth: int) -> No
 def test_deeper_json_is_an_error_that_says_so(patient: Client, depth: int) -> None:
     result = f'{{"content":[],"structuredContent":{"[" * depth}1.10{"]" * depth}}}'
     error = patient.answer(patient.call("say", result=result))["error"]
-    assert error["code"] == -32004
+    assert error["code"] == -31004
     assert error["message"] == "lro proxy: the server's answer is nested more deeply than the proxy can read"
     assert patient.result("say", result='{"n":1}') == {"n": 1}
 

@@ -48,18 +48,24 @@ def issues(tmp_path: Path) -> Asked:
     ("params", "many"), [({"keyword": "a.b"}, 40), ({"pattern": "a.b"}, 60), ({"keyword": 'c++ (A" | halt'}, 0)]
 )
 def test_a_recipe_that_was_made_for_a_file_takes_a_word(issues: Asked, params: dict[str, Any], many: int) -> None:
-    text = issues(recipe=issues.number("Records with a word in title"), params=params)
+    text = issues(recipe=issues.number("Records with a word"), params={**params, "n": 60})
     assert len(text.splitlines()) == many or text == "No record matches."
     assert many or text == "No record matches."
 
 
 def test_an_empty_pattern_is_a_pattern(issues: Asked) -> None:
-    text = issues(recipe=issues.number("Records with a word in title"), params={"pattern": "", "n": 2, "skip": 1})
-    assert [json.loads(line)["number"] for line in text.splitlines()] == [1, 2]
+    text = issues(recipe=issues.number("Records with a word"), params={"pattern": "", "n": 2, "skip": 1})
+    assert [line.split("\t")[0] for line in text.splitlines()] == ["1", "2"]
+
+
+def test_rows_of_a_recipe_go_on_where_the_last_ones_ended(issues: Asked) -> None:
+    number, pattern = issues.number("Records with a word"), {"pattern": ""}
+    texts = [issues(recipe=number, params={**pattern, "skip": skip}) for skip in (0, 20, 40)]
+    assert [text.split("\t")[0] for text in "\n".join(texts).splitlines()] == [str(n) for n in range(60)]
 
 
 def test_without_a_word_the_answer_says_what_was_looked_for(issues: Asked) -> None:
-    text = issues(recipe=issues.number("Records with a word anywhere"))
+    text = issues(recipe=issues.number("Records with a word"))
     assert text.startswith("No record matches.")
     assert 'placeholder "word"' in text
     assert f"- a word: recipe #{issues.number('Records with a word')} with params" in issues.told["guidance"]
@@ -72,8 +78,8 @@ def test_lines_of_text_are_called_so_and_counted_by_a_word(tmp_path: Path) -> No
 
 
 def test_a_recipe_without_a_word_takes_none(issues: Asked) -> None:
-    text = issues(recipe=1, params={"keyword": "x"})
-    assert text.startswith("refused: recipe 1 of this file has no parameter keyword: it takes n and skip")
+    text = issues(recipe=2, params={"keyword": "x"})
+    assert text.startswith("refused: recipe 2 of this file has no parameter keyword: it takes n and skip")
 
 
 @pytest.mark.parametrize("payload", [ISSUES, MEMORIES], ids=["records", "memories"])
@@ -97,14 +103,14 @@ def test_no_parameter_of_a_standard_recipe_is_passed_over(tmp_path: Path) -> Non
     ("payload", "asking"),
     [
         (ISSUES, {"query": "."}),
-        (ISSUES, {"recipe": 2}),
+        (ISSUES, {"recipe": 1, "params": {"pattern": ""}}),
         (MEMORIES, {"query": "."}),
         (MEMORIES, {"recipe": 1}),
         (MEMORIES, {"recipe": 5}),
     ],
 )
 def test_skip_beyond_the_end_tells_how_many_there_are(tmp_path: Path, payload: Any, asking: dict[str, Any]) -> None:
-    text = Asked(tmp_path, payload)(**asking, params={"skip": 60})
+    text = Asked(tmp_path, payload)(**{**asking, "params": {**asking.get("params", {}), "skip": 60}})
     assert "here are 60 results, so none remains after the first 60" in text
     assert "No record matches" not in text
 
@@ -121,7 +127,7 @@ LONG = "".join(f"{n:07d} " for n in range(50_000))
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Asked:
-    return Asked(tmp_path_factory.mktemp("long"), LONG, "scratchpad")
+    return Asked(tmp_path_factory.mktemp("long"), [{"n": 1, "text": LONG}], "scratchpad")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_a_range_of_nothing_is_refused(long: Asked, tool: str, arguments: dict[s
 
 
 def test_a_query_is_told_how_to_take_a_part_of_a_line(tmp_path: Path) -> None:
-    asked = Asked(tmp_path, LONG)
+    asked = Asked(tmp_path, [{"n": 1, "text": LONG}])
     text = asked(query=".")
     assert ".text[:10000]" in text
     assert len(asked(query=".text[10000:20000]")) == 10_002

@@ -96,15 +96,15 @@ def test_schema_of_a_markdown_text_is_its_sections_by_the_lines_of_the_file(tmp_
     )
     box, file = offloaded_text(tmp_path, text)
     assert called((box, file), "schema").splitlines() == [
-        "lines of text: 16, lines 2-17",
-        "  # Guide: lines 2-17",
-        "    ## Install: lines 6-14",
-        "      ### Windows: lines 12-14",
-        "    ## Use: lines 15-17",
+        "records: array(4), lines 2-5",
+        "  # Guide: lines 2-5",
+        "    ## Install: lines 3-4",
+        "      ### Windows: line 4",
+        "    ## Use: line 5",
     ]
-    use = called((box, file), "slice", start=15, end=17).splitlines()
-    assert [json.loads(line)["text"] for line in use] == ["## Use", "y", "z"]
-    assert called((box, file), "schema", max_depth=1).splitlines()[1:] == ["  # Guide: lines 2-17"]
+    use = called((box, file), "slice", start=5, end=5).splitlines()
+    assert [json.loads(line)["text"] for line in use] == ["## Use\ny\nz\n"]
+    assert called((box, file), "schema", max_depth=1).splitlines()[1:] == ["  # Guide: lines 2-5"]
 
 
 def test_comments_of_a_program_are_no_sections(tmp_path: Path) -> None:

@@ -112,14 +112,14 @@ def test_a_stream_that_stops_is_resumed_where_it_was(client: Client, served: Ser
 )
 def test_each_way_to_give_no_answer_is_an_error_of_that_call_alone(client: Client, tool: str, told: str) -> None:
     code, message = refused(client, tool)
-    assert code == -32001
+    assert code == -31001
     assert message.startswith("lro proxy: ")
     assert told in message
     assert said(client, "say", text="still there") == "still there"
 
 
 def test_what_is_no_json_is_an_error_whatever_its_type_says(client: Client) -> None:
-    assert refused(client, "no JSON") == (-32004, "lro proxy: the server's answer is not valid JSON: <p>…")
+    assert refused(client, "no JSON") == (-31004, "lro proxy: the server's answer is not valid JSON: <p>…")
 
 
 def test_events_are_in_utf_8_whatever_their_type_says_and_may_begin_with_a_mark(client: Client) -> None:
@@ -182,7 +182,7 @@ def test_an_answer_over_the_limit_is_an_error_and_the_rest_goes_on(tmp_path: Pat
         hello(client)
         for tool in ("say", "stream"):
             error = client.answer(client.call(tool, text="x", times=2 << 20))["error"]
-            assert error["code"] == -32003
+            assert error["code"] == -31003
             assert "--max-line-mb" in error["message"]
         assert said(client, "say", text="small") == "small"
 
@@ -206,7 +206,7 @@ def test_a_server_that_never_ends_its_goodbye_is_left_all_the_same(tmp_path: Pat
         while not served.messages("tools/call"):
             time.sleep(0.01)
         client.process.terminate()
-        assert client.process.wait(10) == 0
+        assert client.process.wait(10) == 143
         assert served.seen[-1][0] == "DELETE"
 
 
@@ -229,7 +229,7 @@ def test_since_2026_a_message_tells_its_version_and_hanging_up_cancels(tmp_path:
         assert (headers["mcp-protocol-version"], headers["mcp-method"]) == ("2026-07-28", "tools/call")
         assert headers["mcp-name"] == "=?base64?Z3LDtsOfZQ==?="
         client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
-        assert client.answer(id)["error"]["code"] == -32800
+        assert client.answer(id)["error"]["code"] == -31005
         assert served.hung_up.wait(10)
         assert not served.messages("notifications/cancelled")
 

@@ -71,6 +71,18 @@ class inject_is_judged_by_its_budget(Server):
         return self.settings.threshold if budget > self.settings.threshold else call.tokens
 
 
+@fault("LRO-INJ-02", says="left after budgeting", proves=0)
+class inject_is_estimated_after_budgeting(Server):
+    """The estimate, in the header too, is that of the text, which no caller can make longer or shorter."""
+
+    budget = 4000
+
+    def tokens(self, call: Call) -> int:
+        if call.operation != "inject":
+            return super().tokens(call)
+        return self.estimate([self.inject_text(call, self.budget)])
+
+
 @fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-INJ-03", "LRO-THR-09", "LRO-FILE-09"))
 class inject_is_budgeted_before_it_is_judged(Budgeting):
     """Records that do not fit into the text are dropped before the interceptor sees the set."""

@@ -174,6 +174,16 @@ class counts_words_between_spaces(Server):
         return sum(len(line.split(" ")) for line in lines)
 
 
+@fault("LRO-THR-02", says="one heuristic for all operations", proves=0)
+class counts_words_in_a_search(Server):
+    """A search counts words, as its index does; everything else counts characters."""
+
+    def tokens(self, call: Call) -> int:
+        if call.operation != "search":
+            return super().tokens(call)
+        return int(1.6 * sum(len("".join(c if c.isalpha() else " " for c in line).split()) for line in call.lines))
+
+
 @fault("LRO-THR-02", says="characters", proves=0)
 class counts_every_record_twice(Server):
     """Text and structured content are both counted, though one alone is read."""

@@ -111,7 +111,7 @@ def main() -> None:
                 answer(id, json.dumps({"tools": TOOLS, "nextCursor": "page 2"}))
             elif method == "tools/call":
                 call(id, one["params"]["name"], one["params"].get("arguments") or {})
-            else:
+            elif not (one.get("params") or {}).get("hang"):
                 answer(id, f'{{"method":{json.dumps(method)},  "kept":1.10}}')
     while "--deaf" in sys.argv:
         time.sleep(1)

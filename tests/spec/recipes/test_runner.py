@@ -80,6 +80,9 @@ def test_several_jq_in_a_row_are_run(runner: JqRunner):
         ("jq -n 'input as $h | reduce inputs as $r (0; . + ($r.a // 10))' /f", ["13"]),
         ("jq -n 'foreach inputs as $r (0; . + 1)' /f", ["1", "2", "3", "4"]),
         ("jq '[inputs | .a] # rest' /f", ["[1,2,null]"]),
+        ("jq -n 'limit(2; inputs | .a // 9)' /f", ["9", "1"]),
+        ("jq -n 'first(inputs | select(.a)) | if .a == 1 then \"one\" else . end' /f", ['"one"']),
+        ("jq -n '[inputs | .a?] | length' /f", ["4"]),
     ],
 )
 def test_input_and_inputs_skip_a_header_in_both_engines(runner: JqRunner, command: str, output: list[str]):

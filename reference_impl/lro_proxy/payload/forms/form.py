@@ -1,0 +1,107 @@
+"""The common interface of the forms of text, and what they share.
+
+A form is a few pure functions: `begins` looks at whole lines at the beginning of a text, `read` makes records of all of
+it, and `rebuild` makes the text of the records again. A form that cannot rebuild a text to the byte returns None for
+it; a wrong guess is worse than lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_proxy.payload.batches import Batched, BatchedLines, encoded
+from lro_reference.results import Lines, Records
+
+Data = bytes | bytearray
+Extra = Mapping[str, Any]
+Record = dict[str, Any]
+
+SMALL = 4096
+"""Characters of data that is no record and still fits the header; more becomes records of its own."""
+_FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
+_RECORDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A payload as records."""
+
+    lines: Lines
+    records: Records
+    """The parsed records; empty for lines of text, which have no fields."""
+    extra: Extra = field(default_factory=dict[str, Any])
+    """The rest of the payload and its layout."""
+    is_well_formed: bool = False
+    """True if no line has half of a surrogate pair; False if that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of text."""
+
+    name: str
+    """Its name as ``format`` in the header's ``extra``."""
+    begins: Callable[[str], bool]
+    """True if whole lines at the beginning of a text may be the beginning of this form."""
+    read: Callable[[Data], Shape | None]
+    """The records of a UTF-8 text; None if it is not of this form, or if `rebuild` would not give it again."""
+    rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
+    """The text, piece by piece, from ``extra`` and the records."""
+
+
+def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> Shape:
+    """Records that are made a batch at a time."""
+    count = sum(map(len, batches()))
+    return Shape(BatchedLines(count, lambda: encoded(batches())), Batched(count, batches), extra)
+
+
+def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Records in lists of some hundred."""
+    batch: list[Record] = []
+    for record in records:
+        batch.append(record)
+        if len(batch) == _RECORDS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def is_rebuilt(text: Data, pieces: Iterable[str]) -> bool:
+    """True if pieces of a text, one after the other, are the whole text."""
+    place = 0
+    view = memoryview(text)
+    for piece in pieces:
+        data = piece.encode("utf-8", "surrogatepass")
+        if bytes(view[place : place + len(data)]) != data:
+            return False
+        place += len(data)
+    return place == len(text)
+
+
+def decoded(text: Data, start: int, stop: int) -> str:
+    """A part of a text."""
+    return str(memoryview(text)[start:stop], "utf-8", "surrogatepass")
+
+
+def whole_lines(text: Data, end: int) -> Iterator[str]:
+    """A text up to a place, some thousand whole lines at a time; without the line feed after each."""
+    start, size = 0, _FIRST_PIECE  # a reader of a few lines must not pay for thousands
+    while start <= end:
+        stop = text.find(b"\n", min(start + size, end), end)
+        stop = end if stop < 0 else stop
+        yield decoded(text, start, stop)
+        start, size = stop + 1, _PIECE
+
+
+def lines_of(text: Data) -> Iterator[str]:
+    """The lines of a text; a line feed at its end begins none."""
+    for piece in whole_lines(text, len(text) - text.endswith(b"\n")):
+        yield from piece.split("\n")
+
+
+def ending_of(text: Data) -> str:
+    """The line feed at the end of a text, if there is one."""
+    return "\n" if text.endswith(b"\n") else ""

@@ -1,0 +1,306 @@
+"""Texts of which each line says the same few things: hits of a search, unified diffs, logs, outlines, stanzas.
+
+A record is a line, or a line with those that continue it. A line that does not fit is a record with nothing but its
+``text``, so that nothing is lost; a text with many of them is of no such form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from lro_proxy.payload.forms.form import (
+    Data,
+    Extra,
+    Form,
+    Record,
+    Shape,
+    ending_of,
+    in_batches,
+    is_rebuilt,
+    lines_of,
+    of_batches,
+)
+
+_FEW = 0.1
+"""Most lines that may not fit."""
+
+
+Line = Callable[[Mapping[str, Any]], str]
+"""The text of a record."""
+
+
+def _shape(text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line) -> Shape | None:
+    shape = of_batches(lambda: in_batches(parse(lines_of(text))), {**extra, "ending": ending_of(text)})
+    return shape if is_rebuilt(text, _joined(shape.extra, shape.records, line)) else None
+
+
+def _joined(
+    extra: Extra, records: Iterable[Mapping[str, Any]], line: Callable[[Mapping[str, Any]], str]
+) -> Iterator[str]:
+    between = ""
+    for record in records:
+        yield between + line(record)
+        between = "\n"
+    yield extra["ending"]
+
+
+def _share(shape: Shape, field: str) -> float:
+    """The share of the records that have a field."""
+    return sum(field in record for record in shape.records) / max(1, len(shape.records))
+
+
+# --- hits: path:line:text, as grep, ripgrep and compilers write them
+
+_HIT = re.compile(r"((?:[A-Za-z]:)?[^:\n]*[^:\s]):([1-9]\d{0,8}):(?:([1-9]\d{0,8}):)?(.*)", re.DOTALL)
+_HIT_WITHOUT_COLUMN = re.compile(r"((?:[A-Za-z]:)?[^:\n]*[^:\s]):([1-9]\d{0,8}):()(.*)", re.DOTALL)
+_PATH = re.compile(r"(?!\d{4}-\d\d-\d\d)(?=.*[A-Za-z_]).*(?:[/\\]|\.[A-Za-z]\w*$)")
+_LEAST_HITS = 3
+
+
+def _hits(text: Data) -> Shape | None:
+    column = _has_column(lines_of(text))
+    pattern = _HIT if column else _HIT_WITHOUT_COLUMN
+
+    def parse(lines: Iterable[str]) -> Iterator[Record]:
+        for line in lines:
+            hit = pattern.fullmatch(line)
+            if hit is None or (column and hit[3] is None):
+                yield {"text": line}
+            elif column:
+                yield {"file": hit[1], "line": int(hit[2]), "column": int(hit[3]), "text": hit[4]}
+            else:
+                yield {"file": hit[1], "line": int(hit[2]), "text": hit[4]}
+
+    shape = _shape(text, {"format": "hits"}, parse, _hit_line)
+    if shape is None or _share(shape, "file") < 1 - _FEW:
+        return None
+    files = {record["file"] for record in shape.records if "file" in record}
+    return shape if all(map(_PATH.match, files)) else None
+
+
+def _has_column(lines: Iterable[str]) -> bool:
+    return all(hit[3] is not None for line in lines if (hit := _HIT.fullmatch(line)) is not None)
+
+
+def _hit_line(record: Mapping[str, Any]) -> str:
+    if "file" not in record:
+        return record["text"]
+    column = f"{record['column']}:" if "column" in record else ""
+    return f"{record['file']}:{record['line']}:{column}{record['text']}"
+
+
+def _begins_with_hits(beginning: str) -> bool:
+    lines = beginning.split("\n")
+    fitting = [hit for hit in map(_HIT_WITHOUT_COLUMN.fullmatch, lines) if hit is not None and _PATH.match(hit[1])]
+    return len(fitting) >= max(_LEAST_HITS, (1 - _FEW) * len([line for line in lines if line]))
+
+
+HITS = Form("hits", _begins_with_hits, _hits, lambda extra, records: _joined(extra, records, _hit_line))
+
+
+# --- unified diffs, by their lines
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_IN_GIT = re.compile(r'diff --git (?:a/.* b/(.*)|"a/.*" "b/(.*)")')
+_A_DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ .*\n@@ -\d)", re.MULTILINE)
+_MOSTLY = 0.5
+
+
+def _changes(lines: Iterable[str]) -> Iterator[Record]:
+    where: Record = {}
+    old = new = old_left = new_left = 0
+    for text in lines:
+        sign = text[:1]
+        if sign == "+" and new_left:
+            yield {**where, "change": "+", "line": new, "text": text[1:]}
+            new, new_left = new + 1, new_left - 1
+        elif sign == "-" and old_left:
+            yield {**where, "change": "-", "line": old, "text": text[1:]}
+            old, old_left = old + 1, old_left - 1
+        elif sign in (" ", "") and old_left and new_left:
+            yield {**where, **({"change": " "} if sign else {}), "line": new, "text": text[1:]}
+            old, new, old_left, new_left = old + 1, new + 1, old_left - 1, new_left - 1
+        elif (hunk := _HUNK.match(text)) is not None and "file" in where:
+            where = {**where, "hunk": where.get("hunk", 0) + 1}
+            old, old_left, new, new_left = (int(number or 1) for number in hunk.groups())
+            yield {**where, "text": text}
+        else:
+            if not text.startswith("\\"):
+                old_left = new_left = 0
+                where = _file_of(text, where)
+            yield {**where, "text": text}
+
+
+def _file_of(text: str, where: Record) -> Record:
+    """The file that a line outside of hunks belongs to."""
+    if (git := _IN_GIT.fullmatch(text)) is not None:
+        return {"file": git[1] or git[2]}
+    if text.startswith(("--- ", "+++ ")):
+        path = text[4:].partition("\t")[0]
+        known = {"file": where["file"]} if "file" in where else {}
+        return known if path == "/dev/null" else {"file": re.sub(r"^[ab]/", "", path)}
+    return {} if text.startswith(("commit ", "From ")) or not text else {k: v for k, v in where.items() if k == "file"}
+
+
+def _diff(text: Data) -> Shape | None:
+    shape = _shape(text, {"format": "diff"}, _changes, _diff_line)
+    return shape if shape is not None and _share(shape, "hunk") >= _MOSTLY else None
+
+
+def _diff_line(record: Mapping[str, Any]) -> str:
+    return f"{record.get('change', '')}{record['text']}"
+
+
+DIFF = Form(
+    "diff",
+    lambda beginning: _A_DIFF.search(beginning) is not None,
+    _diff,
+    lambda extra, records: _joined(extra, records, _diff_line),
+)
+
+
+# --- logs, by timestamp and level
+
+_TIME = r"\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
+_LEVEL = r"(?i:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL|SEVERE)"
+_ENTRY = re.compile(
+    rf"(?P<before>\[?)(?P<time>{_TIME})(?P<gap>[\]:]?[ \t](?:[-|][ ])?\[?)"
+    rf"(?:(?P<logger>[A-Za-z_][\w.\-/]*)(?P<gap2>[ ](?:[-|][ ])\[?))??"
+    rf"(?P<level>{_LEVEL})(?P<gap3>[\]:]{{0,2}}[ \t](?:[-|:][ ])?|:)(?P<text>.*)",
+    re.DOTALL,
+)
+_TIMED = re.compile(rf"(?P<before>\[?)(?P<time>{_TIME})(?P<gap>[\]:]?[ \t]?)(?P<text>.*)", re.DOTALL)
+_LEAST_ENTRIES = 0.2
+
+
+def _log(text: Data) -> Shape | None:
+    first = next((entry for line in lines_of(text) if (entry := _ENTRY.fullmatch(line))), None) or next(
+        (entry for line in lines_of(text) if (entry := _TIMED.fullmatch(line))), None
+    )
+    if first is None:
+        return None
+    template = {name: first.groupdict().get(name) for name in ("before", "gap", "gap2", "gap3")}
+    extra = {"format": "log", **{name: part for name, part in template.items() if part is not None}}
+    shape = _shape(text, extra, lambda lines: _entries(lines, template), lambda record: _log_line(extra, record))
+    return shape if shape is not None and _share(shape, "time") >= 1 - _FEW else None
+
+
+def _entries(lines: Iterable[str], template: Mapping[str, str | None]) -> Iterator[Record]:
+    pending: Record | None = None
+    for line in lines:
+        record = _entry(line, template)
+        if "time" in record or pending is None or "time" not in pending:
+            if pending is not None:
+                yield pending
+            pending = record
+        else:  # a trace, or whatever else the entry goes on with
+            pending["text"] += f"\n{line}"
+    if pending is not None:
+        yield pending
+
+
+def _entry(line: str, template: Mapping[str, str | None]) -> Record:
+    full = _ENTRY.fullmatch(line)
+    if full is not None and all(full[name] == part for name, part in template.items()):
+        return {name: full[name] for name in ("time", "logger", "level", "text") if full[name] is not None}
+    timed = _TIMED.match(line)
+    if timed is not None:
+        start = f"{template['before']}{timed['time']}{template['gap']}"
+        if line.startswith(start):
+            return {"time": timed["time"], "text": line[len(start) :]}
+    return {"text": line}
+
+
+def _log_line(extra: Extra, record: Mapping[str, Any]) -> str:
+    if "time" not in record:
+        return record["text"]
+    logger = f"{record['logger']}{extra['gap2']}" if "logger" in record else ""
+    level = f"{record['level']}{extra['gap3']}" if "level" in record else ""
+    return f"{extra['before']}{record['time']}{extra['gap']}{logger}{level}{record['text']}"
+
+
+def _begins_with_entries(beginning: str) -> bool:
+    lines = beginning.split("\n")
+    fitting = sum(_TIMED.match(line) is not None for line in lines)
+    return fitting >= max(3, _LEAST_ENTRIES * len(lines))
+
+
+LOG = Form(
+    "log",
+    _begins_with_entries,
+    _log,
+    lambda extra, records: _joined(extra, records, lambda record: _log_line(extra, record)),
+)
+
+
+# --- outlines: the nested items by which browser tools describe a page
+
+_ITEM = re.compile(r'( *)- ([a-z/][\w-]*)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[\w-]+(?:=[^\]\s]+)?\])*)(?:(:)(?: (.*))?)?')
+_MARK = re.compile(r"\[([\w-]+)(?:=([^\]]*))?\]")
+_OF_ITEMS = ("depth", "role", "name", "text")
+
+
+def _outline(text: Data) -> Shape | None:
+    shape = of_batches(lambda: in_batches(_items(lines_of(text))), {"format": "outline", "ending": ending_of(text)})
+    if _share(shape, "role") < 1 - _FEW or _share(shape, "ref") < _MOSTLY:
+        return None
+    return shape if is_rebuilt(text, _outlined(shape.extra, shape.records)) else None
+
+
+def _items(lines: Iterable[str]) -> Iterator[Record]:
+    for line in lines:
+        item = _ITEM.fullmatch(line)
+        record = {} if item is None else _item(*item.groups())
+        opens = item is not None and item[5] is not None and item[6] is None
+        yield record if record and _item_line(record, opens=opens) == line else {"text": line}
+
+
+def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record:
+    del colon
+    try:
+        named = {} if name is None else {"name": json.loads(name)}
+    except ValueError:
+        return {}
+    own: Record = {"depth": len(indent) // 2, "role": role, **named}
+    beside = {mark: value or True for mark, value in _MARK.findall(marks)}
+    return (
+        {}
+        if own.keys() & beside.keys() or "text" in beside
+        else own | beside | ({} if text is None else {"text": text})
+    )
+
+
+def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
+    if "role" not in record:
+        return record["text"]
+    name = f" {json.dumps(record['name'], ensure_ascii=False)}" if "name" in record else ""
+    marks = "".join(
+        f" [{mark}]" if value is True else f" [{mark}={value}]"
+        for mark, value in record.items()
+        if mark not in _OF_ITEMS
+    )
+    end = f": {record['text']}" if "text" in record else ":" if opens else ""
+    return f"{'  ' * int(record['depth'])}- {record['role']}{name}{marks}{end}"
+
+
+def _outlined(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The lines; an item has a colon if the next one is deeper."""
+    ahead = iter(records)
+    record = next(ahead, None)
+    while record is not None:
+        following = next(ahead, None)
+        opens = following is not None and following.get("depth", -1) > record.get("depth", -1)
+        yield _item_line(record, opens=opens) + ("" if following is None else "\n")
+        record = following
+    yield extra["ending"]
+
+
+OUTLINE = Form(
+    "outline",
+    lambda beginning: sum(_ITEM.fullmatch(line) is not None for line in beginning.split("\n")) > 2,
+    _outline,
+    _outlined,
+)

@@ -1,0 +1,229 @@
+"""Texts that fall into pieces: Markdown by section, source code by definition, markup by element.
+
+Every record has its piece of the text as ``text``, unchanged, so that all pieces in order are the text. Its other
+fields tell what the piece is. A long piece is cut at the ends of lines, and its ``part`` numbered.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from itertools import pairwise
+from typing import Any
+
+from lro_proxy.payload.forms.form import Data, Extra, Form, Record, Shape, decoded, in_batches, lines_of, of_batches
+from lro_proxy.payload.forms.markdown import are_sections, headings
+
+_LONG = 1 << 14
+"""Bytes from which a piece is cut in parts."""
+_MOST_TO_PARSE = 1 << 20
+
+Cut = tuple[int, Record]
+"""The place at which a piece begins, and what it is."""
+
+
+def _shape(text: Data, cuts: Sequence[Cut], name: str) -> Shape | None:
+    """The pieces of a text, the first of which may begin after its start; None for fewer than three."""
+    if len(cuts) < 3:
+        return None
+    cuts = [*([(0, Record())] if cuts[0][0] else []), *cuts]
+    return of_batches(lambda: in_batches(_records(text, cuts)), {"format": name})
+
+
+def _records(text: Data, cuts: Sequence[Cut]) -> Iterator[Record]:
+    line = 1
+    for (start, facts), (stop, _) in pairwise([*cuts, (len(text), Record())]):
+        parts = list(_parts(text, start, stop))
+        for part, (first, last) in enumerate(parts, 1):
+            numbered = {"part": part} if len(parts) > 1 else {}
+            yield {**facts, "line": line, **numbered, "text": decoded(text, first, last)}
+            line += text.count(b"\n", first, last)
+
+
+def _parts(text: Data, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    while stop - start > _LONG:
+        end = text.rfind(b"\n", start, start + _LONG) + 1 or text.find(b"\n", start, stop) + 1 or stop
+        yield start, end
+        start = end
+    if start < stop:
+        yield start, stop
+
+
+def _rebuilt(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    return (record["text"] for record in records)
+
+
+# --- Markdown, by its headings
+
+
+def _sections(text: Data) -> Shape | None:
+    lines = list(lines_of(text))
+    found = list(headings(lines))
+    set_apart = sum(heading.line == 1 or not lines[heading.line - 2].strip() for heading in found)
+    if not are_sections(found, len(lines)) or 2 * set_apart < len(found):
+        return None
+    places = _places(text)
+    cuts: list[Cut] = [(places[line - 1], {"heading": title, "level": level}) for line, level, title in found]
+    return _shape(text, cuts, "sections")
+
+
+def _begins_with_section(beginning: str) -> bool:
+    found = list(headings(beginning.split("\n")))
+    return len(found) > 1 and any(heading.level > 1 for heading in found)
+
+
+SECTIONS = Form("sections", _begins_with_section, _sections, _rebuilt)
+
+
+# --- source code, by its definitions
+
+_WORDS = (
+    r"(?:(?:export|default|declare|public|private|protected|internal|pub(?:\([a-z]+\))?|static|abstract|final|async|unsafe|"
+    r"extern|const|sealed|partial|open|inline|extend)\s+)*"
+)
+_DEFINITION = re.compile(
+    rf"{_WORDS}(?P<kind>function\*?|class|interface|type|enum|struct|union|trait|impl|fn|func|def|const|let|var|module|mod|"
+    rf"namespace|input|scalar|directive|schema|service|message|record|object|protocol|extension)\b\s*"
+    rf"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[@$\w.]*)"
+)
+_BESIDE = re.compile(
+    r"\s|[})\]]|//|/\*|\*|#|\"\"\"|--|@|import\b|export [{*]|from\b|use\b|using\b|package\b|require|include|syntax\b|"
+    r"option\b|extern crate|'use strict'|\"use strict\"|module\.exports|exports\."
+)
+"""Lines at the margin that are no definition: space, closing brackets, comments, attributes, imports."""
+
+
+def _definitions(text: Data) -> Shape | None:
+    if len(text) > _MOST_TO_PARSE:
+        return None
+    code = decoded(text, 0, len(text))
+    cuts = _python(code) or _braces(code)
+    if not cuts:
+        return None
+    places = _places(text)
+    return _shape(text, [(places[line], facts) for line, facts in cuts], "definitions")
+
+
+def _places(text: Data) -> list[int]:
+    """The place at which each line begins."""
+    places = [0]
+    while (place := text.find(b"\n", places[-1])) >= 0:
+        places.append(place + 1)
+    return places
+
+
+def _python(code: str) -> list[tuple[int, Record]]:
+    """The lines at which the definitions of a Python module begin, and what follows them."""
+    if "\f" in code or "\r" in code.replace("\r\n", "\n"):
+        return []
+    try:
+        module = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    cuts: list[tuple[int, Record]] = []
+    for node in module.body:
+        is_plain = not _cut_python(node, "", cuts)
+        if is_plain and cuts and cuts[-1][1]:
+            cuts.append((node.lineno - 1, {}))
+    return cuts
+
+
+def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> bool:
+    """Cut before a definition, and before those in a class; False if it is none."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    first = min(one.lineno for one in (*node.decorator_list, node)) - 1
+    kind = "class" if isinstance(node, ast.ClassDef) else "method" if owner else "function"
+    cuts.append((first, {"kind": kind, "name": f"{owner}{node.name}"}))
+    for inner in node.body if isinstance(node, ast.ClassDef) else []:
+        _cut_python(inner, f"{owner}{node.name}.", cuts)
+    return True
+
+
+def _braces(code: str) -> list[tuple[int, Record]]:
+    """The lines at the margin that begin definitions; none if a line at the margin begins anything else."""
+    cuts: list[tuple[int, Record]] = []
+    for number, line in enumerate(code.split("\n")):
+        if not line or _BESIDE.match(line):
+            continue
+        found = _DEFINITION.match(line)
+        if found is None or not (found["name"] or found["kind"] in ("schema", "impl")):
+            return []
+        cuts.append((number, {"kind": found["kind"], "name": found["name"]}))
+    has_braces = code.count("{") >= len(cuts) // 2 > 0
+    return cuts if has_braces else []
+
+
+def _begins_with_definition(beginning: str) -> bool:
+    lines = [line for line in beginning.split("\n") if line and not line.isspace()]
+    return any(_DEFINITION.match(line) for line in lines) and not beginning.lstrip().startswith("<")
+
+
+DEFINITIONS = Form("definitions", _begins_with_definition, _definitions, _rebuilt)
+
+
+# --- markup, by the element that repeats
+
+_TAG = re.compile(rb"<(/?)([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
+_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_LEAST_ELEMENTS = 3
+_MOSTLY = 0.6
+
+
+def _elements(text: Data) -> Shape | None:
+    """Elements at the beginning of lines that follow each other, are not nested, and are most of the text."""
+    at_margin = Counter(tag[2] for tag in _TAG.finditer(text) if not tag[1] and _is_at_margin(text, tag.start()))
+    for name, count in at_margin.most_common(3):
+        cuts = _cuts_at(text, name) if count >= _LEAST_ELEMENTS else None
+        if cuts is not None:
+            return _shape(text, cuts, "elements")
+    return None
+
+
+def _is_at_margin(text: Data, place: int) -> bool:
+    return place == 0 or not text[text.rfind(b"\n", 0, place) + 1 : place].strip()
+
+
+def _cuts_at(text: Data, name: bytes) -> list[Cut] | None:
+    cuts: list[Cut] = []
+    begun = -1
+    inside = end = 0
+    for tag in _TAG.finditer(text):
+        if tag[2] != name:
+            continue
+        if tag[1]:
+            if begun < 0:
+                return None
+            inside, end, begun = inside + tag.end() - begun, tag.end(), -1
+        elif begun >= 0 or not _is_at_margin(text, tag.start()):
+            return None
+        else:
+            start = text.rfind(b"\n", 0, tag.start()) + 1
+            if end and text[end:start].strip():
+                cuts.append((_after_line(text, end), {}))
+            cuts.append((start, {"element": name.decode(), **_attributes(tag[3])}))
+            if tag[4]:
+                inside, end = inside + tag.end() - tag.start(), tag.end()
+            else:
+                begun = tag.start()
+    if begun >= 0 or inside < _MOSTLY * len(text):
+        return None
+    return [*cuts, *([(_after_line(text, end), Record())] if text[end:].strip() else [])]
+
+
+def _after_line(text: Data, place: int) -> int:
+    return text.find(b"\n", place) + 1 or len(text)
+
+
+def _attributes(data: bytes) -> dict[str, str]:
+    found = _ATTRIBUTE.findall(data.decode("utf-8", "replace"))
+    own = {name: unescape(one or other) for name, one, other in found}
+    return {name: value for name, value in own.items() if name not in ("element", "line", "part", "text")}
+
+
+ELEMENTS = Form(
+    "elements", lambda beginning: _TAG.search(beginning.encode("utf-8", "replace")) is not None, _elements, _rebuilt
+)

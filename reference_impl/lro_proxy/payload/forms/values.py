@@ -1,0 +1,311 @@
+"""Values of JSON, and of what is read like it: arrays, tables of arrays, trees, objects.
+
+The records are the elements of the array that is nearly all of a value. Of an object with several arrays each is a
+``table`` of its own. ``extra`` has the place of each (a JSON pointer), and the value around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, cast
+
+import orjson
+
+from lro_proxy.payload.array import Array, ParsedArray, in_memory
+from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
+from lro_proxy.payload.forms.form import SMALL, Extra, Record, Shape
+from lro_proxy.payload.forms.tables import are_names
+from lro_reference.writer import encode
+
+_DEEPEST = 4
+_MOSTLY = 0.8
+_LONG = 1024
+_MOST_COLUMNS = 500
+_NAMES = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
+_NAME = ("name", "title", "path", "key", "label")
+
+Rows = Array | ParsedArray
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The member that is nearly all of a value."""
+
+    value: Any
+    pointer: str
+    """Its place as a JSON pointer; empty for the value itself."""
+    around: Any
+    """The value with null in its place; None if it is the value itself."""
+
+    def extra(self) -> dict[str, Any]:
+        """Its place, for the header."""
+        return {"at": self.pointer} | ({} if self.around is None else {"around": self.around})
+
+
+def of_value(value: Any, extra: Extra) -> Shape:
+    """A value as records."""
+    place = largest(value)
+    array = _as_array(place.value)
+    if array is not None:
+        return _of_array(array, place.around, {"format": "json", **extra, **place.extra()})
+    if isinstance(place.value, dict):
+        tables = _tables(place)
+        if tables is not None:
+            return of_records(tables[0], {"format": "tables", **extra, **tables[1]})
+    if isinstance(value, dict):
+        return of_records(list(members(in_memory(value))), {"format": "members", **extra})
+    return of_records([{"value": value}], {"format": "value", **extra})
+
+
+def _as_array(value: Any) -> Rows | None:
+    if isinstance(value, list):
+        return ParsedArray(cast("list[Any]", value))
+    return value if isinstance(value, Array) else None
+
+
+def largest(value: Any) -> Place:
+    """The array, the long text or the object that is nearly all of a value: itself, or within its objects."""
+    around: dict[str, Any] | None = None
+    hole: dict[str, Any] = {}
+    pointer = ""
+    for _ in range(_DEEPEST):
+        node = cast("dict[str, Any]", value)
+        sizes = {key: size_of(member) for key, member in node.items()} if isinstance(value, dict) else {}
+        key = max(sizes, key=sizes.__getitem__, default=None)
+        total = sum(sizes.values())
+        if key is None or sizes[key] < _MOSTLY * total or total - sizes[key] > SMALL:
+            break
+        value = node[key]
+        is_long = len(value) > _LONG if isinstance(value, str) else isinstance(value, (dict, list, Array))
+        if not is_long or (not isinstance(value, Array) and not value):
+            value = node
+            break
+        frame = {k: None if k == key else v for k, v in node.items()}
+        if around is None:
+            around = hole = frame
+        else:
+            parent, last = hole, pointer.rpartition("/")[2]
+            parent[_unescaped(last)] = frame
+            hole = frame
+        pointer += "/" + escaped(key)
+    return Place(value, pointer, around)
+
+
+def escaped(key: str) -> str:
+    """A key as a step of a JSON pointer."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def size_of(value: object) -> int:
+    """The size of a value as JSON, in bytes; numbers and other short values count alike."""
+    if isinstance(value, (dict, Array)):
+        large: list[Array] = []
+        try:
+            size = len(orjson.dumps(value, default=large.append))
+        except TypeError:  # half of a surrogate pair, or deep nesting
+            return len(encode(in_memory(value)))
+        return size + sum(array.stop - array.start for array in large)
+    return len(encode(value)) if isinstance(value, (list, str)) else 8
+
+
+def of_records(records: list[Any], extra: Extra) -> Shape:
+    """Records in memory."""
+    return _plain(ParsedArray(records), extra)
+
+
+# --- arrays
+
+
+def _of_array(array: Rows, around: Any, extra: Extra) -> Shape:
+    if array.are_objects:
+        tree = _tree(array)
+        return _plain(array, extra) if tree is None else of_records(tree[0], {**extra, **tree[1]})
+    names, has_head = _names(array, around)
+    if names:
+        return _table(array, names, {**extra, "columns": names} | ({"head": True} if has_head else {}), skip=has_head)
+    count = len(array)
+    lines = BatchedLines(count, lambda: encoded(numbered(array.lossless_batches(), "value")))
+    return Shape(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
+
+
+def _plain(array: Rows, extra: Extra) -> Shape:
+    count = len(array)
+    return Shape(BatchedLines(count, array.lines), Batched(count, array.batches), extra)
+
+
+def _names(array: Rows, around: Any) -> tuple[list[str], bool]:
+    """The names of the columns of an array of arrays, and whether its first row has them; none if there are none."""
+    first: list[Any] | None = None
+    quantities = set[int]()
+    for row in chain.from_iterable(array.batches()):
+        if not isinstance(row, list) or not 0 < len(cast("list[Any]", row)) <= _MOST_COLUMNS:
+            return [], False
+        cells = cast("list[Any]", row)
+        if first is None:
+            first = cells
+            quantities = {place for place, name in enumerate(cells) if not _is_quantity(name)}
+        elif len(cells) != len(first):
+            return [], False
+        else:
+            quantities = {place for place in quantities if _is_quantity(cells[place])}
+    beside = cast("dict[str, Any]", around) if isinstance(around, dict) else {}
+    for key in _NAMES:
+        names = _names_of(beside.get(key))
+        if names and first is not None and len(names) == len(first):
+            return names, False
+    names = _names_of(first)
+    # That all but the first value of a column are numbers or dates shows that the first row is a head.
+    has_head = len(array) > 2 and len(names) > 1 and are_names(names) and bool(quantities)
+    return (names, True) if has_head else ([], False)
+
+
+def _is_quantity(value: Any) -> bool:
+    return value[:1] in ("", "-", *"0123456789") if isinstance(value, str) else not isinstance(value, (list, dict))
+
+
+def _names_of(value: Any) -> list[str]:
+    """Different names in a list of them, or of objects that have them; none if it is anything else."""
+    if not isinstance(value, list):
+        return []
+    items = cast("list[Any]", value)
+    names = [_name_of(item) for item in items]
+    return cast("list[str]", names) if None not in names and len(set(names)) == len(names) else []
+
+
+def _name_of(item: Any) -> str | None:
+    if isinstance(item, dict):
+        item = next((found for key in _NAME if isinstance(found := cast("dict[str, Any]", item).get(key), str)), None)
+    return item if isinstance(item, str) and item else None
+
+
+def _table(array: Rows, names: Sequence[str], extra: Extra, *, skip: bool) -> Shape:
+    def rows(batches: Callable[[], Iterable[Sequence[Any]]]) -> Iterator[list[Record]]:
+        is_first = skip
+        for batch in batches():
+            yield [dict(zip(names, row, strict=True)) for row in (batch[1:] if is_first else batch)]
+            is_first = False
+
+    count = len(array) - skip
+    lines = BatchedLines(count, lambda: (block for block in encoded(rows(array.lossless_batches)) if block))
+    return Shape(lines, Batched(count, lambda: rows(array.batches)), extra)
+
+
+# --- trees: objects with lists of such objects
+
+_CHILDREN = ("children", "nodes", "entries", "contents")
+_FIRST_ROOTS = 100
+
+
+def _tree(array: Rows) -> tuple[list[Record], Extra] | None:
+    """The nodes of a tree by their paths, parents first, and its layout; None unless all are alike."""
+    found = ((root, key) for root in islice(chain.from_iterable(array.batches()), _FIRST_ROOTS) for key in _CHILDREN)
+    layout = next(
+        (
+            {"tree": key, "name": name}
+            for root, key in found
+            for name in _NAME
+            if _are_nodes(root.get(key)) and root[key] and isinstance(root.get(name), str)
+        ),
+        None,
+    )
+    if layout is None:
+        return None
+    roots: list[Record] = list(chain.from_iterable(array.lossless_batches()))
+    try:
+        nodes = list(_nodes(roots, "", **layout, members=set(roots[0]) - {layout["tree"]}))
+        return (nodes, layout) if planted(nodes, **layout) == roots else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _are_nodes(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in cast("list[Any]", value))
+
+
+def _nodes(siblings: list[Record], parent: str, *, tree: str, name: str, members: set[str]) -> Iterator[Record]:
+    """Nodes by their paths, with the number of their children. Raises `ValueError` if one is unlike the others."""
+    for node in siblings:
+        own, inner = node.get(name), node.get(tree, [])
+        if set(node) - {tree} != members or "path" in members or not isinstance(own, str) or "/" in own:
+            raise ValueError("not a node")
+        if not _are_nodes(inner):
+            raise ValueError("not a list of nodes")
+        children = {tree: len(inner)} if tree in node else {}
+        yield {"path": f"{parent}{own}", **{k: v for k, v in node.items() if k not in (name, tree)}, **children}
+        yield from _nodes(inner, f"{parent}{own}/", tree=tree, name=name, members=members)
+
+
+def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
+    """The tree of such nodes."""
+    ahead = iter(nodes)
+
+    def grown(node: Mapping[str, Any]) -> Record:
+        own = {name: node["path"].rpartition("/")[2], **{k: v for k, v in node.items() if k not in ("path", tree)}}
+        return own if tree not in node else {**own, tree: [grown(next(ahead)) for _ in range(node[tree])]}
+
+    return [grown(node) for node in ahead]
+
+
+# --- objects with several arrays
+
+
+def _tables(place: Place) -> tuple[list[Record], Extra] | None:
+    """The elements of the arrays, and the lines of the long texts, of an object; None if it has none, or much else."""
+    node = cast("dict[str, Any]", in_memory(place.value))
+    large = {key: member for key, member in node.items() if _is_large(member)}
+    rest = {key: None if key in large else member for key, member in node.items()}
+    if not large or size_of(rest) > SMALL:
+        return None
+    records: list[Record] = []
+    wrapped: list[str] = []
+    for key, member in large.items():
+        if isinstance(member, str):
+            items: list[Any] = [{"n": n, "text": line} for n, line in enumerate(member.split("\n"), 1)]
+        elif _are_nodes(member):
+            items = cast("list[Any]", member)
+        else:
+            items = [{"n": n, "value": item} for n, item in enumerate(cast("list[Any]", member), 1)]
+            wrapped.append(key)
+        if any("table" in item for item in items):
+            return None
+        records += [{"table": key, **item} for item in items]
+    texts = [key for key, member in large.items() if isinstance(member, str)]
+    around = rest if place.around is None else _filled(place.around, place.pointer, rest)
+    layout = {"at": place.pointer, "around": around, "wrapped": wrapped, "texts": texts}
+    return records, {key: part for key, part in layout.items() if part not in ("", [])}
+
+
+def _is_large(member: Any) -> bool:
+    return (
+        len(member) > _LONG
+        if isinstance(member, str)
+        else isinstance(member, list) and len(cast("list[Any]", member)) > 1
+    )
+
+
+def _filled(around: Any, pointer: str, value: Any) -> Any:
+    """A value with another one in a place that is null."""
+    if not pointer:
+        return value
+    step, _, rest = pointer[1:].partition("/")
+    key = _unescaped(step)
+    return {**around, key: _filled(around[key], f"/{rest}" if rest else "", value)}
+
+
+def members(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """``{"member", "value"}`` for each member; arrays by their items and long texts by their lines, numbered from 1."""
+    for key, member in value.items():
+        if isinstance(member, list) and len(cast("list[Any]", member)) > 1:
+            for n, item in enumerate(cast("list[Any]", member), 1):
+                yield {"member": key, "n": n, "value": item}
+        elif isinstance(member, str) and len(member) > _LONG:
+            for n, line in enumerate(member.split("\n"), 1):
+                yield {"member": key, "n": n, "text": line}
+        else:
+            yield {"member": key, "value": member}

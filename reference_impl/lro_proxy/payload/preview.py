@@ -1,0 +1,62 @@
+"""The first records of a file, shortened, for a reader who has not opened it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, cast
+
+from lro_spec.jsonl import lossless
+from lro_spec.tokens import script_aware_estimate
+
+MOST_TOKENS = 300
+"""The largest preview."""
+_RECORDS, _LINES = 3, 10
+_SHARE = 4
+"""At most one record of so many is shown, if there are several: a preview is no copy."""
+_WIDTHS = ((100, 6), (60, 4), (30, 2), (15, 1))
+"""Characters of a text and members of a list or an object within a record, from the widest preview to the narrowest."""
+_MOST_MEMBERS = 40
+_LONGEST_LINE = 1 << 20
+_LONG_UNBROKEN, _UNBROKEN = 200, 20
+"""A text that has no blank in so many characters, such as base64, and the characters that are shown of it."""
+
+
+def preview(lines: Iterable[bytes], count: int, tokens: int = MOST_TOKENS) -> list[Any]:
+    """The first records, or texts of lines, in at most *tokens*; fewer or none if they do not fit."""
+    most = max(1, min(_LINES, count // _SHARE))
+    first = list(islice(lines, most))
+    if not first or any(len(line) > _LONGEST_LINE for line in first):
+        return []
+    records = [lossless.parse(line) for line in first]
+    if all(list(record) == ["n", "text"] and isinstance(record["text"], str) for record in records):
+        records = [record["text"] for record in records]
+    else:
+        del records[_RECORDS:]
+    for text, members in _WIDTHS:
+        shown = [_shortened(record, text, members, _MOST_MEMBERS) for record in records]
+        while len(shown) > (1 if text < _WIDTHS[0][0] else 2) and _size(shown) > tokens:
+            shown.pop()
+        if _size(shown) <= tokens:
+            return shown
+    return []
+
+
+def _size(shown: list[Any]) -> int:
+    return script_aware_estimate(lossless.dump(shown).decode("utf-8", "replace"))
+
+
+def _shortened(value: Any, text: int, members: int, outermost: int) -> Any:
+    if isinstance(value, str):
+        if len(value) > _LONG_UNBROKEN and not any(map(str.isspace, value[:_LONG_UNBROKEN])):
+            text = min(text, _UNBROKEN)
+        return value if len(value) <= text else f"{value[:text]}… ({len(value)} characters)"
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        shown = [_shortened(item, text, members, members) for item in items[:members]]
+        return shown if len(items) <= members else [*shown, f"… ({len(items)} items)"]
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        shown = {key: _shortened(fields[key], text, members, members) for key in islice(fields, outermost)}
+        return shown if len(fields) <= outermost else {**shown, "…": f"{len(fields)} members"}
+    return value

@@ -1,0 +1,45 @@
+"""Size limits of single tools: ``_meta["anthropic/maxResultSizeChars"]`` in `tools/list`, which Claude Code reads.
+
+It keeps results above 50,000 characters out of the context, and a tool may declare another limit. So a declared limit
+is a threshold that the server's author has chosen; and a tool whose threshold is above the client's limit must declare
+it, or else the client replaces what the proxy leaves inline.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from lro_proxy.wire.jsonrpc import Message, members
+
+KEY = "anthropic/maxResultSizeChars"
+CLIENT_LIMIT = 50_000
+"""Characters of a result that Claude Code shows if the tool declares no limit."""
+_MOST = 500_000
+"""The highest limit that it accepts."""
+_CHARACTERS_A_TOKEN = 4
+
+
+def declared(tool: Message) -> int | None:
+    """The limit that an entry of `tools/list` declares, in characters; None if it declares none."""
+    limit = members(tool.get("_meta")).get(KEY)
+    return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0 else None
+
+
+def threshold_for(characters: int) -> int:
+    """The threshold in tokens that stands for a limit."""
+    return characters // _CHARACTERS_A_TOKEN
+
+
+def declare(tool: Message, threshold: int | None) -> bool:
+    """Declare a limit if the results that stay inline may exceed the client's; True if changed.
+
+    *threshold* is the tool's in tokens; None: its results are never offloaded.
+    """
+    needed = _MOST if threshold is None else min(threshold * _CHARACTERS_A_TOKEN, _MOST)
+    if needed <= (declared(tool) or CLIENT_LIMIT):
+        return False
+    meta: Any = tool.setdefault("_meta", {})
+    if not isinstance(meta, dict):
+        return False
+    cast("Message", meta)[KEY] = needed
+    return True

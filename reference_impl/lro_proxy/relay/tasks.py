@@ -1,0 +1,57 @@
+"""Results of tools that come later, as MCP tasks: which call made a task, and the result within a message about one.
+
+Under MCP 2025-11-25 the answer to `tasks/result` is the tool's result itself. In the extension of 2026-07-28, the
+answer to `tasks/get` and the notification `notifications/tasks` describe the task, with the result as a member.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import orjson
+
+from lro_proxy.relay.pending import Request
+from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, raw_member, serialise
+
+NOTIFICATION = "notifications/tasks"
+_MOST_TASKS = 1000
+Line = bytes | bytearray
+
+
+class Tasks:
+    """The calls that have made tasks, by the task's id; only the latest ones are remembered."""
+
+    def __init__(self) -> None:
+        self._calls: OrderedDict[str, Request] = OrderedDict()
+
+    def remember(self, call: Request, result: Message) -> None:
+        """Remember a call whose result, as parsed, is a task."""
+        id = members(result.get("task")).get("taskId", result.get("taskId"))
+        if isinstance(id, str):
+            self._calls[id] = call
+            if len(self._calls) > _MOST_TASKS:
+                self._calls.popitem(last=False)
+
+    def attribute(self, request: Request) -> None:
+        """Give a request about a task the tool and the arguments of the call that made it, if that is known."""
+        call = self._calls.get(request.task or "")
+        if call is not None:
+            request.tool, request.arguments = call.tool, call.arguments
+
+
+def rewrite_result(line: Line, member: str, rewrite: Callable[[bytes], bytes | None]) -> bytes | None:
+    """The line of a message whose *member* describes a completed task, with its result rewritten; None if it stays.
+
+    *rewrite* gets a line with the result alone, as if it answered a call. Raises `ValueError`.
+    """
+    message = parse_lossless(line)
+    task = members(message.get(member))
+    if task.get("status") != "completed" or not isinstance(task.get("result"), dict):
+        return None
+    result = raw_member(raw_member(line, member).encode(), "result")
+    rewritten = rewrite(f'{{"result":{result}}}'.encode())
+    if rewritten is None:
+        return None
+    task["result"] = orjson.Fragment(raw_member(rewritten, "result"))
+    return serialise(message)
