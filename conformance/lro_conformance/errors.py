@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 
 import click
@@ -44,5 +43,5 @@ def missing_extra(problem: ImportError) -> str | None:
 def require(extra: str) -> None:
     """Raise `ModuleNotFoundError` if a package of an extra is not installed."""
     for package in sorted(EXTRAS[extra]):
-        if sys.modules.get(package, package) is None or find_spec(package) is None:
+        if find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)
