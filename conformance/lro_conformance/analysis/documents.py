@@ -179,8 +179,9 @@ def subject(one: Document, finding: Finding) -> Marked | Command:
     place = _PLACE.match(finding.pointer)
     if place is not None:
         return commands_of(one.call)[int(place[1])]
-    pointer = f"{'descriptor' if finding.line is None else 'line'} {finding.pointer}" if finding.pointer else ""
-    return Marked(one.call, tuple(_marked(one, finding)), pointer)
+    document = "descriptor" if finding.line is None else "line"
+    at = f"{document} {finding.pointer}: {finding.kind}" if finding.pointer else ""
+    return Marked(one.call, tuple(_marked(one, finding)), at)
 
 
 def _marked(one: Document, finding: Finding) -> Iterator[str]:

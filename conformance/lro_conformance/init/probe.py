@@ -180,7 +180,7 @@ def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> No
     usual, texts = dict(found.profile.settings), None
     known: dict[str, Setting | None] = dict.fromkeys(SETTINGS)
     for name in SETTINGS:
-        report(f"looking for the way of {name}")
+        report(f"looking for the way to set {name}")
         ways = [w for w in (usual.get(name),) if w is not None]
         for documented in (True, False):
             if not documented:

@@ -39,7 +39,8 @@ class CheckResult:
     """Location of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing is
     recorded."""
     place: str = ""
-    """Place in a document, such as ``descriptor /jq_recipes``; failures at one place are likely to have one cause."""
+    """Place in a document and the kind of deviation, such as ``descriptor /summary/count: wrong-value``; failures with
+    the same place are likely to have one cause."""
     elsewhere: bool = False
     """True if only trials that the check does not ask for show the failure, such as the explorer."""
 

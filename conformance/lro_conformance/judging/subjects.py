@@ -26,7 +26,7 @@ def location_of(at: object) -> str:
 
 @singledispatch
 def place_of(at: object) -> str:
-    """The place in a document that a subject is about, such as ``descriptor /jq_recipes``; empty if it is none."""
+    """The place in a document that a subject is about (`CheckResult.place`); empty if it is none."""
     return ""
 
 

@@ -486,7 +486,7 @@ class TestInject:
         ):
             result = judged("inject.decided_before_budgeting", survey=made, edges=edges)
             assert result.verdict is expected
-        assert result.observed == "inject's threshold is not exact for another reason"
+        assert result.observed == "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07"
 
 
 def ulid(milliseconds: int, random: int) -> str:
