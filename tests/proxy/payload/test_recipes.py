@@ -21,6 +21,7 @@ from lro_proxy import Interceptor
 from lro_proxy.payload.result import of_program
 from lro_reference.settings import Settings
 from lro_reference.writer import encode
+from lro_spec.editions import EDITIONS
 from lro_spec.messages import JqRecipe, OffloadResponse
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.runner import JqRunner
@@ -233,6 +234,17 @@ def test_a_descriptor_of_any_form_that_may_be_valid_is(folder: Path, form: str) 
     for value in ({"rows": [{"id": n, "state": "ab"[n % 2]} for n in range(90)]}, "a line\n" * 500):
         findings = list(validate_descriptor(offloaded(folder, value, form=form)))
         assert [finding for finding in findings if finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize("form", ["full", "compact"])
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_descriptors_of_captured_results_are_valid_by_every_edition(
+    tmp_path: Path, capture: Capture, form: str
+) -> None:
+    descriptor = capture.descriptor(tmp_path, form=form)
+    for edition in EDITIONS:
+        findings = list(validate_descriptor(descriptor, edition=edition))
+        assert [finding for finding in findings if finding.severity == "error"] == [], edition
 
 
 def test_a_pointer_has_a_path_and_a_sentence(folder: Path) -> None:
