@@ -121,7 +121,8 @@ def _first_character(utf8: bytes | bytearray) -> bytes:
 
 def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
     if isinstance(value, JsonLines):
-        return Shape(value.lines, value.records, {"format": "jsonl", **extra, "ending": value.ending})
+        extra = {"format": "jsonl", **extra, "ending": value.ending}
+        return Shape(value.lines, value.records, extra, is_well_formed=value.is_well_formed)
     if value is not None:
         return _of_value(value, extra)
     return _of_form(text, extra) or text_shape(text, extra)

@@ -7,7 +7,7 @@ text has it. JSON and Python's spelling of it are no forms of this list: a value
 
 from __future__ import annotations
 
-from lro_proxy.payload.forms import lines, pieces, python, tables
+from lro_proxy.payload.forms import lines, pieces, python, stanzas, tables
 from lro_proxy.payload.forms.form import MOST_AT_ONCE, Data, Form, Shape
 
 FORMS: tuple[Form, ...] = (
@@ -21,6 +21,7 @@ FORMS: tuple[Form, ...] = (
     pieces.DEFINITIONS,
     pieces.SECTIONS,
     pieces.ELEMENTS,
+    stanzas.STANZAS,
 )
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 

@@ -24,6 +24,8 @@ class JsonLines:
     records: Batched[Any]
     ending: str
     """The text after the last line."""
+    is_well_formed: bool
+    """True if no line has half of a surrogate pair."""
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
@@ -33,11 +35,13 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     first = text.find(b"\n", 0, stop)
     if first < 1 or text[first - 1 : first] != b"}":
         return None
-    count = 0
+    count, is_well_formed = 0, True
     for block in _blocks(text, stop):
         lines = block.split(b"\n")
         if not _are_objects(lines, block):
-            return None
+            if not _are_unusual_objects(lines, block):
+                return None
+            is_well_formed = False
         count += len(lines)
     return JsonLines(
         BatchedLines(count, lambda: _blocks(text, stop)),
@@ -47,6 +51,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
             lambda: map(_array, _blocks(text, stop)),
         ),
         ending,
+        is_well_formed,
     )
 
 
@@ -62,7 +67,7 @@ def _are_objects(lines: list[bytes], block: bytes) -> bool:
             for line in lines:
                 lossless.parse(line)
     except ValueError:
-        return _are_unusual_objects(lines, block)
+        return False
     return True
 
 
@@ -75,7 +80,7 @@ def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
     """True for objects that only Python's parser accepts: with half of a surrogate pair as an escape."""
     try:
         block.decode()
-        return all(isinstance(lossless.parse(line), dict) for line in lines)
+        return all(line.startswith(b"{") and isinstance(lossless.parse(line), dict) for line in lines)
     except ValueError:
         return False
 
