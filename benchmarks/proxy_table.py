@@ -1,4 +1,4 @@
-"""What a question about a large result costs behind the proxy: ``python -m benchmarks.proxy_table [DIR] [--write]``.
+"""Cost of a question about a large result behind the proxy: ``python -m benchmarks.proxy_table [DIR] [--write]``.
 
 For each capture in DIR (default: tests/data/captures; ``captures.py --large DIR`` makes large ones) the scripted
 assistant of the tests answers a question of tests/data/questions.yaml with a shell. Tokens are four characters each: of

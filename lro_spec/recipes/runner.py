@@ -185,7 +185,7 @@ _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
-"""The same, and words after which it may be evaluated in part: then jq would go on with the inputs that are left."""
+"""These words, and those after which it may be evaluated in part: then jq would go on with the inputs that are left."""
 
 
 def _with_inputs(call: JqCall) -> str | None:

@@ -1,4 +1,4 @@
-"""How much a descriptor says of a file whose records are not memories."""
+"""Forms of the descriptor of a file whose records are not memories, by how much they say."""
 
 from __future__ import annotations
 

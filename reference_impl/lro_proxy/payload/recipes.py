@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from lro_proxy.payload.fields import Fields, Path, is_name
@@ -194,7 +194,10 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
             "-rs",
             f"map(select({number})) | sort_by(-({number}))[:{_TOP}][] | {row}",
         )
-    yield _in_full(fields, first, bound)
+    if fields.identity is not None:
+        yield _in_full(fields, first, bound)
+    if fields.grouping is not None and (value := _member(first, fields.grouping)) is not None:
+        yield _of_group(fields, fields.grouping, value, first, bound)
     if fields.weighing is not None:
         figures = "{count: length, sum: add, mean: (add / length), min: min, max: max}"
         yield _Draft(
@@ -202,15 +205,23 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
             "-rs",
             f"map({_number(fields, fields.weighing)}) | select(length > 0) | {figures} | tostring | .[:{_WIDEST}]",
         )
-    if fields.grouping is not None and (value := _member(first, fields.grouping)) is not None:
-        yield _Draft(
-            f"Records of one {_display(fields.grouping)}, first {_ROWS}",
-            "-rn",
-            f"limit({_ROWS}; inputs | select({_jq(fields.grouping)} == {_dumped(value)}) | {table})",
-            most=f"limit({_ROWS}; $all[] | {table})",
-        )
+    if fields.identity is None:
+        yield _in_full(fields, first, bound)
     yield _Draft(f"The first {_ROWS}: {named}", "-r", table, ("head", _ROWS))
     yield _Draft("How many records have a word", "-n", f"[inputs | {anywhere}] | length")
+
+
+def _of_group(fields: Fields, path: Path, value: Any, first: Mapping[str, Any], bound: Bound) -> _Draft:
+    """A recipe for the records of the first one's group, with the columns that it has."""
+    own = replace(fields, columns=tuple(column for column in fields.columns if column[0] in first))
+    row, named = _table(own, bound, _ROWS)
+    differ = f": {named}" if own != fields else ""
+    return _Draft(
+        f"Records of one {_display(path)}, first {_ROWS}{differ}",
+        "-rn",
+        f"limit({_ROWS}; inputs | select({_jq(path)} == {_dumped(value)}) | {row})",
+        most=f"limit({_ROWS}; $all[] | select({_jq(path)} == {_dumped(value)}) | {row})",
+    )
 
 
 def _lines_within(fields: Fields, pages: Path, bound: Bound) -> _Draft:

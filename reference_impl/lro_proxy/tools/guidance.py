@@ -37,7 +37,7 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
 
 
 def brief(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
-    """The same in two sentences, for a small descriptor."""
+    """Advice in two sentences, for a small descriptor."""
     summary = response.summary
     noun = "lines of text" if response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
     way = "this file_path and a jq filter as `query`" if "lro_extract" in names else "this file"

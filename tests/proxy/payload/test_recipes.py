@@ -21,6 +21,7 @@ from lro_proxy import Interceptor
 from lro_proxy.payload.result import of_program
 from lro_reference.settings import Settings
 from lro_reference.writer import encode
+from lro_spec.editions import EDITIONS
 from lro_spec.messages import JqRecipe, OffloadResponse
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.runner import JqRunner
@@ -235,6 +236,17 @@ def test_a_descriptor_of_any_form_that_may_be_valid_is(folder: Path, form: str) 
         assert [finding for finding in findings if finding.severity == "error"] == []
 
 
+@pytest.mark.parametrize("form", ["full", "compact"])
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_descriptors_of_captured_results_are_valid_by_every_edition(
+    tmp_path: Path, capture: Capture, form: str
+) -> None:
+    descriptor = capture.descriptor(tmp_path, form=form)
+    for edition in EDITIONS:
+        findings = list(validate_descriptor(descriptor, edition=edition))
+        assert [finding for finding in findings if finding.severity == "error"] == [], edition
+
+
 def test_a_pointer_has_a_path_and_a_sentence(folder: Path) -> None:
     descriptor = offloaded(folder, "a line\n" * 500, form="pointer")
     assert list(descriptor) == ["offloaded", "file_path", "guidance"]
@@ -246,8 +258,9 @@ def test_a_pointer_has_a_path_and_a_sentence(folder: Path) -> None:
 @pytest.mark.skipif(not CAPTURES, reason="there are no captures")
 @pytest.mark.parametrize(("form", "most"), [("full", 600), ("compact", 250), ("pointer", 60)])
 def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None:
-    with TemporaryDirectory(prefix="lro") as short:  # the usual folder is /tmp itself
-        texts = [capture.answer(Path(short), form=form)["content"][0]["text"] for capture in CAPTURES]
+    with TemporaryDirectory(prefix="lro") as folder:
+        texts = [capture.answer(Path(folder), form=form)["content"][0]["text"] for capture in CAPTURES]
+    texts = [text.replace(folder, "/tmp") for text in texts]  # the usual folder
     assert sum(map(script_aware_estimate, texts)) / len(texts) <= most
 
 
