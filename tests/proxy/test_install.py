@@ -207,6 +207,33 @@ def test_what_was_changed_since_is_kept(home: Path, capsys: pytest.CaptureFixtur
     assert (home / "mcp.json.before-lro").read_text() == COMMENTED
 
 
+def test_a_client_may_have_written_the_file_again(home: Path) -> None:
+    """Claude Code does that all the time."""
+    path = home / ".claude.json"
+    was = {"seen": 1, "mcpServers": {"a": {"command": "x"}, "b": {"command": "y", "args": ["z"], "env": {}}}}
+    path.write_text(json.dumps(was))
+    assert main(["--install", "claude-code"]) == 0
+    assert main(["--install", "claude-code", "--server", "c", "--", "w"]) == 0
+    now = json.loads(path.read_text())
+    assert list(now["mcpServers"]) == ["a", "b", "c"]
+    path.write_text(json.dumps(now | {"seen": 2}, indent=4))
+    assert main(["--install", "claude-code", "--undo"]) == 0
+    assert json.loads(path.read_text()) == was | {"seen": 2}
+
+
+@pytest.mark.parametrize("others", [[], ["p"], ["p", "q"]])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_added_server_is_removed_from_among_others(home: Path, others: list[str], first: bool) -> None:
+    path = home / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {name: {"url": "u"} for name in others}}))
+    assert main(["--install", "cursor", "--file", str(path), "--", "x"]) == 0
+    servers = json.loads(path.read_text())["mcpServers"]
+    servers = dict(sorted(servers.items(), key=lambda one: (one[0] == "x") is not first))
+    path.write_text(json.dumps({"mcpServers": servers}, indent="\t"))
+    assert main(["--install", "cursor", "--file", str(path), "--undo"]) == 0
+    assert list(json.loads(path.read_text())["mcpServers"]) == others
+
+
 def test_through_a_link_the_file_itself_is_edited(home: Path) -> None:
     real, link = home / "real.json", home / "link.json"
     real.write_text('{"mcpServers": {"a": {"command": "x"}}}')

@@ -82,7 +82,8 @@ class Ledger:
         costs = {"in descriptors": total.descriptors, "read back": total.read_back, "in tools/list": total.listed}
         spent = ", ".join(f"{tokens:,} {what}" for what, tokens in costs.items() if tokens)
         return (
-            f"{total.calls:,} results, {total.offloaded:,} of them offloaded: {total.saved:,} tokens saved "
+            f"{total.calls:,} {'result' if total.calls == 1 else 'results'}, {total.offloaded:,} of them offloaded: "
+            f"{total.saved:,} tokens saved "
             f"({total.shown:,} not shown{f'; {spent}' if spent else ''}). More: lro gain"
         )
 

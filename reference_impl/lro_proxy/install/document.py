@@ -52,6 +52,11 @@ class Document(ABC):
     def assignment(self, arguments: str, place: Place) -> str:
         """The text that adds ``args`` after the value of ``command``."""
 
+    def removal(self, server: str) -> tuple[int, int] | None:
+        """The part of the text without which the server is gone; None if that is not known."""
+        del server
+        return None
+
     @abstractmethod
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
         """Where another server is inserted, and its text."""
@@ -98,6 +103,18 @@ class Json(Document):
         if section is None:
             return self._append(self._root, self.section, {server: entry})
         return self._append(section.node, server, entry)
+
+    def removal(self, server: str) -> tuple[int, int] | None:
+        """The part of the text without which the server is gone: the member, and the comma that belongs to it."""
+        section = self._root.members[self.section].node
+        names = list(section.members)
+        place = names.index(server)
+        member = section.members[server]
+        if place:
+            return section.members[names[place - 1]].node.stop, member.node.stop
+        if len(names) > 1:
+            return member.start, section.members[names[1]].start
+        return section.start + 1, section.stop - 1
 
     def _append(self, node: jsonc.Node, key: str, value: object) -> tuple[int, str]:
         inside = self._indent(node)

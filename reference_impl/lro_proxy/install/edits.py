@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
-from lro_proxy.install.document import Document
+from lro_proxy.install.document import Document, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Edit:
     new: str
     lead: int = 0
     """Length of the inserted text before the server's name."""
+    value: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The members of the server's entry that the edit has set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
     place = after.find(server)
     if place is None:
         raise ValueError(f"{server} cannot be inserted")
-    edit = Edit(server, "", "", text, place.start - start)
+    edit = Edit(server, "", "", text, place.start - start, entry)
     return _apply(document, [(start, start, edit)], expected, {server: "added behind lro proxy"})
 
 
@@ -87,15 +89,33 @@ def undo(document: Document, edits: Sequence[Edit]) -> Edited:
 
 
 def _undo(document: Document, edit: Edit) -> Document | None:
-    """The document without an edit; None if the text is no longer as the edit left it."""
+    """The document without an edit; None if the entry is no longer as the edit left it."""
     place = document.find(edit.server)
     if place is None or (edit.part and edit.part not in place.parts):
         return None
     start = place.parts[edit.part][0] if edit.part else place.start - edit.lead
+    stop = start + len(edit.new)
     if start < 0 or not document.text.startswith(edit.new, start):
+        span = _rewritten(document, edit, place)
+        if span is None:
+            return None
+        start, stop = span
+    return type(document)(document.text[:start] + edit.old + document.text[stop:], document.section)
+
+
+def _rewritten(document: Document, edit: Edit, place: Place) -> tuple[int, int] | None:
+    """The part of the text to replace if the client has written the same values again in its own way."""
+    entry = document.servers[edit.server]
+    if any(entry.get(key) != part for key, part in edit.value.items()) or not edit.value:
         return None
-    text = document.text[:start] + edit.old + document.text[start + len(edit.new) :]
-    return type(document)(text, document.section)
+    if not edit.part:
+        return document.removal(edit.server) if entry == edit.value else None
+    start, stop = place.parts[edit.part]
+    if len(edit.value) == 1:
+        return start, stop
+    after = place.parts["args"]  # were added after the command
+    between = document.text[stop : after[0]]
+    return (start, after[1]) if re.fullmatch(r'\s*,\s*"args"\s*:\s*', between) else None
 
 
 def is_proxy(words: Sequence[object]) -> bool:
@@ -131,10 +151,13 @@ def _wrapping(document: Document, name: str, proxy: Sequence[str]) -> Iterator[t
     if "args" in place.parts:
         begin, end = place.parts["args"]
         old = document.text[begin:end]
-        yield begin, end, Edit(name, "args", old, _prepended(old, arguments, is_empty=not entry["args"]))
+        new = _prepended(old, arguments, is_empty=not entry["args"])
+        yield begin, end, Edit(name, "args", old, new, value={"args": [*arguments, *entry["args"]]})
+        value: dict[str, Any] = {"command": proxy[0]}
     else:
         program += document.assignment(f"[{', '.join(map(_quoted, arguments))}]", place)
-    yield start, stop, Edit(name, "command", document.text[start:stop], program)
+        value = {"command": proxy[0], "args": arguments}
+    yield start, stop, Edit(name, "command", document.text[start:stop], program, value=value)
 
 
 def _prepended(array: str, words: Sequence[str], *, is_empty: bool) -> str:
