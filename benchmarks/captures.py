@@ -95,7 +95,10 @@ class Site:
 
     def __init__(self, folder: Path, port: int) -> None:
         handler = partial(_Handler, directory=str(folder))
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        try:
+            self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        except OSError:  # the port is in use; it stands in the results of `fetch` and `playwright` only
+            self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> str:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

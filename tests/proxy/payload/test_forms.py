@@ -161,6 +161,7 @@ def test_columns_of_numbers_are_numbers_and_their_gaps_are_null() -> None:
 
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(table=tables(), pad=st.sampled_from(["one", "none", "wide"]))
+@example(table=(["c", "q"], [["", "0\t0"]] * 3), pad="none")
 def test_a_markdown_table_is_rebuilt(table: tuple[list[str], list[list[str]]], pad: str) -> None:
     names, rows = table
     cells = [[cell.strip().replace("|", "\\|") for cell in row] for row in [names, *rows]]

@@ -12,9 +12,9 @@ from lro_proxy.payload.forms.form import MOST_AT_ONCE, Data, Form, Shape
 
 FORMS: tuple[Form, ...] = (
     lines.DIFF,
-    tables.SEPARATED,
     tables.MARKDOWN,
     tables.HTML,
+    tables.SEPARATED,
     lines.LOG,
     lines.HITS,
     lines.OUTLINE,

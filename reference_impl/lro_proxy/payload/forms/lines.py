@@ -216,29 +216,27 @@ def _log(text: Data) -> Shape | None:
 
 
 def _entries(lines: Iterable[str], template: Mapping[str, str | None]) -> Iterator[Record]:
+    before, gap, gap2, gap3 = (re.escape(template[name] or "") for name in ("before", "gap", "gap2", "gap3"))
+    timed = re.compile(f"{before}({_TIME}){gap}(.*)", re.DOTALL)
+    logger = rf"([A-Za-z_][\w.\-/]*){gap2}" if gap2 else ""
+    full = re.compile(f"{before}({_TIME}){gap}{logger}({_LEVEL}){gap3}(.*)", re.DOTALL) if gap3 else timed
+    fields = ("time", *(("logger",) if gap2 else ()), *(("level",) if gap3 else ()), "text")
     pending: Record | None = None
     for line in lines:
-        record = _entry(line, template)
-        if "time" in record or pending is None or "time" not in pending:
-            if pending is not None:
-                yield pending
-            pending = record
-        else:  # a trace, or whatever else the entry goes on with
+        if (entry := full.fullmatch(line)) is not None:
+            record = dict(zip(fields, entry.groups(), strict=True))
+        elif (entry := timed.fullmatch(line)) is not None:
+            record = {"time": entry[1], "text": entry[2]}
+        elif pending is not None and "time" in pending:  # a trace, or whatever else the entry goes on with
             pending["text"] += f"\n{line}"
+            continue
+        else:
+            record = {"text": line}
+        if pending is not None:
+            yield pending
+        pending = record
     if pending is not None:
         yield pending
-
-
-def _entry(line: str, template: Mapping[str, str | None]) -> Record:
-    full = _ENTRY.fullmatch(line)
-    if full is not None and all(full[name] == part for name, part in template.items()):
-        return {name: full[name] for name in ("time", "logger", "level", "text") if full[name] is not None}
-    timed = _TIMED.match(line)
-    if timed is not None:
-        start = f"{template['before']}{timed['time']}{template['gap']}"
-        if line.startswith(start):
-            return {"time": timed["time"], "text": line[len(start) :]}
-    return {"text": line}
 
 
 def _log_line(extra: Extra, record: Mapping[str, Any]) -> str:
