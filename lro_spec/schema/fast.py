@@ -6,8 +6,9 @@ libraries are known to agree (`refusal_is_final`), and explains the refusal. Tes
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from lro_spec.schema.bundled import json_schema
@@ -131,8 +132,19 @@ def _built(schema: Any) -> FastValidator | None:
 
 
 def _validator(schema: Any) -> Any:
+    """The validator of a schema, made once for all descriptors that have the same schema."""
+    try:
+        text = json.dumps(schema)
+    except (ValueError, RecursionError, TypeError):
+        return None
+    return _validator_of(text)
+
+
+@lru_cache(maxsize=64)
+def _validator_of(text: str) -> Any:
     import jsonschema_rs as rs  # imported here because `lro --help` does not need it
 
+    schema = json.loads(text)
     try:
         options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)
         return rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)

@@ -8,13 +8,10 @@ import shutil
 import subprocess
 import sys
 from datetime import date
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import yaml
-from jsonschema import Draft7Validator
 
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
@@ -25,24 +22,14 @@ from tests.support.action import ACTION, Step
 from tests.support.paths import ROOT
 from tests.support.renderings import UNSAFE
 from tests.support.report_samples import hostile, judged, mixed, report
+from tests.support.schemastore import problems
 
 PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@cache
-def schema(name: str) -> Draft7Validator:
-    """A schema of SchemaStore, as check-jsonschema carries it."""
-    path = files("check_jsonschema") / "builtin_schemas" / "vendor" / f"{name}.json"
-    return Draft7Validator(json.loads(path.read_text(encoding="utf-8")))
-
-
 def block(word: str) -> str:
     return next(b for b in BLOCKS if word in b)
-
-
-def problems(name: str, value: object) -> list[str]:
-    return [f"{list(e.absolute_path)}: {e.message[:200]}" for e in schema(name).iter_errors(value)]
 
 
 class TestShapes:

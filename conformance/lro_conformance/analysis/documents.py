@@ -224,8 +224,7 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     offloaded = [c for c in calls if c.outcome == "offloaded"]
     real = _without_links(survey.real)
     for call in offloaded:
-        unknown = details.reason_for_no_level(call)
-        request = Request(call.operation, details.level_of(call) if unknown is None else None)
+        request, unknown = _request(call, details)
         key = _digest(call, request)
         if key not in known:
             known[key] = validated(call, request, edition, unknown=unknown, real=real)
@@ -235,6 +234,22 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
         for key, times in _twice(call.records or []).items():
             duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
     return Documents(tuple(validated_calls), duplicate_ids)
+
+
+def prepare(survey: Survey, details: DetailLevels, evidence: object, edition: Edition) -> Iterator[None]:
+    """Validate the documents of some evidence, one at a time, before all evidence is there: each call keeps its own."""
+    real = _without_links(survey.real)
+    for call in calls_in(evidence):
+        if call.outcome == "offloaded" and call.operation in survey.operations:
+            request, unknown = _request(call, details)
+            validated(call, request, edition, unknown=unknown, real=real)
+            yield
+
+
+def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
+    """What a call asked for, and the reason why its detail level is unknown."""
+    unknown = details.reason_for_no_level(call)
+    return Request(call.operation, details.level_of(call) if unknown is None else None), unknown
 
 
 @derived

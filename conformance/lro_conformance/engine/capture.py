@@ -72,10 +72,13 @@ class Capture:
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
-    def run(self, jobs: int, on_evidence: Callable[[], str | None] = lambda: None) -> CapturedRun:
+    def run(
+        self, jobs: int, on_evidence: Callable[[], str | None] = lambda: None, meanwhile: Callable[[], bool] = bool
+    ) -> CapturedRun:
         """Run all trials, *jobs* at a time.
 
         *on_evidence* is called in this thread whenever `evidence` has grown; if it returns a reason, the run ends.
+        *meanwhile* is called again and again while trials run: it does some work, and returns False if there is none.
         """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
@@ -94,7 +97,7 @@ class Capture:
                 others=self._others,
             )
             try:
-                self._run_trials(lab, jobs, on_evidence)
+                self._run_trials(lab, jobs, on_evidence, meanwhile)
             except BaseException:
                 workspace.abort()  # stop waiting for replies
                 raise
@@ -159,7 +162,9 @@ class Capture:
         self._shortage = self._shortage or shortage
         self.end(workspace, shortage)
 
-    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], str | None]) -> None:
+    def _run_trials(
+        self, lab: Lab, jobs: int, on_evidence: Callable[[], str | None], meanwhile: Callable[[], bool]
+    ) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
@@ -186,6 +191,8 @@ class Capture:
                 if (reason := on_evidence()) is not None:
                     self.end(lab.workspace, reason)
                     return
+                while not any(f.done() for f in under_way) and meanwhile():
+                    pass
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
 from lro_conformance.analysis.decided import decided_calls
+from lro_conformance.analysis.documents import NOT_DOCUMENTS, prepare
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
-from lro_conformance.engine.plan import EXPLORERS, Plan
+from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge
@@ -51,6 +53,25 @@ class Judgement:
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
         self._shortage = ""
+        self._preparation = self._prepare()
+
+    def prepare(self) -> bool:
+        """Do a small part of the work that is due when all evidence is there. Returns False if there is none yet."""
+        return next(self._preparation)
+
+    def _prepare(self) -> Iterator[bool]:
+        prepared: set[str] = set()
+        while True:
+            survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
+            fresh = [name for name in self._evidence.captured if name not in prepared]
+            if isinstance(survey, Survey) and survey.offloaded:
+                details = self._evidence.select(["details"])["details"]
+                for name in (n for n in fresh if n not in NOT_DOCUMENTS):
+                    with suppress(Exception):  # raised again, and told, when all evidence is judged
+                        for _ in prepare(survey, details, self._evidence.captured[name], edition):
+                            yield True
+            prepared.update(fresh)
+            yield False
 
     def advance(self) -> None:
         """Judge every check whose evidence has been captured."""
@@ -78,7 +99,7 @@ class Judgement:
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
-            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORERS)):
+            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
                 continue
             names = Plan.least(check)
             if names not in evidence:

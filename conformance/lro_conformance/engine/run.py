@@ -102,7 +102,7 @@ def _certify(
         return None if failed is None else f"the run ended at the first failure, of {failed} (--fail-fast)"
 
     try:
-        run = capture.run(jobs or os.cpu_count() or 1, on_evidence)
+        run = capture.run(jobs or os.cpu_count() or 1, on_evidence, judgement.prepare)
     except ProfileError as problem:
         raise ProfileError(masks.value(problem.problems)) from None
     report = judgement.report(run)

@@ -35,6 +35,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
 _TASK_MS = 60_000
 """Time in milliseconds for which a server is asked to keep a task."""
 _POLL_S = 0.05
+SETTLED_S, PROMPT_S = 0.05, 0.01
+"""Seconds to wait for output after a response: for any at all, and on another channel for what one has shown."""
 _CLEANUP_TOOL = "run_custodial_task"
 
 
@@ -399,14 +401,20 @@ class Bench:
         """Wait, unless the run is aborted meanwhile."""
         self.launcher.workspace.pause(seconds)
 
-    def events(self, name: str) -> list[str]:
-        """Events *name*, each after its channel: notifications, stderr, or the event file."""
+    def events(self, name: str, known: int | None = None) -> list[str]:
+        """Events *name*, each after its channel: notifications, stderr, or the event file.
+
+        If there are more than the *known* ones already, no further ones are waited for.
+        """
+        if known is not None and len(found := [line for line in self.output(PROMPT_S) if name in line]) > known:
+            return found
         return [line for line in self.output() if name in line]
 
-    def output(self) -> list[str]:
-        """Lines from every channel (notifications, stderr, event file), each after its channel."""
+    def output(self, wait_s: float = SETTLED_S) -> list[str]:
+        """Lines from every channel (notifications, stderr, event file), each after its channel, after a wait for more
+        of them."""
         with self.lock:
-            self.server.drain(0.05)
+            self.server.drain(wait_s)
             lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
             lines += [f"stderr: {line}" for line in (*self.server.stderr_lines(), *self.command_stderr)]
         if self.profile.events.file_env is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -179,6 +179,10 @@ class _Scene:
     threshold: int
     has_failed: bool = False
     """True if a write of the current server has failed since it last wrote."""
+    estimates: dict[tuple[str, str | None, frozenset[str]], int] = field(
+        default_factory=dict[tuple[str, "str | None", frozenset[str]], int]
+    )
+    """E of records that came inline, by operation, detail level and ids."""
 
     def run(self) -> None:
         """Make writes fail in every way, in one server as long as it writes again whenever it can."""
@@ -195,6 +199,8 @@ class _Scene:
                     self._size_limit(bench)
             except ServerTrouble:
                 self.skipped[SIZE_LIMIT] = "the server does not start under this limit"
+        known = self.estimates
+        self.failing = [replace(f, returned_estimate=known.get(_returned(f))) for f in self.failing]
 
     def _from_start(self) -> bool:
         """Start a server whose folder is a file, and go on with it.
@@ -251,6 +257,7 @@ class _Scene:
         self._read_only(bench, folder)
         if bench.server.alive:
             self.recovered += [self._call(bench, n) for n in self.plans]
+            self._measure_returned(bench)
 
     def _read_only(self, bench: Bench, folder: Path) -> None:
         if os.geteuid() == 0:
@@ -303,7 +310,7 @@ class _Scene:
                 continue
             before = set(bench.files())
             call = self._call(bench, name, detail)
-            told = Counter(bench.events("OffloadWriteFailed"))
+            told = Counter(bench.events("OffloadWriteFailed", earlier.total()))
             events, earlier = told - earlier, told  # by line: a server may emit each event on several channels
             first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
@@ -321,18 +328,28 @@ class _Scene:
                     events_observable=self.lab.observes_events,
                     new_entries=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
-                    returned_estimate=self._estimate_of_returned(call, first),
                 )
             )
             self.has_failed = True
 
-    def _estimate_of_returned(self, call: Call, original: Call) -> int | None:
-        """E of the records that came inline, from a call that offloads only them; None unless they may be too large."""
-        records = call.records or []
-        if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
-            return None
-        alone = self.lab.kept["survey"].call(call.operation, detail=call.detail, limit=len(records))
-        return alone.estimate if alone.filed_ids == by_id(records).keys() else None
+    def _measure_returned(self, bench: Bench) -> None:
+        """Call for as many records as came inline, where they seem to exceed the threshold, now that they are written.
+
+        Records that come inline again do not exceed it.
+        """
+        for failing in self.failing:
+            call, key = failing.call, _returned(failing)
+            seems = sum(map(size, call.records or [])) * tokens_per_character(failing.original)
+            if key in self.estimates or seems <= self.threshold or not bench.server.alive:
+                continue
+            alone = bench.call(call.operation, detail=call.detail, limit=len(key[2]))
+            if by_id(alone.filed or alone.records or []).keys() == key[2]:
+                self.estimates[key] = self.threshold if alone.estimate is None else alone.estimate
+
+
+def _returned(failing: Failing) -> tuple[str, str | None, frozenset[str]]:
+    call = failing.call
+    return call.operation, call.detail, frozenset(by_id(call.records or []))
 
 
 def _within(call: Call) -> bool | None:
