@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import PROFILE_NAME
+from lro_conformance.errors import require
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.judging.check import Check, checks
 from lro_conformance.judging.results import CheckResult, Report
@@ -48,6 +49,10 @@ class PytestRun:
         """Raise `pytest.UsageError` for invalid options, an invalid profile, or an unsupported system."""
         if os.name != "posix":
             raise pytest.UsageError("lro: certifying is not supported on Windows, run it in WSL or a container")
+        try:
+            require("certify")
+        except ModuleNotFoundError as missing:
+            raise pytest.UsageError(f"lro: certifying needs {missing.name}: pip install 'lro-spec[certify]'") from None
         if self.profile is None and self._options.lro_level is not None:
             raise pytest.UsageError(f"--lro-level {self._options.lro_level}: {self.missing_server}")
         if self._options.lro_json is not None:

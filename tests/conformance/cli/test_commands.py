@@ -433,6 +433,7 @@ class TestShell:
             "compare",
             "doctor",
             "explain",
+            "gain",
             "init",
             "judge",
             "proxy",

@@ -11,9 +11,12 @@ import pytest
 from lro_conformance.engine.judgement import judge_again
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.check import checks
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.plugin.items import CheckFailureRepr
 from lro_spec.catalogue import catalogue
 from tests.servers.variants import RUN, profile_text
 from tests.support.paths import ROOT
+from tests.support.report_samples import judged
 
 pytest_plugins = ["pytester"]
 
@@ -21,6 +24,15 @@ ONE = "recall_is_offloaded"
 EVERY = [c for c in checks() if c.requirement in {r.id for r in catalogue()}]
 """The checks that the default edition has."""
 """The name of a check that needs the first look only, so that a run for it takes half a second."""
+
+
+def test_a_failure_of_a_cause_that_another_shows_is_short_and_names_it():
+    (failed,) = judged("LRO-FILE-06", Verdict.FAIL).checks
+    whole, short = (str(CheckFailureRepr.of(failed, "lro-6400", cause)) for cause in (None, "LRO-FILE-01"))
+    assert failed.evidence in whole
+    assert failed.evidence not in short
+    assert short.splitlines()[-1] == "  same cause   LRO-FILE-01, where the evidence is"
+    assert "expected of LRO-FILE-06" in short
 
 
 class Suite:
