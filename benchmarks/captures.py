@@ -3,7 +3,8 @@
 Installs the pinned servers of captures.yaml into a cache, asks each for a small result of its own form, and writes what
 came to tests/data/captures, a JSON file each: ``server`` (package and version), ``tool``, ``arguments``, ``result``.
 What changes from one run to the next (a time, a random id) stays as it came. The files that servers are asked for are
-made in a folder whose name stands in some results, so that it is the same on every machine.
+made in a folder whose name stands in some results, so that it is the same on every machine. With ``--large DIR`` the
+results are ten times as large and go to DIR, for the table of benchmarks/proxy_table.py.
 """
 
 from __future__ import annotations
@@ -38,15 +39,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="captures to make (default: all)")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "lro-captures")
+    parser.add_argument("--large", type=Path, metavar="DIR", help="write results of ten times the size to DIR instead")
     options = parser.parse_args()
+    data, folder, times = (options.large / "data", options.large, 10) if options.large else (DATA, CAPTURES, 1)
     described: Any = yaml.safe_load((HERE / "captures.yaml").read_text(encoding="utf-8"))
     servers = entries() | {name: entry_of(name, given) for name, given in described["servers"].items()}
-    shutil.rmtree(DATA, ignore_errors=True)
-    make_files(make_data(DATA, rows=200, nodes=120, modules=4, types=60))
+    shutil.rmtree(data, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    make_files(make_data(data, rows=200 * times, nodes=120 * times, modules=4 * times, types=60 * times), times)
     path = os.pathsep.join((str(ripgrep(options.cache)), os.environ["PATH"]))
     failed = 0
-    with Site(DATA) as address:
-        values = {"data": str(DATA), "site": address, "text": (DATA / "text.txt").read_text(encoding="utf-8")}
+    with Site(data, 0 if options.large else 8765) as address:
+        values = {"data": str(data), "site": address, "text": (data / "text.txt").read_text(encoding="utf-8")}
         for name in options.names or described["captures"]:
             wanted = described["captures"][name]
             try:
@@ -56,7 +60,7 @@ def main() -> int:
                 failed += 1
                 continue
             text = json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n"
-            (CAPTURES / f"{name}.json").write_text(text, encoding="utf-8")
+            (folder / f"{name}.json").write_text(text, encoding="utf-8")
             print(f"{name}: {len(text)} characters", flush=True)
     return 1 if failed else 0
 
@@ -67,7 +71,7 @@ def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str],
     command = [program, *(str(filled(argument, values)) for argument in entry.arguments)]
     env = {key: str(filled(value, values)) for key, value in entry.env.items()} | {"PATH": path}
     made: dict[str, Any] = {}
-    with ServerProcess(command, limits=LIMITS, env=env, cwd=DATA) as server:
+    with ServerProcess(command, limits=LIMITS, env=env, cwd=values["data"]) as server:
         server.initialize()
         answer = ""
         for call in calls:
@@ -89,9 +93,9 @@ def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str],
 class Site:
     """A folder served over HTTP on this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         handler = partial(_Handler, directory=str(folder))
-        self._server = ThreadingHTTPServer(("127.0.0.1", 8765), handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
 
     def __enter__(self) -> str:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -120,13 +124,13 @@ def ripgrep(cache: Path) -> Path:
 # --- further files
 
 
-def make_files(data: Path) -> None:
+def make_files(data: Path, times: int) -> None:
     """Files that the register has not: a page, a PDF, a guide, a log, several arrays, folders, changes to commit."""
     rows = [line.split(",") for line in (data / "orders.csv").read_text(encoding="utf-8").splitlines()]
     (data / "orders.html").write_text(_page(rows), encoding="utf-8")
-    (data / "guide.md").write_text(_guide(), encoding="utf-8")
-    (data / "app.log").write_text(_log(), encoding="utf-8")
-    (data / "project.json").write_text(json.dumps(_project(), indent=1), encoding="utf-8")
+    (data / "guide.md").write_text(_guide(40 * times), encoding="utf-8")
+    (data / "app.log").write_text(_log(400 * times), encoding="utf-8")
+    (data / "project.json").write_text(json.dumps(_project(times), indent=1), encoding="utf-8")
     (data / "report.pdf").write_bytes(_pdf([f"Page {n} tells of order {n * 7}." for n in range(1, 31)]))
     for area in range(12):
         folder = data / "tree" / f"area-{area}" / "notes"
@@ -159,33 +163,34 @@ def _page(rows: list[list[str]]) -> str:
     return f"<!doctype html><title>Orders</title><h1>Orders</h1>\n<table><tr>{head}</tr>\n{body}\n</table>\n"
 
 
-def _guide() -> str:
+def _guide(steps: int) -> str:
     sections = (
         f"## Step {n}\n\nDo this first, then that.\n\n- one\n- two\n\n```sh\n# not a heading\nrun --step {n}\n```\n"
-        for n in range(1, 41)
+        for n in range(1, steps + 1)
     )
     return "# Guide\n\nHow it is done.\n\n" + "\n".join(sections)
 
 
-def _log() -> str:
+def _log(entries: int) -> str:
     levels = ("INFO", "INFO", "WARNING", "INFO", "ERROR")
     lines: list[str] = []
-    for n in range(400):
-        lines.append(
-            f"2025-03-01 10:{n // 60:02}:{n % 60:02},{n:03} {levels[n % 5]} worker-{n % 3}: request {n} took {n * 3} ms"
-        )
+    for n in range(entries):
+        time = f"{10 + n // 3600}:{n // 60 % 60:02}:{n % 60:02},{n % 1000:03}"
+        lines.append(f"2025-03-01 {time} {levels[n % 5]} worker-{n % 3}: request {n} took {n * 3} ms")
         if n % 50 == 4:
             lines += ["Traceback (most recent call last):", f'  File "app.py", line {n}, in run', "ValueError: no"]
     return "\n".join(lines) + "\n"
 
 
-def _project() -> dict[str, Any]:
+def _project(times: int) -> dict[str, Any]:
     return {
         "repository": {"name": "probe", "stars": 12},
-        "issues": [{"number": n, "title": f"Issue {n}", "state": ("open", "closed")[n % 2]} for n in range(150)],
-        "pulls": [{"number": n, "title": f"Pull {n}", "merged": n % 3 == 0} for n in range(90)],
-        "labels": ["bug", "docs", "help wanted"] * 20,
-        "readme": "\n".join(f"Line {n} of the readme." for n in range(100)),
+        "issues": [
+            {"number": n, "title": f"Issue {n}", "state": ("open", "closed")[n % 2]} for n in range(150 * times)
+        ],
+        "pulls": [{"number": n, "title": f"Pull {n}", "merged": n % 3 == 0} for n in range(90 * times)],
+        "labels": ["bug", "docs", "help wanted"] * 20 * times,
+        "readme": "\n".join(f"Line {n} of the readme." for n in range(100 * times)),
     }
 
 

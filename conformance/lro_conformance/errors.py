@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 
 EXIT_OK = 0
@@ -22,3 +24,24 @@ class UsageError(click.ClickException):
     """The call or the profile is wrong. The message is one line a problem, each of which says how to correct it."""
 
     exit_code = EXIT_USAGE
+
+
+EXTRAS = {
+    "certify": frozenset(("hypothesis", "jinja2", "junitparser", "markupsafe", "pytest", "rich")),
+    "proxy": frozenset(("anyio", "httpx2", "mcp", "mcp_types")),
+    "bench": frozenset(("bpe_openai", "inspect_ai")),
+}
+"""Extras of the distribution, with the packages that they add to what validation needs."""
+
+
+def missing_extra(problem: ImportError) -> str | None:
+    """The extra that has a missing package; None if none has."""
+    package = (problem.name or "").partition(".")[0]
+    return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+
+
+def require(extra: str) -> None:
+    """Raise `ModuleNotFoundError` if a package of an extra is not installed."""
+    for package in sorted(EXTRAS[extra]):
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)

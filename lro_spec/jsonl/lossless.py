@@ -95,6 +95,9 @@ def is_whole(value: Any, data: bytes) -> bool:
     spaceless = data.translate(None, _SPACE)
     if again.translate(None, _SPACE) == spaceless:
         return True
+    # Escapes of this kind that are not JSON's are in no JSON text, so that they make no two texts the same.
+    if again.decode().encode("ascii", "backslashreplace").translate(None, _SPACE) == spaceless:
+        return True
     as_python_writes = json.dumps(value).encode()  # it spells strings and small floats differently
     return as_python_writes.translate(None, _SPACE) == spaceless or _tokens(again) == _tokens(data)
 

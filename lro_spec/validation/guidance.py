@@ -84,7 +84,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
         if not numbers or not any(known):
             continue
         if not any(_about(n, m) for n in numbers for m in known):
-            return f"{what}: it says {numbers[-1]}, the descriptor {known}"
+            return f"{what}: it says {numbers[-1]}, the descriptor {' or '.join(map(str, known))}"
     return None
 
 

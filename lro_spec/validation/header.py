@@ -1,6 +1,7 @@
 """The header line (section "Header Line").
 
-Which requirement a violation of the header's schema breaks is decided here; `lro_spec.schema.errors` words it.
+Maps violations of the header's schema to requirements; `lro_spec.schema.errors` writes their messages. Whether
+``count`` is right is known after the last line, in `lro_spec.validation.file`.
 """
 
 from __future__ import annotations

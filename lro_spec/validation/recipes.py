@@ -174,10 +174,10 @@ class RecipeJudge:
                 continue
             if wrong is not None:
                 # A newer jq than this one may have the function.
-                younger = "is not defined" in wrong
+                needs_newer_jq = "is not defined" in wrong
                 message, expected = "jq cannot compile the command's program", "a program that jq compiles"
-                where, kind = f"/jq_recipes/{index}/command", Kind.NOT_EVALUATED if younger else Kind.BAD_PROGRAM
-                severity = "warning" if younger else "error"
+                where, kind = f"/jq_recipes/{index}/command", Kind.NOT_EVALUATED if needs_newer_jq else Kind.BAD_PROGRAM
+                severity = "warning" if needs_newer_jq else "error"
                 yield Finding("LRO-REC-13", kind, where, message, expected, wrong, severity=severity)
 
     def _problem(self, call: JqCall) -> str | None:
@@ -399,7 +399,7 @@ class _Trial:
             message = f"recipe {number} does not start reading at line 2"
             hint = "skip the header, and nothing else: tail -n +2"
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
-        message = f"recipe {number} does not do what it is for ({recipe.description.lower()}{search})"
+        message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output"
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, found.expected, found.observed)
 
     def _check_with_installed_jq(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:

@@ -180,11 +180,11 @@ def distribution(said: object) -> dict[str, int | None] | None:
 def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> str | None:
     """The problem with a list of top namespaces, which may have *most* entries; None if it is right."""
     if len(said) > most:
-        return f"{len(said)} of them"
+        return f"{len(said)} are listed"
     if len(set(said)) < len(said):
-        return "one is repeated"
+        return "a namespace is listed twice"
     if counts and not said:
-        return "none"
+        return "the list is empty"
     strangers = [n for n in said if n not in counts]
     if strangers:
         return f"{show(strangers[0])} is not in the file"
@@ -208,7 +208,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
         expected = f"{whole}, as in the header, or that minus the descriptor's own cost (at least {low})"
-        yield _finding("LRO-DESC-04", "estimated_tokens", "the estimate is not the file's", expected, said)
+        yield _finding("LRO-DESC-04", "estimated_tokens", "estimated_tokens does not match the file", expected, said)
 
 
 def _length(descriptor: Mapping[str, Any], whole: int) -> int:

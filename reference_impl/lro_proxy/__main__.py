@@ -7,14 +7,23 @@ import sys
 from collections.abc import Sequence
 
 from lro_proxy import supervise
+from lro_proxy.install import is_asked_for
 from lro_proxy.options import load, server_environment
 from lro_reference.settings import SettingsError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until the client leaves; returns the exit code (2: wrong arguments, 3: no server can be started)."""
+    """Run until the client leaves; returns the exit code (2: wrong arguments, 3: no server can be started).
+
+    With ``--install`` it edits a client's configuration instead.
+    """
+    arguments = sys.argv[1:] if argv is None else argv
     try:
-        options = load(sys.argv[1:] if argv is None else argv, os.environ)
+        if is_asked_for(arguments):
+            from lro_proxy.install.command import main as install  # keeps the start of a proxy fast
+
+            return install(arguments, os.environ)
+        options = load(arguments, os.environ)
     except SettingsError as problem:
         supervise.log(" ".join(str(problem).split()))
         return 2

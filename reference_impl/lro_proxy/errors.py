@@ -12,7 +12,7 @@ GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -31001, -31002, -31003, -3100
 They lie outside -32768…-32000: since MCP 2026-07-28 no new codes may be chosen in that range, and SDKs use some of it
 for their own errors.
 """
-INTERNAL, NO_METHOD = -32603, -32601
+INTERNAL, NO_METHOD, INVALID_PARAMS = -32603, -32601, -32602
 Log = Callable[[str], None]
 """Writes a line for operators, who read what the client does not receive."""
 

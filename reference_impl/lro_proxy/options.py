@@ -45,6 +45,8 @@ class ProxyOptions:
     tool_prefix: str = ""
     descriptor: Form = "full"
     """How much the descriptors of results that are no memories say."""
+    links: bool = False
+    """True if answers link to their file as a resource."""
     private_folder: bool = False
     """True if this run writes to a private folder, which the settings name."""
     masks: Masks | None = None
@@ -104,6 +106,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         families=selected_families(flags, environ),
         tool_prefix=flags.tool_prefix,
         descriptor=flags.descriptor,
+        links=flags.links,
         private_folder=flags.private_folder,
         masks=_masks(servers, environ) if flags.mask_secrets else None,
         record=None if flags.no_record else ledger.path_of(environ),
@@ -149,7 +152,8 @@ def _parser() -> Any:
     parser = argparse.ArgumentParser(
         prog="lro proxy",
         usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --url URL\n"
-        "       lro proxy [OPTION…] --config mcp.json",
+        "       lro proxy [OPTION…] --config mcp.json\n"
+        "       lro proxy --install CLIENT [--undo] [--server NAME] [--file FILE] [OPTION…] [-- COMMAND [ARG…]]",
         epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         description="Offload the large results of any MCP server, in front of it.",
         allow_abbrev=False,
@@ -200,6 +204,11 @@ def _parser() -> Any:
         choices=list(FORMS),
         default="full",
         help="how much a descriptor says, in tokens: full (default; about 600), compact (250) or pointer (60)",
+    )
+    parser.add_argument(
+        "--links",
+        action="store_true",
+        help="link to the file as a resource, which resources/read returns, for clients that do not share the disk",
     )
     parser.add_argument(
         "--private-folder", action="store_true", help="write to a new private directory inside the output directory"

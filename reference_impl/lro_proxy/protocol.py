@@ -71,8 +71,13 @@ def complete_result(result: Message) -> Message:
 
 
 def tool_list_result(tools: list[Any]) -> Message:
-    """A result of `tools/list` in the form since 2026-07-28, which must not be cached."""
-    return complete_result({"tools": tools, "ttlMs": 0, "cacheScope": "private"})
+    """A result of `tools/list` in the form since 2026-07-28."""
+    return uncached_result({"tools": tools})
+
+
+def uncached_result(result: Message) -> Message:
+    """A complete result in the form since 2026-07-28, which must not be cached."""
+    return complete_result({**result, "ttlMs": 0, "cacheScope": "private"})
 
 
 def summary_request(text: str, state: str) -> Message:

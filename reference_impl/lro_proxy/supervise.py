@@ -99,9 +99,14 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: Stops,
         return response if toolbox is None else toolbox.publish(response)
 
     interceptor = Interceptor(
-        options.settings, emit=to_stderr, estimate=estimate, publish=publish, form=options.descriptor
+        options.settings,
+        emit=to_stderr,
+        estimate=estimate,
+        publish=publish,
+        form=options.descriptor,
+        links=options.links,
     )
-    tools = None if toolbox is None else ProxyTools(toolbox, client.write, log)
+    tools = None if toolbox is None else _tools(options, toolbox, client)
     if tools is not None:
         tools.count = ledger.read_back
         stops.append(tools.stop)
@@ -190,12 +195,22 @@ def _serve_several(
     return connections
 
 
+def _tools(options: ProxyOptions, toolbox: Toolbox, client: LineWriter) -> ProxyTools:
+    if not options.links:
+        return ProxyTools(toolbox, client.write, log)
+    from lro_proxy.relay.resources import OffloadedResources
+
+    return ProxyTools(toolbox, client.write, log, OffloadedResources(toolbox.files))
+
+
 def _toolbox(options: ProxyOptions) -> Toolbox | None:
-    if not options.families:
+    if not (options.families or options.links):
         return None
     from lro_proxy.tools.toolbox import Toolbox
 
-    return Toolbox(options.families, options.settings, prefix=options.tool_prefix)
+    return Toolbox(
+        options.families, options.settings, prefix=options.tool_prefix, remembers=options.links, form=options.descriptor
+    )
 
 
 def _drain(connections: Connections) -> None:

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 from datetime import date
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from jsonschema import Draft7Validator
 
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
 from lro_conformance.report.formats.github import main, report_annotations, step_outputs
 from lro_conformance.report.formats.json import write_json
 from lro_conformance.report.formats.sarif import to_sarif
+from tests.support.action import ACTION, Step
 from tests.support.paths import ROOT
 from tests.support.renderings import UNSAFE
 from tests.support.report_samples import hostile, judged, mixed, report
+from tests.support.schemastore import problems
 
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-CERTIFY: str = next(s["run"] for s in ACTION["runs"]["steps"] if s.get("id") == "certify")
-
-
-@cache
-def schema(name: str) -> Draft7Validator:
-    """A schema of SchemaStore, as check-jsonschema carries it."""
-    path = files("check_jsonschema") / "builtin_schemas" / "vendor" / f"{name}.json"
-    return Draft7Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
 def block(word: str) -> str:
     return next(b for b in BLOCKS if word in b)
-
-
-def problems(name: str, value: object) -> list[str]:
-    return [f"{list(e.absolute_path)}: {e.message[:200]}" for e in schema(name).iter_errors(value)]
 
 
 class TestShapes:
@@ -91,38 +75,6 @@ def test_no_input_is_pasted_into_a_script():
     scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
     assert len(scripts) == 3
     assert [s for s in scripts if "${{" in s] == []
-
-
-class Step:
-    """The step that certifies, run as a runner would."""
-
-    def __init__(self, folder: Path, **inputs: str) -> None:
-        binaries = folder / "temp/lro-spec/bin"
-        binaries.mkdir(parents=True)
-        for name, module in (("python", ""), ("lro", "-m lro_conformance")):
-            (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
-            (binaries / name).chmod(0o755)
-        defaults = {"REPORTS": "out", "ANNOTATIONS": "true"}
-        names = ("COMMAND", "PROFILE", "LEVEL", "EDITION", "BASELINE", "SUBJECT")
-        runner = {
-            "RUNNER_TEMP": str(folder / "temp"),
-            "GITHUB_WORKSPACE": str(folder),
-            "GITHUB_OUTPUT": str(folder / "outputs"),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-        }
-        self.done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", CERTIFY],
-            cwd=folder,
-            env=os.environ | dict.fromkeys(names, "") | defaults | runner | inputs | {"PYTHONPATH": _path()},
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        self.outputs = dict(line.split("=", 1) for line in (folder / "outputs").read_text().splitlines())
-
-
-def _path() -> str:
-    return os.pathsep.join(str(ROOT / part) for part in ("", "conformance", "reference_impl"))
 
 
 class TestStep:

@@ -60,7 +60,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "lro_proxy": (
         "__main__ serve",
-        "supervise",
+        "supervise install",
         "options",
         "config run_folder",
         "relay",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -16,10 +17,12 @@ import pytest
 
 from lro_conformance.cli.explain import as_markdown, as_text, examples, explanation
 from lro_conformance.report.catalogue import check_names
+from lro_conformance.report.formats.html import to_html
+from lro_conformance.report.load import read_report
 from lro_spec.catalogue import catalogue, chapters, requirement
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
-from tests.support.browser import browser, serious
+from tests.support.browser import browser, violations
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -164,6 +167,33 @@ def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: P
     assert {p.stem for p in (tmp_path / "reference/requirements").glob("LRO-*.md")} == ids
 
 
+def test_the_front_page_says_what_it_is_and_shows_a_command_a_report_and_a_picture():
+    text = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    title, sentence, command, picture = text.split("\n\n")[:4]
+    assert title == "# lro-spec"
+    assert sentence.count(".") == 1
+    assert command.startswith("```sh\nlro certify")
+    for name in re.findall(r"(?:href|src|srcset)=\"([^\"]+)\"", picture):
+        assert (ROOT / "docs" / name).is_file()
+    assert "alt=" in picture
+
+
+def test_the_sample_report_is_the_rendering_of_the_kept_one():
+    kept = read_report(ROOT / "tests/data/reports/sample.json")
+    page = (ROOT / "docs/sample/report.html").read_text(encoding="utf-8")
+    assert page == to_html(kept), "render it again: python -m tests.tools.sample --again"
+    assert str(ROOT) not in page
+
+
+def test_the_page_of_results_is_made_of_what_was_kept():
+    pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+    from tests.tools import results
+
+    kept = json.loads(results.KEPT.read_text(encoding="utf-8"))
+    assert results.PAGE.read_text(encoding="utf-8") == results.page(kept)
+    assert [row["name"] for row in kept] == list(results.entries())
+
+
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "docs/site/mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     listed = set(re.findall(r": (\S+\.md)$", navigation, re.MULTILINE))
@@ -196,9 +226,15 @@ def site(build, tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtur
 
 @pytest.mark.parametrize(
     ("page", "scheme", "says"),
-    [("", "light", "lro-spec"), ("reference/requirements/LRO-THR-07/", "dark", "offloads_at_equal_threshold")],
+    [
+        ("", "light", "lro-spec"),
+        ("reference/requirements/LRO-THR-07/", "dark", "offloads_at_equal_threshold"),
+        ("results/", "dark", "server-filesystem"),
+        ("results/scoreboard.html", "light", "Scoreboard"),
+        ("sample/report.html", "dark", "Each call against the threshold"),
+    ],
 )
-def test_a_page_asks_no_other_machine_and_axe_finds_nothing_serious(
+def test_a_page_asks_no_other_machine_and_axe_finds_nothing(
     browser: Browser, site: str, page: str, scheme: str, says: str
 ):
     context = browser.new_context(color_scheme=scheme)
@@ -213,6 +249,10 @@ def test_a_page_asks_no_other_machine_and_axe_finds_nothing_serious(
         assert says in seen.inner_text("body")
         assert [url for url in asked if not url.startswith((site, "data:", "blob:"))] == []
         assert trouble == []
-        assert serious(seen) == []
+        assert violations(seen) == []
+        seen.set_viewport_size({"width": 390, "height": 844})
+        seen.reload(wait_until="networkidle")  # menus do not fold away while they are looked at
+        assert seen.evaluate("document.documentElement.scrollWidth") <= 390
+        assert violations(seen) == []
     finally:
         context.close()

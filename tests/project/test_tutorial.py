@@ -15,7 +15,7 @@ import pytest
 from tests.support.paths import ROOT
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-INSTALL = "python3 -m venv .venv && . .venv/bin/activate && pip install lro-spec"
+INSTALL = "python3 -m venv .venv && . .venv/bin/activate && pip install 'lro-spec[certify]'"
 """Done by .ci/run, which installs the wheel."""
 PATHS = [ROOT, ROOT / "conformance", ROOT / "reference_impl"]
 CODE = "import sys; from lro_conformance.cli.main import main; sys.exit(main())"

@@ -44,19 +44,45 @@ def test_the_python_client(tmp_path: Path) -> None:
 
 @pytest.mark.registry
 @pytest.mark.timeout(400)
-def test_the_typescript_client(tmp_path: Path, installed: Installed) -> None:
+@pytest.mark.parametrize("generation", ["sdk", "client"])
+def test_the_typescript_clients(tmp_path: Path, installed: Installed, generation: str) -> None:
     script = Path(__file__).with_name("clients.mjs")
-    done = subprocess.run(
-        ["node", str(script), str(installed.node_modules()), *proxied(*SCRIPTED)],
-        input=json.dumps(CALLS),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(tmp_path),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
+    said = run(tmp_path, "node", str(script), str(installed.node_modules()), generation, *proxied(*SCRIPTED))
     assert said["errors"] == []
     assert said["capabilities"]["experimental"]["lro"]["proxy"] is True
     accepted(said["results"], tmp_path)
+
+
+@pytest.mark.registry
+@pytest.mark.timeout(400)
+def test_the_client_of_fastmcp(tmp_path: Path, installed: Installed) -> None:
+    script = Path(__file__).with_name("fastmcp_client.py")
+    accepted(run(tmp_path, installed.python("fastmcp"), str(script), *proxied(*SCRIPTED)), tmp_path)
+
+
+@pytest.mark.registry
+@pytest.mark.timeout(400)
+def test_the_inspector(tmp_path: Path, installed: Installed) -> None:
+    inspector = ("node", str(installed.node_modules() / "@modelcontextprotocol/inspector/cli/build/cli.js"))
+
+    def inspect(*method: str) -> Any:
+        return run(tmp_path, *inspector, "--cli", *proxied(*SCRIPTED), "--method", *method)
+
+    assert len(inspect("tools/list")["tools"]) == 2
+    calls = (("--tool-name", one["name"], "--tool-arg", f"result={one['arguments']['result']}") for one in CALLS)
+    accepted([inspect("tools/call", *call) for call in calls], tmp_path)
+
+
+def run(folder: Path, *words: str) -> Any:
+    """The output of a client as JSON, which gets the calls on stdin."""
+    done = subprocess.run(
+        words,
+        input=json.dumps(CALLS),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=environment(folder),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -124,7 +124,7 @@ def test_a_signal_ends_with_the_sums_too(tmp_path: Path) -> None:
         client.process.send_signal(signal.SIGTERM)
         assert client.process.wait(10) == 143
         assert client.process.stderr
-        assert b"1 results, 1 of them offloaded" in client.process.stderr.read()
+        assert b"1 result, 1 of them offloaded" in client.process.stderr.read()
 
 
 @pytest.mark.parametrize("how", ["flag", "variable", "a folder", "no permission"])

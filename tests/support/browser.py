@@ -67,12 +67,8 @@ def visit(browser: Browser, path: Path, *, at: str = "", **options: Any) -> Gene
         context.close()
 
 
-def serious(page: Page) -> list[str]:
-    """What axe finds serious or worse on a page as it is now."""
+def violations(page: Page) -> list[str]:
+    """What axe finds on a page as it is now."""
     axe_module = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     found = axe_module.Axe().run(page).response["violations"]
-    return [
-        f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]} ({len(v['nodes'])} places)"
-        for v in found
-        if v["impact"] in ("serious", "critical")
-    ]
+    return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]} ({len(v['nodes'])} places)" for v in found]

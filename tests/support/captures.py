@@ -38,13 +38,14 @@ class Capture:
         return json.loads(answer["content"][0]["text"])
 
 
-def _captures() -> list[Capture]:
+def captures_in(folder: Path) -> list[Capture]:
+    """The captures in a folder."""
     found: list[Capture] = []
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         value = json.loads(path.read_text(encoding="utf-8"))
         server, arguments = value["server"], value.get("arguments") or {}
         found.append(Capture(path.stem, str(server), value["tool"], arguments, value["result"]))
     return found
 
 
-CAPTURES = _captures()
+CAPTURES = captures_in(FOLDER)

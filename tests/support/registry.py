@@ -43,7 +43,7 @@ class Installed:
         if shutil.which("node") is None:
             pytest.skip("node is not installed here")
         quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
-        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk", "server")]
+        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk", "client", "server", "inspector")]
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", *packages]])
         return folder / "node_modules"
 
@@ -55,6 +55,22 @@ class Installed:
         quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "tsx@4"]])
         return folder / "node_modules"
+
+    def mcpb(self) -> str:
+        """The program that packs bundles."""
+        folder = self.folder / "mcpb"
+        if shutil.which("node") is None:
+            pytest.skip("node is not installed here")
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
+        self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "@anthropic-ai/mcpb@2"]])
+        return str(folder / "node_modules/.bin/mcpb")
+
+    def python(self, package: str) -> str:
+        """A Python with a package from PyPI."""
+        folder = self.folder / package
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        self._once(folder, [[sys.executable, "-m", "venv", str(folder)], [*pip, package]])
+        return str(folder / "bin" / "python")
 
     def pypi(self, server: str) -> list[str]:
         """The command of one of the protocol's own servers in Python."""

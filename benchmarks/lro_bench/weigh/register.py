@@ -106,18 +106,28 @@ def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], objec
 
 def weigh_entry(entry: Entry, cache: Path, data: Path) -> Weighed:
     """Install one server and weigh it; never raises for a server that does not work."""
-    if entry.needs and shutil.which(entry.needs) is None:
-        return Weighed(entry, None, "", f"needs {entry.needs}, which is not on the PATH")
     try:
-        program, digest = install(entry, cache)
+        command, env, digest = command_of(entry, cache, data)
     except InstallError as problem:
         return Weighed(entry, None, "", str(problem))
-    values = {"data": str(data), "text": (data / "text.txt").read_text(encoding="utf-8")}
-    command = [program, *(cast("str", filled(argument, values)) for argument in entry.arguments)]
-    env = {key: cast("str", filled(value, values)) for key, value in entry.env.items()}
+    values = _values(data)
     calls = [call_of(call, f"register: {entry.name}", values) for call in entry.calls]
     weights = weigh(command, calls, timeout_s=CALL_S, env=env, cwd=str(data))
     return Weighed(entry, weights, digest, weights.failure)
+
+
+def command_of(entry: Entry, cache: Path, data: Path) -> tuple[list[str], dict[str, str], str]:
+    """Install a server; returns its command, its environment and the digest of its package. Raises `InstallError`."""
+    if entry.needs and shutil.which(entry.needs) is None:
+        raise InstallError(f"needs {entry.needs}, which is not on the PATH")
+    program, digest = install(entry, cache)
+    values = _values(data)
+    command = [program, *(cast("str", filled(argument, values)) for argument in entry.arguments)]
+    return command, {key: cast("str", filled(value, values)) for key, value in entry.env.items()}, digest
+
+
+def _values(data: Path) -> dict[str, str]:
+    return {"data": str(data), "text": (data / "text.txt").read_text(encoding="utf-8")}
 
 
 # --- installing

@@ -178,7 +178,8 @@ class Estimates:
         """Two results of different operations at one detail level that do not have the same number of tokens per
         character, although they are much text of the same kind; the one farther from characters ÷ 4 first."""
         large = [c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _ALIKE and self._is_latin(c)]
-        large = [c for c in large if not self.measure_differently(c.operation) and not self.is_cut_short(c)]
+        large = [c for c in large if not (self.is_cut_short(c) or self.memories_beyond(c))]
+        large = [c for c in large if not self.measure_differently(c.operation)]
         for one, other in combinations(sorted(large, key=_off, reverse=True), 2):
             same = self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
             if same and max(shares := (tokens_per_character(one), tokens_per_character(other))) > _UNLIKE * min(shares):

@@ -480,14 +480,14 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     call, shown = exchange.call, exchange.twin
     if not exchange.has_file or shown is None or call.operation in context.survey.volatile_operations:
         return
-    told, scores = call.summary.get("score_range"), hit_scores(shown.result)
-    if len(set(scores)) < 2 or not _is_a_range(told) or any("score" in r for r in call.filed):
+    reported, scores = call.summary.get("score_range"), hit_scores(shown.result)
+    if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.filed):
         return
-    low, high = cast("list[float]", told)
+    low, high = cast("list[float]", reported)
     yield Judged(
         abs(low - min(scores)) <= SCORE_ROOM and abs(high - max(scores)) <= SCORE_ROOM,
         f"score_range [{min(scores)}, {max(scores)}], as the call's inline hits have",
-        show(told),
+        show(reported),
     )
 
 

@@ -22,9 +22,9 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
-        elif estimates.rounding_step > 1 or _elsewhere(edge):
+        elif estimates.rounding_step > 1 or _compares_another_number(edge):
             found[name] = "another figure"
-        elif _by_less_than_the_set(edge):
+        elif _compares_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
             found[name] = "own threshold" if exact and not _close(edge) else "comparison"
@@ -51,7 +51,7 @@ def _close(edge: Edge) -> bool:
     return edge.two_percent_off is not None and _right(edge, edge.two_percent_off)
 
 
-def _elsewhere(edge: Edge) -> bool:
+def _compares_another_number(edge: Edge) -> bool:
     """True if the decision is wrong at a distance of a few tokens, but right soon after: a different number is
     compared."""
     return edge.few_tokens_off is not None and not _right(edge, edge.few_tokens_off) and _close(edge)
@@ -61,7 +61,7 @@ def _right(edge: Edge, probe: Probe) -> bool:
     return probe.call.outcome == ("offloaded" if probe.threshold < edge.estimate else "inline")
 
 
-def _by_less_than_the_set(edge: Edge) -> bool:
+def _compares_less_than_the_set(edge: Edge) -> bool:
     """True if the result is inline even at half of E, but offloaded at half of the largest record: less than the set is
     compared."""
     if edge.at_half is None or edge.low is None or edge.largest >= edge.estimate // 2:

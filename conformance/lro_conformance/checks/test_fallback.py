@@ -109,7 +109,7 @@ def _not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
-        return f"{len(records)} records, of which {len(each)} differ"
+        return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
     if not records and first < failing.threshold / 4:
         return f"no records, although the first one ({first:.0f} tokens) would fit"

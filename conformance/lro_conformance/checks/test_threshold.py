@@ -218,9 +218,8 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
         call, share = estimates.fraction
         subjects.expect(
             holds=False,
-            expected="characters ÷ 4 of some text of the result",
-            observed=f"characters ÷ {4 / share:.1f} of the record lines, at every detail level: E = {call.estimate} "
-            f"for {characters(call)}",
+            expected="E is about a quarter of the characters of the record lines",
+            observed=f"E is 1/{4 / share:.1f} of them at every detail level: {call.estimate} for {characters(call)}",
             at=call,
         )
 
@@ -364,15 +363,17 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
     Not observed unless two other estimates of this operation are honest and differ: only then E follows the size.
     """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
-        subjects.not_observed("fewer than two estimates are honest")
+        subjects.not_observed(
+            "fewer than two different accurate estimates were seen, so it is unknown whether E follows the size"
+        )
         return
     low = honest_range(part)[0] if part is not None else 0
     subjects.expect(
         part is None,
-        expected=f"{name}: E is at least {low} for {len(part.filed)} records, because it fits smaller results"
+        expected=f"{name}: E is at least {low} for {len(part.filed)} records, since E is accurate for smaller results"
         if part is not None
         else "",
-        observed=f"E = {part.estimate}, which fits only a part of them" if part is not None else "",
+        observed=f"E = {part.estimate}, enough for only some of the records" if part is not None else "",
         at=part,
     )
 

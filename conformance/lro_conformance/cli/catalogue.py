@@ -86,6 +86,8 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
         elif versions:
             raise UsageError(f"{edition} has no requirement {id}, but {', '.join(versions)} does (--edition)")
         else:
+            if group := [r.id for r in catalogue(edition) if r.group == word.lower()]:
+                raise UsageError(f"{word} is a group: {', '.join(group)}")
             near = nearest(id, [r.id for r in catalogue(edition)])
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
             raise UsageError(f"no requirement {word!r} in {edition}{hint}")

@@ -13,7 +13,7 @@ import click
 
 from lro_conformance import PROFILE_NAME
 from lro_conformance.cli.options import ALL_EDITIONS, EDITION_HELP, ReportOptions, known_edition, report_options
-from lro_conformance.errors import EXIT_FAILED, UsageError
+from lro_conformance.errors import EXIT_FAILED, UsageError, require
 
 BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
@@ -109,6 +109,7 @@ def certify(
     Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the command line or the
     profile is invalid, 3 no verdict.
     """
+    require("certify")
     options.check()
     all_editions = edition_name == ALL_EDITIONS
     profile = _profile(profile_path, command, None if all_editions else edition_name, level)

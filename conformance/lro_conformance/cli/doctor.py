@@ -8,10 +8,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import click
 
-from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, EXTRAS
 
 MIN_FILES, MIN_MEMORY_MIB = 256, 512
 
@@ -28,7 +29,7 @@ class Finding:
 
 @click.command()
 def doctor() -> int:
-    """Check what of this machine a run needs: temporary space, open files, memory, jq, permissions.
+    """Check what of this machine a run needs: packages, temporary space, open files, memory, jq, permissions.
 
     Exit code: 0 everything is there, 3 something is lacking.
     """
@@ -43,6 +44,7 @@ def doctor() -> int:
 def findings() -> Iterator[Finding]:
     """Everything that is looked at."""
     yield _python()
+    yield _packages()
     yield _temporary()
     yield from _limits()
     yield _jq()
@@ -53,6 +55,12 @@ def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     posix = "" if os.name == "posix" else "servers can be certified on POSIX systems only: use WSL or a container"
     return Finding("Python", f"{version} on {sys.platform}", posix)
+
+
+def _packages() -> Finding:
+    missing = sorted(name for name in EXTRAS["certify"] | EXTRAS["proxy"] if find_spec(name) is None)
+    advice = "pip install 'lro-spec[certify]'" if missing else ""
+    return Finding("packages", f"without {', '.join(missing)}" if missing else "all that a run needs", advice)
 
 
 def _temporary() -> Finding:

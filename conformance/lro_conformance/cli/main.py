@@ -19,7 +19,7 @@ import click
 
 from lro_conformance.cli.help_examples import check_platform, with_examples
 from lro_conformance.cli.streams import open_streams, report_error
-from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_USAGE
+from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_USAGE, missing_extra
 from lro_conformance.report.sanitize import escape_unencodable
 from lro_conformance.wire.shortage import Shortage, shortage_of
 
@@ -67,6 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of standard output closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
+    except ModuleNotFoundError as problem:
+        if (extra := missing_extra(problem)) is None:
+            return _report_defect(problem, arguments)
+        needs = f"lro {arguments[0]} needs {problem.name}, which validation does not"
+        report_error(f"lro: {needs}: pip install 'lro-spec[{extra}]'")
+        return EXIT_USAGE
     except (Shortage, MemoryError) as problem:
         report_error(f"lro: {shortage_of(problem)}")
         return EXIT_NO_VERDICT

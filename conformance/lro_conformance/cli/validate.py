@@ -38,6 +38,13 @@ _FORMATS = ["text", "json", "sarif", "github"]
     help="Show at most N findings and count the rest; 0: show all, as they are found.",
 )
 @click.option("--edition", "edition_name", metavar="E", help="Edition to validate against (default: lro-6400).")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    metavar="S",
+    help="Give up on a pipe after S seconds, or a tenth of that without a byte (default: 600).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show findings only, without the summary line.")
 def validate(
     paths: tuple[str, ...],
@@ -46,6 +53,7 @@ def validate(
     form: str,
     max_findings: int,
     edition_name: str | None,
+    timeout_s: float | None,
     quiet: bool,
 ) -> int:
     """Check descriptors, headers, JSONL files, profiles and reports. The kind is detected.
@@ -62,6 +70,7 @@ def validate(
     from lro_conformance.validate.document import Document, UnknownKindError
     from lro_conformance.validate.output import FindingsPrinter, UnreadableError
     from lro_conformance.validate.paths import NothingFoundError, input_files
+    from lro_conformance.validate.patience import TIMEOUT_S
     from lro_conformance.validate.progress import Meter
     from lro_conformance.validate.visited_files import VisitedFiles, descriptors_first
     from lro_spec.editions import edition
@@ -89,6 +98,7 @@ def validate(
                 follow=follow,
                 opened=meter.watched,
                 visited=visited,
+                timeout_s=timeout_s or TIMEOUT_S,
             )
             try:
                 printer.add(document)

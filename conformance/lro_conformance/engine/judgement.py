@@ -13,7 +13,7 @@ from lro_conformance.analysis.documents import NOT_DOCUMENTS, prepare
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
-from lro_conformance.engine.plan import EXPLORERS, Plan
+from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge
@@ -99,7 +99,7 @@ class Judgement:
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
-            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORERS)):
+            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
                 continue
             names = Plan.least(check)
             if names not in evidence:

@@ -13,7 +13,7 @@ from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.survey import Survey
 
-EXPLORERS = ("explored", "sweeps")
+EXPLORING_TRIALS = ("explored", "sweeps")
 """Trials that explore. What they capture is judged by every check of an exchange, so no check needs to name them."""
 
 
@@ -47,7 +47,7 @@ class Plan:
         judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, reason)]
         needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
         further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
-        left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
+        left_out = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
         reasons = {t.name: NotApplicable(r) for t in trials if (r := t.unbound(profile)) is not None}
         return cls(
@@ -59,7 +59,7 @@ class Plan:
     @staticmethod
     def least(check: Check) -> frozenset[str]:
         """Names of the trials that a check asks for, with those that they build on, explorers left out."""
-        names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORERS}
+        names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORING_TRIALS}
         return frozenset(t.name for t in closure(["survey", *sorted(names)]))
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:

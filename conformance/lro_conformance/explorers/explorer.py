@@ -116,7 +116,7 @@ class Explorer:
 
     def explore(self) -> Explored:
         """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
-        from lro_conformance.explorers.hypothesis_runner import on_its_own, run_sequences
+        from lro_conformance.explorers.hypothesis_runner import isolated, run_sequences
         from lro_conformance.explorers.machine import Steps, machine
 
         budget = self._lab.budget
@@ -125,7 +125,7 @@ class Explorer:
         triples: list[Triple] = []
         unsteady: list[Triple] = []
         sequences = 0
-        with on_its_own(self._lab.workspace.root / "hypothesis"):
+        with isolated(self._lab.workspace.root / "hypothesis"):
             for turn in range(MAX_REDUCED):
                 self._search, self._target_requirement = (
                     BudgetedSearch(until, lambda: self._lab.workspace.aborted),

@@ -68,7 +68,7 @@ def _settings(examples: int, **more: Any) -> settings:
 
 
 @contextmanager
-def on_its_own(folder: Path) -> Generator[None]:
+def isolated(folder: Path) -> Generator[None]:
     """Hypothesis keeps its tables in *folder* for a while, and draws no constants from the modules that are loaded.
 
     By itself it reads the source of every module outside of site-packages for numbers and strings to try: that takes

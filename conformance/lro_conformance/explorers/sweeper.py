@@ -36,12 +36,12 @@ def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
     if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
         raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
-    from lro_conformance.explorers.hypothesis_runner import on_its_own
+    from lro_conformance.explorers.hypothesis_runner import isolated
     from lro_conformance.explorers.strategies import any_ages, any_names
 
     name = cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
     ttl_s = cleanup.set_ttl.ttl_s or HOUR
-    with on_its_own(lab.workspace.root / "hypothesis"):
+    with isolated(lab.workspace.root / "hypothesis"):
         sweeper = _Sweeper(lab, lab.kept["cleanup"], name, survey, ttl_s)
         prefix = lab.editions.own.file_prefix
         named = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)

@@ -215,10 +215,10 @@ class Lab:
 
     @contextmanager
     def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """A bench under *settings*, with a threshold of 1 if any, of a server of which nothing is known yet.
+        """A bench on a server of which nothing is known yet, at a threshold of 1 if the threshold can be set.
 
-        If it declines that, the lowest of `LOW` that it accepts replaces 1 from then on. Raises `ServerTrouble` with
-        the first error.
+        If the server refuses 1, the lowest value of `LOW` that it accepts is used from then on. Raises `ServerTrouble`
+        with the first error.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep=keep) as bench:
             yield bench

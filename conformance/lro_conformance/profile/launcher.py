@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lro_conformance.profile.model import Profile
-from lro_conformance.profile.proxy import own_lro
+from lro_conformance.profile.proxy import own_lro, proxy_words
 
 _CONFIG_NAME = "lro-config.toml"
 _EVENTS_NAME = "lro-events.jsonl"
@@ -63,6 +63,8 @@ def launch(
     server = profile.server
     argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
+    if proxy_words(server.command) is not None:
+        env.setdefault("LRO_GAIN", "off")  # calls of the suite are no use of the proxy, whose record lro gain shows
     keys: dict[str, Value] = {}
     for name, value in values.items():
         setting = profile.settings.get(name)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
 from lro_conformance.profile.model import Profile
 
+_PROGRAM = re.compile(r"lro(\.exe|_conformance|-spec([@=].*)?)?")
+"""Names under which `lro` is started: its own, the module's, and the package's as `uvx` takes it."""
 UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL = "{upstream}", "{upstream_config}", "{upstream_url}"
 
 
@@ -73,8 +76,7 @@ def proxy_words(command: Sequence[str]) -> int | None:
     It may be started by its path, as a module, or by another program: ``uvx --from lro-spec -- lro proxy``.
     """
     for n, (before, word) in enumerate(pairwise(command), 1):
-        program = os.path.basename(before)
-        if word == "proxy" and program in ("lro", "lro.exe", "lro_conformance"):
+        if word == "proxy" and _PROGRAM.fullmatch(os.path.basename(before)):
             return n
         if before == "-m" and word == "lro_proxy":
             return n

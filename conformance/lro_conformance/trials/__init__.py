@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-EXPLORERS = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
+EXPLORER_MODULES = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
 """Modules with trials that hold what they see to the model, and so stand above the other trials."""
 
 _REGISTRY: dict[str, Trial] = {}
@@ -81,7 +81,7 @@ def trials() -> dict[str, Trial]:
     """Every trial there is, by name."""
     for module in sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.")):
         importlib.import_module(module)
-    for module in EXPLORERS:
+    for module in EXPLORER_MODULES:
         importlib.import_module(module)
     return dict(_REGISTRY)
 

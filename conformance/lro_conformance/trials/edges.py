@@ -27,19 +27,19 @@ FEW = 12
 counts a wrapper as well, or compares in tens. A server that is wrong farther away compares a different number."""
 
 SAMPLES = 8
-"""Repetitions of a call whose result varies, and memories whose size is that of all of a kind."""
+"""Calls that are made when E varies between identical calls; also the memories whose size is measured first."""
 
 TRIES = 3
 """Number of memories that are stored, one after another, to fill a result up to a threshold."""
 
 MARGIN = 80
-"""Characters by which the first of them is longer than seems right, so that the result is offloaded and tells its E."""
+"""Characters that are added to the first memory, so that the result exceeds the threshold and its E becomes known."""
 
 CHARACTERS_PER_TOKEN = 4
-"""Assumed size of a token, by which the next one is shorter."""
+"""Size of a token that is assumed for the length of the next memory."""
 
 MOST_PLACED = 140
-"""Largest number of memories that such a result has."""
+"""Largest number of memories in a result that is filled up."""
 
 MOST_CHARACTERS = 900
 """Length of the longest title that fills a result."""
@@ -157,7 +157,7 @@ def _edge(
         above = _twice(lower, name, estimate - drift, below)
         edge = Edge(name, estimate, drift, _largest(survey.repeats[name][0]), at, above, after)
         placed: dict[str, Edge] = {}
-        if drift == 0 and _is_exact(edge):
+        if drift == 0 and _is_exact_again(edge):
             guests = [g for g in guests if g.drift == 0 and _can_be_placed(lab, survey, g.name)]
             beside = [_far(lab, upper, survey, g.name, estimate, others=False) for g in guests]  # before any is stored
             for guest, probes in zip(guests, beside, strict=True):
@@ -168,7 +168,8 @@ def _edge(
     return edge, far, placed
 
 
-def _is_exact(edge: Edge) -> bool:
+def _is_exact_again(edge: Edge) -> bool:
+    """Return whether every call is inline at E, the one after an offloaded one included, and offloaded at E−1."""
     at = (*edge.at, *([edge.after] if edge.after is not None else []))
     return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.above)
 
@@ -239,7 +240,7 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
     passed = upper.call(name, detail=_richest(upper, name)).outcome == "offloaded"
     after = Probe(call(upper, word), threshold, threshold) if passed else None
     edge = Edge(name, threshold, 0, _largest(result), at, above, after)
-    return edge if _is_exact(edge) else None
+    return edge if _is_exact_again(edge) else None
 
 
 def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:

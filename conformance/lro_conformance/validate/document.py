@@ -11,10 +11,12 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.validate.paths import LINES, STDIN
+from lro_conformance.validate.patience import TIMEOUT_S, PatientPipe
 from lro_conformance.validate.visited_files import VisitedFiles
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.display import pointer
@@ -59,6 +61,11 @@ class UnknownKindError(Exception):
     """The kind of a document cannot be determined; the message names the document."""
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a FIFO without a writer does not block."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 class Document:
     """One document and its findings."""
 
@@ -72,12 +79,14 @@ class Document:
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
         visited: VisitedFiles | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """*named* is True for a path that is an argument itself; then its lines are validated whether or not they
         resemble LRO's.
 
         *visited* has the files that were validated with their descriptors; this document's file is added, and findings
-        about the file alone are not repeated. *opened* is passed to `lro_spec.validation.linked.Following`.
+        about the file alone are not repeated. *opened* is passed to `lro_spec.validation.linked.Following`. A pipe is
+        read for at most *timeout_s*.
         """
         self.path = path
         """Its path; ``-`` is standard input."""
@@ -96,6 +105,7 @@ class Document:
         self._follow = follow
         self._opened = opened or _unwatched
         self._visited = VisitedFiles() if visited is None else visited
+        self._timeout_s = timeout_s
         self._again = False
 
     def findings(self) -> Iterator[Finding]:
@@ -119,12 +129,22 @@ class Document:
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
         if self.path == STDIN:
-            yield None, Peekable(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
+            yield None, Peekable(self._opened(self.path, self._patient(sys.stdin.buffer)))
             return
-        with open(self.path, "rb", buffering=0) as stream:
+        with open(self.path, "rb", buffering=0, opener=_without_waiting) as stream:
             if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
                 raise OSError(errno.EINVAL, "a device, which has no end")
-            yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, cast("Readable", stream)))
+            yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, self._patient(stream)))
+
+    def _patient(self, stream: IO[bytes] | FileIO) -> Readable:
+        """The stream; if it may never end, with a time limit."""
+        try:
+            descriptor = stream.fileno()
+        except (OSError, ValueError):  # not a file of the system, but one of a test or a library
+            return cast("Readable", stream)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) or os.name != "posix":
+            return cast("Readable", stream)
+        return PatientPipe(descriptor, self._timeout_s)
 
     def _file(self, file: IO[bytes] | None, stream: Peekable) -> Iterator[Finding]:
         from lro_spec.validation.file import judge_file

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
+from unicodedata import combining, east_asian_width
 
 from lro_conformance.report.formats.github import command
 from lro_conformance.report.sanitize import one_line
@@ -135,11 +136,14 @@ def line(path: str, finding: Finding) -> str:
 
 def excerpt_lines(found: Excerpt, number: int | None) -> list[str]:
     """The line of a finding with its number, and a mark under the column."""
-    from rich.cells import cell_len
-
     margin = f"{number if number is not None else '':>6} | "
     before = one_line(found.text[: found.mark])
-    return [f"{margin}{before}{one_line(found.text[found.mark :])}", f"{'':>6} | {' ' * cell_len(before)}^"]
+    return [f"{margin}{before}{one_line(found.text[found.mark :])}", f"{'':>6} | {' ' * _columns(before)}^"]
+
+
+def _columns(text: str) -> int:
+    """Columns that a text takes in a terminal: two for wide characters, none for those that join the one before."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 class _Text:

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal for validations that take longer than a second."""
+"""A progress bar on a terminal, where rich is installed, for validations that take longer than a second."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -28,7 +29,7 @@ class Meter:
     def __init__(self, stream: TextIO, files: Sequence[InputFile]) -> None:
         self._stream = stream
         self._files = files
-        self._shown = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._shown = stream.isatty() and os.environ.get("TERM") != "dumb" and find_spec("rich") is not None
         self._visited = 0
         self._read = 0
         self._began = time.monotonic()

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Literal, cast
 
 CHARACTERS_A_TOKEN = 4
+
+
+Kind = Literal["call", "read", "list"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One event: a result, an answer from an offloaded file, or a list of tools."""
 
-    kind: Literal["call", "read", "list"]
+    kind: Kind
     tokens: int = 0
     """Estimated tokens of the result as the server sent it."""
     sent: int = 0
@@ -51,6 +55,7 @@ CEILINGS: Mapping[str, Ceiling] = {
 """Ceilings by the client's name; see docs/proxy.md for the sources."""
 
 
+@cache
 def ceiling_of(client: str) -> Ceiling:
     """The ceiling of the client that gave this name in `initialize`."""
     name = client.lower()

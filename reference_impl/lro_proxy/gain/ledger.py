@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import orjson
 
-from lro_proxy.gain.accounts import CHARACTERS_A_TOKEN, Accounts, Entry
+from lro_proxy.gain.accounts import CHARACTERS_A_TOKEN, Accounts, Entry, Kind
 from lro_proxy.wire.jsonrpc import members
 
 VARIABLE = "LRO_GAIN"
@@ -60,19 +60,19 @@ class Ledger:
             self._remember(path, tool)
         read = self._origin(arguments)
         if read is not None:
-            self._add(Entry("read", sent=sent, tool=read))
+            self._add("read", sent=sent, tool=read)
         else:
-            self._add(Entry("call", tokens, sent, offloaded=path is not None, tool=tool))
+            self._add("call", tokens, sent, offloaded=path is not None, tool=tool)
 
     def read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
         """Count an answer of a tool of the proxy, which reads offloaded files."""
         origin = self._origin(arguments)
-        self._add(Entry("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)"))
+        self._add("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)")
 
     def listed(self, characters: int) -> None:
         """Count the growth of a list of tools."""
         if characters:
-            self._add(Entry("list", sent=_tokens(characters)))
+            self._add("list", sent=_tokens(characters))
 
     def report(self) -> str:
         """The sums of the run in a sentence; empty if there was no result."""
@@ -82,22 +82,23 @@ class Ledger:
         costs = {"in descriptors": total.descriptors, "read back": total.read_back, "in tools/list": total.listed}
         spent = ", ".join(f"{tokens:,} {what}" for what, tokens in costs.items() if tokens)
         return (
-            f"{total.calls:,} results, {total.offloaded:,} of them offloaded: {total.saved:,} tokens saved "
+            f"{total.calls:,} {'result' if total.calls == 1 else 'results'}, {total.offloaded:,} of them offloaded: "
+            f"{total.saved:,} tokens saved "
             f"({total.shown:,} not shown{f'; {spent}' if spent else ''}). More: lro gain"
         )
 
-    def _add(self, entry: Entry) -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        dated = Entry(entry.kind, entry.tokens, entry.sent, entry.offloaded, entry.tool, self.client, now)
+    def _add(self, kind: Kind, tokens: int = 0, sent: int = 0, *, offloaded: bool = False, tool: str = "") -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds") if self._path is not None else ""
+        entry = Entry(kind, tokens, sent, offloaded, tool, self.client, now)
         with self._lock:
-            self.accounts.add(dated)
-            with contextlib.suppress(OSError, TypeError):  # no record is better than no answer
-                self._append(orjson.dumps(dated) + b"\n")
+            self.accounts.add(entry)
+            if self._path is not None:
+                with contextlib.suppress(OSError, TypeError):  # no record is better than no answer
+                    self._append(orjson.dumps(entry) + b"\n")
 
     def _append(self, line: bytes) -> None:
-        if self._path is None:
-            return
         if self._file is None:
+            assert self._path is not None
             path, self._path = self._path, None  # a path that cannot be opened is tried once
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):

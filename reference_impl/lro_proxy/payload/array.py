@@ -234,22 +234,17 @@ def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_B
     text = _cut(data, _Batch(start, stop, 0, True))
     try:
         elements: list[Any] = orjson.loads(text)
-        compact = between is not None and _are_lines(elements, text, between)
-        plain = compact or lossless.is_whole(elements, text)
+        exact = orjson.dumps(elements) == text
+        plain = exact or lossless.is_whole(elements, text)
         if not plain:
             lossless.parse(text)
-    except ValueError:
+    except (ValueError, TypeError):  # TypeError: nested too deeply
         return None
-    return _Batch(start, stop, len(elements), plain, compact), all(isinstance(item, dict) for item in elements)
-
-
-def _are_lines(elements: list[Any], text: bytes, between: bytes) -> bool:
-    if between[:2] != b"},":  # there are spaces
-        return False
-    try:
-        return b"\n".join(map(orjson.dumps, elements)) == _lines(text[1:-1], between)
-    except TypeError:  # nested too deeply
-        return False
+    objects = set(map(type, elements)) == {dict}
+    # As many places that look like the end of an element as there are: they are the ends.
+    apart = between is not None and between[:2] == b"},"
+    compact = exact and objects and apart and text.count(between or b"") == len(elements) - 1
+    return _Batch(start, stop, len(elements), plain, compact), objects
 
 
 def _lines(text: bytes, between: bytes) -> bytes:

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
+import orjson
+
 from lro_reference.writer import encode
+from lro_spec.jsonl import lossless
 
 Item = TypeVar("Item")
 
@@ -17,8 +20,15 @@ Item = TypeVar("Item")
 class Batched(Generic[Item]):
     """Items that are made a batch at a time, each time they are read."""
 
-    def __init__(self, count: int, batches: Callable[[], Iterable[Sequence[Item]]]) -> None:
+    def __init__(
+        self,
+        count: int,
+        batches: Callable[[], Iterable[Sequence[Item]]],
+        json: Callable[[], Iterable[bytes]] | None = None,
+    ) -> None:
         self._count, self.batches = count, batches
+        self.json = json
+        """The batches as JSON arrays, if they are parsed from them."""
 
     def __len__(self) -> int:
         return self._count
@@ -38,6 +48,22 @@ class BatchedLines:
 
     def __iter__(self) -> Iterator[bytes]:
         return (line for block in self.blocks() for line in block.split(b"\n"))
+
+
+def parse(text: bytes) -> Any:
+    """The value of a JSON text; floats and integers beyond 64 bits may lose digits."""
+    try:
+        return orjson.loads(text)
+    except ValueError:  # half of a surrogate pair
+        return lossless.parse(text)
+
+
+def has_all_members(value: Any, text: bytes) -> bool:
+    """True if a value surely has every member of the JSON text it was parsed from: none has a key twice.
+
+    The keys of a lost member have quotes that are not there any more.
+    """
+    return b"\\u0022" not in text and orjson.dumps(value).count(b'"') == text.count(b'"')
 
 
 def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:

@@ -37,6 +37,9 @@ _WEIGHING = (
     "score", "confidence", "rank", "size", "count", "total", "amount", "price", "comments", "length", "duration",
     "balance", "value", "quantity", "votes", "stars", "age",
 )  # fmt: skip
+_PLACES = frozenset(["n", "line", "hunk", "part", "column", "row", "depth", "level", "year", "month", "day"])
+"""Numbers that say where something is, by which nobody sorts."""
+_NAMING = frozenset(["name", "title", "heading", "path", "file", "key"])
 _JSON_TYPES: Mapping[type, str] = {
     str: "string",
     bool: "boolean",
@@ -76,6 +79,8 @@ class Fields:
     """Fields that are short enough for a table."""
     has_long_values: bool = False
     """True if a text in the sample is long and without a blank, such as base64."""
+    pages: Path | None = None
+    """A field with long texts of several lines."""
 
     def schema(self, *, nested: bool = False, required: bool = True) -> dict[str, Any]:
         """The JSON Schema of a line; every record is valid under it. *nested*: with the names within objects."""
@@ -123,10 +128,11 @@ def fields(records: Records) -> Fields:
         top = (findings.counted if name == findings.guessed else count(records, name)).most_common(_TOP)
     texts = [path for path in values.by_path if values.are_texts(path)]
     numbers = [path for path in values.by_path if values.are_numbers(path) and not _IDENTITY.search(path[-1])]
-    numbers = [path for path in numbers if path != ("n",)]
+    numbers = [path for path in numbers if path[-1].lower() not in _PLACES]
     reading = _preferred(texts, _READING) or max(texts, key=values.length, default=None)
     weighing = _preferred(numbers, _WEIGHING) or next(iter(numbers), None)
     identity = next((path for path in values.by_path if values.identify(path)), None)
+    identity = identity or next((path for path in texts if values.names(path)), None)
     return Fields(
         types=types,
         always=frozenset(types).intersection(*(names for names, _ in findings.layouts)),
@@ -137,6 +143,7 @@ def fields(records: Records) -> Fields:
         weighing=weighing,
         identity=identity,
         columns=_columns(values, [identity, reading, grouping, weighing]),
+        pages=max(filter(values.are_pages, texts), key=values.length, default=None),
         has_long_values=any(map(_is_unbroken, findings.sample)),
     )
 
@@ -184,6 +191,11 @@ class _Values:
         found = self.filled(path)
         return sum(len(v) if isinstance(v, str) else 8 for v in found) / len(found) if found else 0
 
+    def are_pages(self, path: Path) -> bool:
+        """True if the texts have some lines each."""
+        found = self.filled(path)
+        return len(path) == 1 and self.length(path) > _SHORT and sum(text.count("\n") for text in found) > len(found)
+
     def differ(self, path: Path) -> bool:
         """True unless all of several records have the same value."""
         found = self.by_path[path]
@@ -198,6 +210,16 @@ class _Values:
         known = all(isinstance(value, (str, int)) for value in found)
         return known and len(set(found)) == len(found)
 
+    def names(self, path: Path) -> bool:
+        """True if each record of the sample has a short name of its own."""
+        found = self.filled(path)
+        return (
+            is_name(path)
+            and self.length(path) <= _SHORT
+            and len(found) >= _FILLED * self._count
+            and len(set(found)) == len(found)
+        )
+
     def groups(self, path: Path) -> int | None:
         """The number of groups that a field makes; None if they are no useful groups."""
         found = self.filled(path)
@@ -208,6 +230,11 @@ class _Values:
             return None
         number = len(set(self.by_path[path]))
         return number if 1 < number <= min(_MOST_GROUPS, max(2, self._count // 3)) else None
+
+
+def is_name(path: Path) -> bool:
+    """True if a field is called as names and places of things are."""
+    return path[-1].lower() in _NAMING
 
 
 def _comparable(value: object) -> object:

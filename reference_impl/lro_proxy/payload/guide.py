@@ -37,6 +37,15 @@ TEXT_SCHEMA: Mapping[str, Any] = {
     "required": ["n", "text"],
 }
 """The schema of lines of text."""
+PART_SCHEMA: Mapping[str, Any] = {
+    **TEXT_SCHEMA,
+    "properties": {
+        "n": TEXT_SCHEMA["properties"]["n"],
+        "part": {"type": "integer", "description": "number of the part of a long line, from 1"},
+        "text": {"type": "string", "description": "the line without its line feed, or the part"},
+    },
+}
+"""The schema of lines of text of which some are long and cut into parts."""
 
 
 class RecordGuide:
@@ -51,7 +60,7 @@ class RecordGuide:
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
         self._written: Written | None = None
         self.noun = _noun(len(shape.lines), text=self._text)
-        self.line_schema = TEXT_SCHEMA if self._text else self._schema()
+        self.line_schema = _text_schema(shape) if self._text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
@@ -84,8 +93,9 @@ class RecordGuide:
         around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
         header = f"Records start at line 2; line 1 of the file is a header{around}."
         saved = f"({count} {self.noun}, ~{tokens} tokens saved)"
-        if self._form == "compact":
-            return f"Large result in a JSONL file {saved}. {advice} {header}"
+        if self._form == "compact" and recipes:
+            advice = "With shell access, the recipe returns parts of it: put your own words in."
+            return f"The result is in a JSONL file {saved}; line 1 is a header. {advice}"
         most = ", ".join(f"{value[:_LONGEST_VALUE]} ({number})" for value, number in self._fields.top)
         name = ".".join(self._fields.grouping or ())
         grouped = f"Most frequent values of {name}: {most}.\n" if most else ""
@@ -127,6 +137,10 @@ class RecordGuide:
         )
         fitting = next((schema for schema in schemas if _characters(schema) <= most), None)
         return fitting or self._fields.names(most)
+
+
+def _text_schema(shape: Shape) -> Mapping[str, Any]:
+    return PART_SCHEMA if getattr(shape.lines, "are_cut", False) else TEXT_SCHEMA
 
 
 def _noun(count: int, *, text: bool) -> str:

@@ -15,10 +15,12 @@ from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
 from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.payload.guide import RecordGuide
+from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.pointers import is_pointer
 from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
 from lro_proxy.payload.text import Text, joined
+from lro_proxy.payload.written import look_at
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -58,7 +60,7 @@ class Interceptor:
     *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a wrong
     one. *emit* receives an event for every file written and every failed write. *publish* receives every descriptor
     and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* says how much the descriptors
-    of results that are no memories tell.
+    of results that are no memories tell, and *links* adds a link to the file as a resource.
     """
 
     def __init__(
@@ -67,12 +69,14 @@ class Interceptor:
         *,
         emit: Emit = to_stderr,
         estimate: Estimate = script_aware_estimate,
-        publish: Callable[[OffloadResponse], OffloadResponse] = lambda response: response,
+        publish: Callable[[OffloadResponse], OffloadResponse] | None = None,
         form: Form = "full",
+        links: bool = False,
     ) -> None:
         self.settings = from_environment() if settings is None else settings
         self._form: Form = form
-        self._emit, self._estimate, self._publish = emit, estimate, publish
+        self._emit, self._estimate, self._links = emit, estimate, links
+        self._publish: Callable[[OffloadResponse], OffloadResponse] = publish or (lambda response: response)
         self._count = _COUNTERS.get(estimate)
 
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
@@ -204,12 +208,20 @@ class Interceptor:
                 return None
             case Offloaded(response):
                 response = self._publish(response)
-                if guide is None:
-                    return _described(result, response.to_dict())
-                return _described(result, guide.descriptor(response))
+                return self._described(
+                    result, response, response.to_dict() if guide is None else guide.descriptor(response)
+                )
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
+
+    def _described(
+        self, result: Mapping[str, Any], response: OffloadResponse, descriptor: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        answer = _with_payload(result, encode(descriptor).decode(), descriptor)
+        if self._links and "content" in answer:
+            answer["content"] += [resource_link(response.file_path, look_at(response.file_path))]
+        return answer
 
     def clean(self, folder: str | None = None) -> int:
         """Delete expired files of any run in *folder* (default: its own); return their number. Never raises."""
@@ -249,7 +261,8 @@ class Interceptor:
             case Inline():
                 return shown.parsed()
             case Offloaded(response):
-                return _described(shown.members, self._publish(response).to_dict())
+                response = self._publish(response)
+                return self._described(shown.members, response, response.to_dict())
             case Truncated(lines, total, warning):
                 return _cut(shown.members, lines, total, warning)
 
@@ -305,10 +318,6 @@ def _reads_back(arguments: Mapping[str, Any] | None) -> bool:
 def _query(arguments: Mapping[str, Any]) -> str | None:
     query = arguments.get("query")
     return query if isinstance(query, str) else None
-
-
-def _described(result: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    return _with_payload(result, encode(value).decode(), value)
 
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:

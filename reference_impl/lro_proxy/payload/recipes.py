@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lro_proxy.payload.fields import Fields, Path
+from lro_proxy.payload.fields import Fields, Path, is_name
 from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe
 from lro_spec.recipes.render import quote
@@ -79,8 +79,8 @@ class _Draft:
     program: str
     lines: tuple[str, int] | None = None
     """The command that chooses lines after the header, ``head`` or ``tail``, and their number."""
-    most: tuple[int, str] | None = None
-    """For a search, the largest number of rows and the expression of one, because the sample need not have the word."""
+    most: str | None = None
+    """For a search, an expression of the first rows that it may return, because the sample need not have the word."""
 
     def command(self, path: str) -> str:
         """The recipe as a command on the file."""
@@ -133,7 +133,7 @@ def with_rows(program: str, rows: int) -> str:
 # --- drafts
 
 
-def _for_text(texts: Sequence[str], bound: Bound) -> Iterator[_Draft]:
+def _for_text(texts: Sequence[str], first: Mapping[str, Any], bound: Bound) -> Iterator[_Draft]:
     """Recipes for lines of text, records of ``n`` and ``text``, the most useful first."""
     width = min(_WIDEST, bound.width(_ROWS))
     row = f'"\\(.n): \\(.text)" | .[:{width}]'
@@ -143,15 +143,15 @@ def _for_text(texts: Sequence[str], bound: Bound) -> Iterator[_Draft]:
             f"Text around a word, first {_ROWS} places",
             "-rn",
             f'limit({_ROWS}; inputs | .n as $n | .text | {around} | "\\($n): \\(.)" | .[:{width}])',
-            most=(_ROWS, row),
+            most=f"limit({_ROWS}; $all[] | {row})",
         )
-        part = min(4000, bound.width(1))
-        yield _Draft(f"Line 1, characters 0 to {part}", "-r", f"select(.n == 1) | .text[0:{part}]")
+        part = " and .part == 1" if "part" in first else ""
+        yield _Draft(f"Line 1{', part 1' * bool(part)}", "-r", f"select(.n == 1{part}) | .text[:{bound.width(1)}]")
     yield _Draft(
         f"Lines with a word, first {_ROWS}",
         "-rn",
         f"limit({_ROWS}; inputs | select(.text | {_SEARCH}) | {row})",
-        most=(_ROWS, row),
+        most=f"limit({_ROWS}; $all[] | {row})",
     )
     rows = 2 * _ROWS
     narrow = min(_WIDEST, bound.width(rows))
@@ -161,13 +161,13 @@ def _for_text(texts: Sequence[str], bound: Bound) -> Iterator[_Draft]:
             f"Headings and definitions, first {rows}",
             "-rn",
             f"limit({rows}; inputs | select(.text | test({_dumped(_OUTLINE.pattern)})) | {line})",
-            most=(rows, line),
+            most=f"limit({rows}; $all[] | {line})",
         )
     yield _Draft(
         f"Lines 100 to {99 + rows}",
         "-r",
         f"select(.n >= 100 and .n < {100 + rows}) | .text[:{narrow}]",
-        most=(rows, f".text[:{narrow}]"),
+        most=f"limit({rows}; $all[] | .text[:{narrow}])",
     )
     yield _Draft("How many lines have a word", "-n", f"[inputs | select(.text | {_SEARCH})] | length")
     yield _Draft(f"The last {_ROWS} lines", "-r", f".text[:{width}]", ("tail", _ROWS))
@@ -181,8 +181,10 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
         f"Records with a word, first {_ROWS}: {named}",
         "-rn",
         f"limit({_ROWS}; inputs | {anywhere} | {table})",
-        most=(_ROWS, table),
+        most=f"limit({_ROWS}; $all[] | {table})",
     )
+    if fields.pages is not None:
+        yield _lines_within(fields, fields.pages, bound)
     if fields.grouping is not None:
         yield _counted(fields.grouping, bound)
     if fields.weighing is not None:
@@ -205,10 +207,24 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
             f"Records of one {_display(fields.grouping)}, first {_ROWS}",
             "-rn",
             f"limit({_ROWS}; inputs | select({_jq(fields.grouping)} == {_dumped(value)}) | {table})",
-            most=(_ROWS, table),
+            most=f"limit({_ROWS}; $all[] | {table})",
         )
     yield _Draft(f"The first {_ROWS}: {named}", "-r", table, ("head", _ROWS))
     yield _Draft("How many records have a word", "-n", f"[inputs | {anywhere}] | length")
+
+
+def _lines_within(fields: Fields, pages: Path, bound: Bound) -> _Draft:
+    columns = [path for path in fields.columns if path != pages]
+    beside = sorted(columns, key=lambda path: (not is_name(path), path != ("line",)))[:2]
+    cells = ", ".join([*(_cell(fields, path) for path in beside), "$line"])
+    row = f"[{cells}] | @tsv | .[:{min(_WIDEST, bound.width(_ROWS))}]"
+    lines = f'({_jq(pages)} // "" | tostring | split("\\n")[]) as $line'
+    return _Draft(
+        f"Lines of {_display(pages)} with a word, first {_ROWS}, after {', '.join(map(_display, beside)) or 'nothing'}",
+        "-rn",
+        f"limit({_ROWS}; inputs | {lines} | select($line | {_SEARCH}) | {row})",
+        most=f"limit({_ROWS}; $all[] | {lines} | {row})",
+    )
 
 
 def _counted(path: Path, bound: Bound) -> _Draft:
@@ -296,7 +312,7 @@ def recipes_for(
     records = [lossless.parse(line) for line in sample[:1]] if fields else list(map(json.loads, sample))
     first: Mapping[str, Any] = records[0] if records else {}
     drafts = list(
-        _for_text([str(record["text"]) for record in records], bound)
+        _for_text([str(record["text"]) for record in records], first, bound)
         if fields is None
         else _for_records(fields, first, bound)
     )
@@ -351,7 +367,7 @@ def _outputs(drafts: Sequence[_Draft], sample: Sequence[str]) -> Iterator[str | 
     """
     records = f"[{','.join(sample)}]"
     trials = [f"(try [{draft.trial()}] catch null)" for draft in drafts]
-    trials += [f"(try [$all[:{draft.most[0]}][] | {draft.most[1]}] catch null)" for draft in drafts if draft.most]
+    trials += [f"(try [{draft.most}] catch null)" for draft in drafts if draft.most]
     try:
         found = _run(trials, records)
     except (ValueError, RuntimeError, MemoryError):

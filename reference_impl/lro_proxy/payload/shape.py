@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from operator import eq
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from lro_proxy.payload.array import Array, ParsedArray, same
 from lro_proxy.payload.batches import BatchedLines, encoded
 from lro_proxy.payload.blocks import Blocks, value_of
 from lro_proxy.payload.forms import jsonl, python
-from lro_proxy.payload.forms.form import SMALL, Shape
+from lro_proxy.payload.forms.form import MOST_AT_ONCE, SMALL, Shape
 from lro_proxy.payload.forms.jsonl import JsonLines
 from lro_proxy.payload.forms.values import largest, members, of_records, of_value, size_of
 from lro_proxy.payload.result import ToolResult, with_strings
@@ -89,7 +89,8 @@ def _repeats_blocks(structured: Any, blocks: Blocks) -> dict[str, Any] | None:
         return None
     if all(map(eq, blocks.texts, chain.from_iterable(items.lossless_batches()))):
         return _repetition(key, {}, as_text=True)
-    are_same = all(map(same, blocks.values(), chain.from_iterable(items.lossless_batches())))
+    others = chain.from_iterable(items.lossless_batches())
+    are_same = all(same(batch, list(islice(others, len(batch)))) for batch in blocks.values())
     return _repetition(key, {}, as_text=False) if are_same else None
 
 
@@ -120,7 +121,8 @@ def _first_character(utf8: bytes | bytearray) -> bytes:
 
 def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
     if isinstance(value, JsonLines):
-        return Shape(value.lines, value.records, {"format": "jsonl", **extra, "ending": value.ending})
+        extra = {"format": "jsonl", **extra, "ending": value.ending}
+        return Shape(value.lines, value.records, extra, is_well_formed=value.is_well_formed)
     if value is not None:
         return _of_value(value, extra)
     return _of_form(text, extra) or text_shape(text, extra)
@@ -130,19 +132,22 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
     """A text in one of the forms that are more than lines."""
     if text.utf8 is None:
         return None
-    if python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):
+    if len(text.utf8) <= MOST_AT_ONCE and python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):
         spelled = python.read(text.utf8)
         if spelled is not None:
             value, are_tuples = spelled
             return of_value(value, {**extra, "notation": "python", **({"tuples": True} if are_tuples else {})})
     found = forms.of_text(text.utf8)
-    return None if found is None else replace(found, extra={**found.extra, **extra})
+    if found is None:
+        return None
+    return replace(found, extra={**found.extra, **extra}, is_well_formed=text.is_well_formed)
 
 
 def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
     records = blocks.records()
     lines = BatchedLines(len(records), lambda: encoded(records.batches()))
-    return Shape(lines, records, {"format": "blocks" if blocks.are_objects else "texts", **extra})
+    extra = {"format": "blocks" if blocks.are_objects else "texts", **extra}
+    return Shape(lines, records, extra, is_well_formed=records.json is not None)
 
 
 def _of_value(value: Any, extra: Mapping[str, Any]) -> Shape:

@@ -18,7 +18,7 @@ import orjson
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms.form import Data, ending_of, whole_lines
 from lro_reference.writer import encode
-from lro_spec.tokens import wide_in_utf8
+from lro_spec.tokens import wide_characters, wide_in_utf8
 
 _CUT = re.compile(rb"[ ,:;]")
 """A JSON string can be cut after these: they are part of no escape."""
@@ -27,6 +27,7 @@ _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _BRACES = 64
+_AROUND = 1 << 15
 _LONG, _NEAR = 4000, 500
 """Characters of a line from which it is cut, and those before a cut among which a blank is looked for."""
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
@@ -180,22 +181,23 @@ def _pieces_of(text: str) -> Iterator[_Piece]:
         end = len(text) if end < 0 else end
         if start < place:
             yield _piece(text[start : place - 1])
-        line = text[place:end]
-        parts = tuple(_parts(line))
-        yield _Piece(b"", b"", len(parts), len(line), wide_in_utf8(line.encode("utf-8", "surrogatepass")), parts)
+        parts = tuple(_parts(text, place, end))
+        wide = sum(wide_characters(part) for part in parts if not part.isascii())
+        yield _Piece(b"", b"", len(parts), end - place, wide, parts)
         start = place = end + 1
     if start <= len(text):
         yield _piece(text[start:])
 
 
-def _parts(line: str) -> Iterator[str]:
+def _parts(text: str, start: int, stop: int) -> Iterator[str]:
     """A long line in parts, cut after a blank or a comma if there is one near."""
-    while len(line) > _LONG:
-        near = max(line.rfind(sign, _LONG - _NEAR, _LONG) for sign in " ,;>")
-        end = near + 1 if near >= 0 else _LONG
-        yield line[:end]
-        line = line[end:]
-    yield line
+    while stop - start > _LONG:
+        end = start + _LONG
+        near = max(text.rfind(sign, end - _NEAR, end) for sign in " ,;>")
+        end = near + 1 if near >= 0 else end
+        yield text[start:end]
+        start = end
+    yield text[start:stop]
 
 
 def _piece(text: str) -> _Piece:
@@ -227,9 +229,14 @@ def end_of_string(line: Data, start: int) -> int:
     json = _JSON.match(line, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
         closing = b"]" if json[1] == b"[" else b"}"
-        end = line.find(closing + b'"', start)
-        ended = line.find(closing + b'\\n"', start, end if end >= 0 else len(line))
-        return ended + 3 if ended >= 0 else end + 1 if end >= 0 else -1
+        # Most texts end shortly before the structured content or the end of the line, so that not all of it has to be
+        # searched. Between the start and the end of a text, every quote is escaped: a key there shows another block.
+        following = line.find(b'"structuredContent"', start)
+        stop = len(line) if following < 0 else following
+        end = _end_of_json(line, max(start, stop - _AROUND), stop, closing)
+        if not end or line.find(b'"type"', start, end) >= 0:
+            end = _end_of_json(line, start, len(line), closing)
+        return end or -1
     brace = line.find(b"}", start)
     for _ in range(_BRACES):  # one byte is found many times as fast as two; but source code is full of it
         if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
@@ -239,6 +246,13 @@ def end_of_string(line: Data, start: int) -> int:
     while end >= 0 and _is_escaped(line, end):
         end = line.find(b'"}', end + 1)
     return end
+
+
+def _end_of_json(line: Data, start: int, stop: int, closing: bytes) -> int:
+    """The first place after a bracket, and maybe a line feed, where there is a quote; 0: there is none."""
+    end = line.find(closing + b'"', start, stop)
+    ended = line.find(closing + b'\\n"', start, end if end >= 0 else stop)
+    return ended + 3 if ended >= 0 else end + 1
 
 
 def _is_escaped(text: Data, place: int) -> bool:

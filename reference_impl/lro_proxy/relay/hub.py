@@ -33,8 +33,12 @@ _ROUTED: Mapping[str, tuple[str, str]] = {
     "resources/unsubscribe": ("resources/list", "uri"),
 }
 """By method: the list that identifies the server, and the parameter with the name."""
-_OWN_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call"))
-"""Methods that may concern the proxy's tools; None: a response."""
+_OWN_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call")) | {
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+}
+"""Methods that may concern the proxy's tools and resources; None: a response."""
 _BROADCASTS = frozenset(("initialize", "logging/setLevel", *LISTS))
 _REQUIRED_CAPABILITY: Mapping[str, str] = {
     "tools/list": "tools",

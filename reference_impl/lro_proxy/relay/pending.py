@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lro_proxy.protocol import TOOL_RESULTS, is_announced, message_version
+from lro_proxy.protocol import TOOL_RESULTS, client_name, is_announced, message_version
 from lro_proxy.wire.jsonrpc import Message, members
 
 Id = int | str
@@ -36,6 +36,8 @@ class Request:
     """True if a proxy nearer to the client offloads the result."""
     task: str | None = None
     """The task that it asks for."""
+    client: str = ""
+    """The client's name, if the request states it."""
 
 
 def numeric_id(id: object) -> object:
@@ -49,6 +51,8 @@ def request_of(message: Message, params: Message) -> Request:
     """The request in a message that has an id and these parameters."""
     method = message["method"] if isinstance(message["method"], str) else ""
     token = members(params.get("_meta")).get("progressToken")
+    modern = message_version(message) is not None
+    introduces = modern or method == "initialize"
     name, arguments, task = params.get("name"), params.get("arguments"), params.get("taskId")
     return Request(
         id=message["id"],
@@ -56,8 +60,9 @@ def request_of(message: Message, params: Message) -> Request:
         tool=name if isinstance(name, str) else "task" if method in TOOL_RESULTS else "",
         arguments=members(arguments),
         progress=token if isinstance(token, (str, int)) else None,
-        modern=message_version(message) is not None,
-        defers=is_announced(message),
+        modern=modern,
+        defers=introduces and is_announced(message),
+        client=client_name(message) if introduces else "",
         task=task if isinstance(task, str) else None,
     )
 

@@ -19,7 +19,7 @@ from lro_proxy.gain.ledger import Ledger, tokens_of
 from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
-from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy, client_name
+from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy
 from lro_proxy.relay import size_limits
 from lro_proxy.relay.output_schemas import advertise, widen_tool
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
@@ -176,14 +176,14 @@ class Relay:
         if "method" in message and not possible:
             self._has_unparsed = True  # left to the server
         elif "method" in message and id is not None:
-            self._add(request_of(message, params), client_name(message))
+            self._add(request_of(message, params))
         elif message.get("method") == "notifications/cancelled":
             self._requests.cancel(params.get("requestId"))
         return announce_proxy(message, line) if self._options.enabled else line
 
-    def _add(self, request: Request, client: str) -> None:
-        if client and self._options.ledger is not None:
-            self._options.ledger.client = client
+    def _add(self, request: Request) -> None:
+        if request.client and self._options.ledger is not None:
+            self._options.ledger.client = request.client
         if request.method == "initialize":
             self._defers = request.defers
         if request.defers and request.method == "initialize":

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from lro_proxy import protocol
-from lro_proxy.errors import GONE, NO_METHOD, error_line
+from lro_proxy.errors import GONE, INVALID_PARAMS, NO_METHOD, error_line
+from lro_proxy.relay.resources import OffloadedResources
 from lro_proxy.relay.server_tools import ServerTools
 from lro_proxy.tools import sampling
+from lro_proxy.tools.limits import Refused
 from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
 from lro_reference.cancellation import Cancellation
 from lro_reference.tool import Answer, Tool
@@ -45,10 +47,19 @@ class _Call:
 
 
 class ProxyTools:
-    """The tools of a toolbox for one client; *send* writes a line to it, *log* one for operators."""
+    """The tools of a toolbox for one client, and offloaded files as *resources*.
 
-    def __init__(self, toolbox: Toolbox, send: Callable[[bytes], object], log: Callable[[str], None]) -> None:
-        self._toolbox, self._send, self._log = toolbox, send, log
+    *send* writes a line to the client, *log* one for operators.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        send: Callable[[bytes], object],
+        log: Callable[[str], None],
+        resources: OffloadedResources | None = None,
+    ) -> None:
+        self._toolbox, self._send, self._log, self._resources = toolbox, send, log, resources
         self._server_names: set[str] = set()
         self._later_pages: set[object] = set()
         self._running: dict[object, _Call] = {}
@@ -83,6 +94,9 @@ class ProxyTools:
             return call is not None
         if id is None or isinstance(id, (dict, list)):
             return False
+        if self._resources is not None and self._resources.answers(message):
+            self._read(self._resources, message, id)
+            return True
         if method == "initialize":
             self._supports_sampling = "sampling" in members(params.get("capabilities"))
         elif method == "tools/list":
@@ -143,21 +157,23 @@ class ProxyTools:
 
     def list_without_server(self, message: Message, id: object, *, modern: bool) -> bytes | None:
         """The list of these tools if the server does not know `tools/list`; None for any other answer."""
-        if members(message.get("error")).get("code") != NO_METHOD or _key(id) in self._later_pages:
+        is_unknown = members(message.get("error")).get("code") == NO_METHOD
+        if not self._toolbox.tools or not is_unknown or _key(id) in self._later_pages:
             return None
         self.alone = True
         return serialise({"jsonrpc": "2.0", "id": id, "result": self._tool_list(modern=modern)})
 
     def needs_more_pages(self, result: Message, id: object) -> bool:
         """True if a first page must wait for the names on the other pages."""
-        more = result.get("nextCursor") is not None and _key(id) not in self._later_pages
-        return more and not self.server_tools.is_complete
+        more = result.get("nextCursor") is not None and _key(id) not in self._later_pages and self._toolbox.tools
+        return bool(more) and not self.server_tools.is_complete
 
     def advertise(self, result: Message) -> bool:
-        """Add the capability `tools` if the server has none; True if changed."""
+        """Add the capabilities `tools` and `resources` if they are needed and the server has none; True if changed."""
+        changed = self._resources is not None and self._resources.advertise(result)
         capabilities = result.get("capabilities")
-        if not isinstance(capabilities, dict) or "tools" in capabilities:
-            return False
+        if not self._toolbox.tools or not isinstance(capabilities, dict) or "tools" in capabilities:
+            return changed
         capabilities["tools"] = {}
         self.alone = True
         return True
@@ -175,10 +191,11 @@ class ProxyTools:
 
     def stop(self, why: str) -> None:
         """Answer the calls in progress with an error, because the proxy is ending."""
-        while self._running:
-            _, call = self._running.popitem()
-            call.cancellation.request()
-            self._send(error_line(call.id, GONE, why))
+        for key in list(self._running):
+            call = self._running.pop(key, None)  # None: it has just been answered
+            if call is not None:
+                call.cancellation.request()
+                self._send(error_line(call.id, GONE, why))
 
     def _reserve_names(self, names: Iterable[object]) -> None:
         """Hide the tools whose names the server uses."""
@@ -237,6 +254,15 @@ class ProxyTools:
             error = response["error"]
             raise sampling.failed(cast("Message", error).get("message") if isinstance(error, dict) else error)
         return sampling.answer(response.get("result"))
+
+    def _read(self, resources: OffloadedResources, message: Message, id: object) -> None:
+        try:
+            result = resources.result(message)
+        except Refused as problem:
+            self._send(error_line(id, INVALID_PARAMS, str(problem)))
+            return
+        modern = protocol.message_version(message) is not None
+        self._reply(id, protocol.uncached_result(result) if modern else result)
 
     def _reply(self, id: object, result: Message) -> None:
         self._send(serialise({"jsonrpc": "2.0", "id": id, "result": result}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lro_proxy.payload.guide import TEXT_SCHEMA
+from lro_proxy.payload.guide import PART_SCHEMA, TEXT_SCHEMA
 from lro_proxy.payload.recipes import with_pattern
 from lro_spec.messages import OffloadResponse
 
@@ -14,7 +14,7 @@ _WITH_EXTRA = "its `extra` holds what came with the records"
 def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     """Advice that names the tools by which this server's clients read the file."""
     summary = response.summary
-    noun = "lines of text" if noun == "records" and response.line_schema == TEXT_SCHEMA else noun
+    noun = "lines of text" if noun == "records" and response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
     lines = [
         f"Results offloaded to a JSONL file ({summary.count} {noun}, ~{summary.estimated_tokens} tokens saved).",
         f"File: {response.file_path}",
@@ -34,6 +34,15 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
         header = f"a header, and {_WITH_EXTRA}"
     lines.append(f"Line 1 of the file is {header}; records start at line 2. No shell is needed.")
     return "\n".join(lines)
+
+
+def brief(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
+    """The same in two sentences, for a small descriptor."""
+    summary = response.summary
+    noun = "lines of text" if response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
+    way = "this file_path and a jq filter as `query`" if "lro_extract" in names else "this file"
+    saved = f"{summary.count} {noun}, ~{summary.estimated_tokens} tokens saved"
+    return f"JSONL file ({saved}; line 1 is a header). {', '.join(names)} can read it: {way}."
 
 
 _EXAMPLES = (

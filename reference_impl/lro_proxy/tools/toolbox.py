@@ -7,13 +7,14 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any
 
+from lro_proxy.payload.descriptor_form import Form
 from lro_proxy.tools import sampling
 from lro_proxy.tools.access import OffloadedFiles
 from lro_proxy.tools.base import FamilyTool, Workbench
 from lro_proxy.tools.compaction import COMPACTION
 from lro_proxy.tools.context_store import ContextFiles
 from lro_proxy.tools.extract import EXTRACT, MEMORY_EDITION
-from lro_proxy.tools.guidance import guidance
+from lro_proxy.tools.guidance import brief, guidance
 from lro_proxy.tools.limits import Limits, Refused
 from lro_proxy.tools.queries import QueryRunner
 from lro_proxy.tools.scratchpad import SCRATCHPAD
@@ -34,12 +35,23 @@ FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
 
 
 class Toolbox:
-    """The tools of some families over the files of one process. Thread-safe."""
+    """The tools of some families over the files of one process. Thread-safe.
+
+    With *remembers*, `files` has every published file, also if no tool reads it. *form* says how long guidance may be.
+    """
 
     def __init__(
-        self, families: Sequence[str], settings: Settings, limits: Limits | None = None, *, prefix: str = ""
+        self,
+        families: Sequence[str],
+        settings: Settings,
+        limits: Limits | None = None,
+        *,
+        prefix: str = "",
+        remembers: bool = False,
+        form: Form = "full",
     ) -> None:
         limits = limits or Limits()
+        self._remembers, self._form = remembers, form
         files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
         self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, QueryRunner(limits))
         self._by_name: dict[str, tuple[Tool, FamilyTool]] = {}
@@ -55,6 +67,11 @@ class Toolbox:
     def tools(self) -> tuple[Tool, ...]:
         """The entries of `tools/list`."""
         return tuple(tool for tool, _ in self._by_name.values())
+
+    @property
+    def files(self) -> OffloadedFiles[OffloadResponse]:
+        """The published files."""
+        return self._bench.files
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
@@ -102,9 +119,12 @@ class Toolbox:
         """Make the file of a descriptor readable by the tools; returns the descriptor with guidance that names them."""
         readers = [name for name, (_, member) in self._by_name.items() if member.reads_results]
         names = [name for name in readers if name not in self._hidden]
+        if names or self._remembers:
+            self._bench.files.remember(response.file_path, response)
         if not names:
             return response
-        self._bench.files.remember(response.file_path, response)
         self._bench.budget.intercepted(response.summary.estimated_tokens)
-        memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
-        return replace(response, guidance=guidance(response, "memories" if memories else "records", names))
+        if f"/{MEMORY_EDITION.file_prefix}-" in response.file_path:
+            return replace(response, guidance=guidance(response, "memories", names))
+        advise = guidance if self._form == "full" else brief
+        return replace(response, guidance=advise(response, "records", names))

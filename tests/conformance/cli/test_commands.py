@@ -288,6 +288,10 @@ class TestExplain:
         assert main(["explain", "LRO-FLIE-06"]) == 2
         assert re.search(r"LRO-FLIE-06.*did you mean .*LRO-FILE-06", one_line(capsys))
 
+    def test_a_group_names_its_requirements(self, capsys: pytest.CaptureFixture[str]):
+        assert main(["explain", "threshold"]) == 2
+        assert "threshold is a group: LRO-SCOPE-01, LRO-SCOPE-02" in one_line(capsys)
+
 
 class TestSchema:
     def test_lists_names_and_prints_each(self, capsys: pytest.CaptureFixture[str]):

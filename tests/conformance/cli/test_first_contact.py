@@ -146,6 +146,7 @@ def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None
         [sys.executable, "-m", "lro_conformance", "proxy", "--", "server"],
         ["uvx", "--from", "lro-spec", "lro", "proxy", "--", "server"],
         ["uvx", "--from", "lro-spec", "--", "lro", "proxy", "--private-folder", "--", "server"],
+        ["uvx", "lro-spec@0.1.0", "proxy", "--", "server"],
         ["uv", "run", "--with", "lro-spec", "lro", "proxy", "--", "server"],
         ["pipx", "run", "--spec", "lro-spec", "lro", "proxy", "--", "server"],
         [sys.executable, "-m", "lro_proxy", "--", "server"],
@@ -221,3 +222,25 @@ def test_evidence_shows_the_offending_record_and_marks_its_key(tmp_path: Path) -
     assert found["name"] == "content"
     assert lines[mark - 1].startswith("line 2: ")
     assert lines[mark - 1][found.start("underline") : found.end("underline")].startswith('"content": "')
+
+
+def test_evidence_of_a_wrong_default_shows_the_record_and_not_only_the_header() -> None:
+    from tests.servers.variants import command
+
+    report = certify(profile_for_command(command("recall_defaults_to_full")), seed=1, only={"LRO-DET-02"}, examples=0)
+    (check,) = [c for r in report.requirements for c in r.checks if c.verdict is Verdict.FAIL]
+    shown, mark = check.evidence.splitlines()[-2:]
+    found = MARK.fullmatch(mark)
+    assert found is not None
+    assert shown.startswith("line 2: ")
+    assert shown[found.start("underline") : found.end("underline")].startswith('"content": ')
+
+
+@pytest.mark.parametrize(
+    "words", [["--token=hunter2hunter2"], ["--token", "hunter2hunter2"], ["-u", "postgres://me:hunter2hunter2@db/x"]]
+)
+def test_secrets_of_the_command_line_are_in_no_report(tmp_path: Path, words: list[str]) -> None:
+    command = [*server(tmp_path, ["search_notes"], ERROR), *words]
+    report = certify(profile_for_command(command), seed=1, examples=0, only={"LRO-IMPL-03"})
+    assert "hunter2" not in json.dumps(report.to_dict())
+    assert "[masked " in json.dumps(report.to_dict())

@@ -12,7 +12,7 @@ import pytest
 
 from lro_conformance.cli import doctor, selection, watching
 from lro_conformance.cli.main import main
-from lro_conformance.engine.plan import EXPLORERS, Plan
+from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.engine.run import certify
 from lro_conformance.errors import UsageError
 from lro_conformance.judging.verdicts import Verdict
@@ -78,7 +78,7 @@ def test_no_selection_of_one_requirement_needs_an_explorer_or_all_trials() -> No
     for r in catalogue():
         planned = {t.name for t in Plan.of(PLAIN, only={r.id}, examples=0).trials}
         assert len(planned) <= 6 < len(whole), r.id
-        assert planned.isdisjoint(EXPLORERS), r.id
+        assert planned.isdisjoint(EXPLORING_TRIALS), r.id
 
 
 def test_what_only_the_explorer_found_is_tried_by_all_trials_again(tmp_path: Path) -> None:

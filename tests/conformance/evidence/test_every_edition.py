@@ -37,6 +37,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
         str(folder / "kept"),
         "--seed",
         "1",
+        "--budget",
+        "quick",
     ]
     return folder, main(["certify", "--profile", str(folder / "lro.yaml"), *arguments, "-q"])
 

@@ -1,4 +1,7 @@
-"""Evidence that an earlier version recorded, of servers of every chapter, is judged as that version judged it."""
+"""Evidence that an earlier version recorded, of servers of every chapter, is judged as that version judged it.
+
+Every second recording is judged each time, the others with ``--long``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from tests.support.frozen import EVIDENCE, as_frozen, frozen_standings, standing
 KEPT = [path.name.removesuffix(".tar.xz") for path in sorted(EVIDENCE.glob("*.tar.xz"))]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", [*KEPT[::2], *(pytest.param(name, marks=pytest.mark.long) for name in KEPT[1::2])])
 def test_recorded_evidence_is_judged_as_it_was(tmp_path: Path, name: str) -> None:
     with tarfile.open(EVIDENCE / f"{name}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lro_conformance.explorers import budgeted_search as module
 from lro_conformance.explorers.budgeted_search import BudgetedSearch
-from lro_conformance.explorers.hypothesis_runner import on_its_own, run_examples
+from lro_conformance.explorers.hypothesis_runner import isolated, run_examples
 
 NUMBERS = st.integers(0, 10**6)
 
@@ -34,7 +34,7 @@ def searched(
             search.found(number)
         search.clean_attempts.append(number)
 
-    with on_its_own(Path("unused")):
+    with isolated(Path("unused")):
         recurred = search.run(lambda: run_examples(strategy, one, seed=7, examples=50), lambda: one(last[0]))
     return search, recurred
 

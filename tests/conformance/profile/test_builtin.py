@@ -67,6 +67,11 @@ def test_nothing_is_stored_in_any_other_server(command: list[str]):
     assert (profile.seed, profile.cleanup, profile.level, dict(profile.server.env)) == (None, None, None, {})
 
 
+def test_calls_of_the_suite_are_no_use_of_the_proxy(tmp_path: Path):
+    for command, env in ((["lro", "proxy", "--", "my-server"], {"LRO_GAIN": "off"}), (["my-server"], {})):
+        assert launch(profile_for_command(command), {}, tmp_path).env == env
+
+
 def test_edition_is_the_one_asked_for():
     assert profile_for_command(["lro", "serve"], edition="lro-1600").edition == "lro-1600"
     with pytest.raises(ValueError, match="lro-9"):

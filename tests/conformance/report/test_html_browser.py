@@ -12,7 +12,7 @@ from lro_conformance.report.compare import compare, matrix
 from lro_conformance.report.compare_views import to_html as compared_html
 from lro_conformance.report.formats.html import to_html
 from lro_conformance.report.load import read_report
-from tests.support.browser import browser, serious, visit
+from tests.support.browser import browser, violations, visit
 from tests.support.paths import DATA
 from tests.support.report_samples import hostile, mixed
 
@@ -50,17 +50,17 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         pytest.param("equal", "dark", marks=pytest.mark.long),
     ],
 )
-def test_axe_finds_nothing_serious_and_nothing_leaves_the_page(
+def test_axe_finds_nothing_and_nothing_leaves_the_page(
     browser: Browser, page_of: Callable[[str], Path], name: str, scheme: str
 ):
     with visit(browser, page_of(name), color_scheme=scheme) as seen:
         seen.page.click("text=Open all")
-        assert serious(seen.page) == []
+        assert violations(seen.page) == []
         assert seen.trouble == []
 
 
 @pytest.mark.parametrize(("kind", "scheme"), [("two", "dark"), ("matrix", "light"), ("trend", "dark")])
-def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
+def test_axe_finds_nothing_in_comparisons_and_nothing_leaves_them(
     browser: Browser, tmp_path: Path, kind: str, scheme: str
 ):
     reports = [mixed(), hostile(), MADE["equal"]()]
@@ -74,7 +74,7 @@ def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
     path = tmp_path / "compared.html"
     path.write_text(compared_html(made), encoding="utf-8")
     with visit(browser, path, color_scheme=scheme) as seen:
-        assert serious(seen.page) == []
+        assert violations(seen.page) == []
         assert seen.trouble == []
         for width in (1280, 390):
             seen.page.set_viewport_size({"width": width, "height": 800})

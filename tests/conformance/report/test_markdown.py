@@ -71,7 +71,7 @@ def test_a_failure_is_there_with_all_that_a_reader_needs():
     assert re.search("^→ {", evidence, re.MULTILINE)
     text = "".join(page.itertext())
     assert "recall, a result of 2737 tokens at threshold 2737, is returned inline" in text
-    assert "Fix: Compare with `>`, not `>=`" in text
+    assert "Fix: Compare with >, not >=" in text
 
 
 def test_a_failure_comes_with_the_command_that_shows_it_again():
@@ -110,3 +110,9 @@ def test_failures_of_one_cause_are_folded_below_the_first_without_the_evidence_a
     assert (
         shown.index("### ❌ LRO-A-01") < shown.index("Same cause: LRO-A-02, LRO-A-03") < shown.index("LRO-A-02 title")
     )
+
+
+def test_code_in_a_fix_is_code():
+    shown = to_markdown(read_report(REPORTS / "equal.json"))
+    assert "**Fix:** Compare with <code>&#62;</code>, not <code>&#62;=</code>, and write" in shown
+    assert "&#96;" not in shown.partition("**Fix:**")[2].partition("\n")[0]

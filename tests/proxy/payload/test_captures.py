@@ -99,7 +99,7 @@ EXPECTED: dict[str, tuple[str, int, dict[str, str]]] = {
     "pdf-mcp": ("json", 20, PAGES),
     "playwright": ("outline", 1820, NODES),
     "fetch": ("markdown table", 200, {name.replace("_", "\\_"): kind for name, kind in ORDERS.items()}),
-    "git-log": ("text", 316, {}),
+    "git-log": ("stanzas", 40, {"Commit": "string", "Author": "string", "Date": "string", "Message": "string"}),
     "alchemy": ("text", 281, {}),
 }
 """The format, the number of records, and the types of their fields; no fields for lines of text."""

@@ -166,7 +166,7 @@ def test_numbers_in_a_table_are_numbers_to_sort_by(runner: JqRunner, folder: Pat
     csv.writer(text).writerows([("id", "country", "balance", "zip")])
     csv.writer(text).writerows((n, ["DE", "FR"][n % 2], f"{n * 1.5:.2f}" if n else "", f"0{n:04d}") for n in range(90))
     descriptor = offloaded(folder, text.getvalue())
-    assert run(runner, descriptor, "The 10 records with the highest balance").startswith("89\tFR\t133.50")
+    assert run(runner, descriptor, "The 10 records with the highest balance").startswith("89\tFR\t133.5")
     assert "zip" not in " ".join(one["description"].partition(":")[0] for one in descriptor["jq_recipes"])
 
 
@@ -196,8 +196,20 @@ def test_a_long_line_is_read_in_parts_and_around_a_word(runner: JqRunner, folder
     descriptor = offloaded(folder, "".join(f"<p>part {n}</p>" for n in range(3000)))
     found = next(o for d, o in outputs(runner, descriptor, "").items() if d.startswith("Text around a word"))
     assert len(found.splitlines()) == 20
-    assert run(runner, descriptor, "Line 1, characters 0 to").startswith("<p>part 0</p>")
-    assert "1 line of text," in descriptor["guidance"]
+    assert run(runner, descriptor, "Line 1, part 1").startswith("<p>part 0</p>")
+    assert "part" in descriptor["line_schema"]["properties"]
+
+
+def test_one_of_something_is_called_so(folder: Path) -> None:
+    assert "(1 line of text," in offloaded(folder, "x" * 3000)["guidance"]
+    assert "(1 record," in offloaded(folder, {"rows": [{"id": 1, "text": "x" * 3000}]})["guidance"]
+
+
+def test_lines_with_a_word_are_found_within_long_texts(runner: JqRunner, folder: Path) -> None:
+    rows = [{"path": f"f{n}.py", "text": "".join(f"line {i} of {n}\n" for i in range(50))} for n in range(20)]
+    descriptor = offloaded(folder, {"rows": rows})
+    found = next(o for d, o in outputs(runner, descriptor, "line 7 of 3").items() if d.startswith("Lines of text"))
+    assert found == "f3.py\tline 7 of 3\n"
 
 
 def test_the_headings_of_a_text_have_a_recipe(runner: JqRunner, folder: Path) -> None:

@@ -298,6 +298,20 @@ def test_a_signal_answers_a_call_whose_result_is_being_written(tmp_path: Path) -
         assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_signal_answers_a_call_of_a_tool_of_the_proxy(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--tools", "extract") as client:
+        greet(client)
+        client.answer(client.post("tools/list"))
+        rows = json.dumps([{"n": n, "text": "x" * 100} for n in range(2000)])
+        large = client.result("say", result=json.dumps({"content": [{"type": "text", "text": rows}]}))
+        path = json.loads(large["content"][0]["text"])["file_path"]
+        id = client.call("lro_extract", file_path=path, query="[range(100000000)] | length")
+        client.answer(client.post("ping"))
+        client.process.send_signal(signal.SIGTERM)
+        assert client.answer(id)["error"]["code"] == GONE
+        assert client.process.wait(10) == 143
+
+
 def test_a_signal_answers_through_a_hub(tmp_path: Path) -> None:
     config = tmp_path / "servers.json"
     server = {"command": SCRIPTED[0], "args": [*SCRIPTED[1:], "--all"]}

@@ -95,6 +95,21 @@ class inject_is_budgeted_before_it_is_judged(Budgeting):
         return call
 
 
+@fault("LRO-INJ-02", says="an inline result", proves=0, also=("LRO-INJ-03", "LRO-THR-09", "LRO-FILE-09"), long=True)
+class inject_is_budgeted_by_whole_records(Budgeting):
+    """Records are dropped before the interceptor sees the set: those from the first that exceeds the budget."""
+
+    def execute(self, operation: str, arguments: dict[str, object]) -> Call:
+        call = super().execute(operation, arguments)
+        if operation == "inject":
+            budget, kept = self.argument(call.arguments, "max_tokens", self.budget, int), 0
+            while kept < len(call.lines) and self.estimate(call.lines[: kept + 1]) <= budget:
+                kept += 1
+            self.keep(call, kept)
+            call.tokens = self.tokens(call)
+        return call
+
+
 @fault("LRO-INJ-03", says="every memory that E =", proves=0, also=("LRO-FILE-09",))
 class inject_file_holds_what_the_text_would(Budgeting):
     """Judged by the whole set, but only what fits into the budget is written."""

@@ -235,7 +235,7 @@ class EstimatesAt(Server):
         return self.estimate([self.record_line(self.at_detail(memory, detail)) for memory in call.found])
 
 
-@fault("LRO-THR-05", says="fits only a part of them", proves=0, also=("LRO-THR-02",))
+@fault("LRO-THR-05", says="enough for only some of the records", proves=0, also=("LRO-THR-02",))
 class estimates_the_first_page_only(Server):
     """Twenty records are estimated, however many are found."""
 
@@ -243,7 +243,7 @@ class estimates_the_first_page_only(Server):
         return self.estimate(call.lines[:20])
 
 
-@fault("LRO-THR-05", says="fits only a part of them", proves=0)
+@fault("LRO-THR-05", says="enough for only some of the records", proves=0)
 class estimates_the_first_hundred_only(Server):
     """Only a hundred records are estimated, however many are found."""
 

@@ -23,7 +23,8 @@ def write(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def answer(id: object, result: str) -> None:
+def answer(id: object, result: str | dict) -> None:
+    result = result if isinstance(result, str) else json.dumps(result)  # the inspector reads arguments as JSON
     id = str(id) if "--ids-as-texts" in sys.argv else id
     write(f'{{"jsonrpc": "2.0",  "id":{json.dumps(id)},"result":{result}}}\n')
 

@@ -73,8 +73,8 @@ def guidance(text: str) -> Change:
     [
         ("{count} memories, ~{estimated_tokens} tokens, in {file_path}. Detail level: full. See recipe #10.", None),
         ("About 24 records (see `{file_path}`), recipe #4 (most confident first).", None),
-        ("77 memories are in {file_path}.", "count: it says 77, the descriptor [24]"),
-        ("1,234,567 tokens are in {file_path}.", "tokens: it says 1234567, the descriptor ["),
+        ("77 memories are in {file_path}.", "count: it says 77, the descriptor 24"),
+        ("1,234,567 tokens are in {file_path}.", "tokens: it says 1234567, the descriptor "),
         ("9" * 3900 + " records are in the file", "count: it says 999"),
         ("24 records are in /tmp/else.json.", 'path: it says "/tmp/else.json", the descriptor '),
         ("{file_path}, detail: light", "detail level: it says light, the descriptor full"),

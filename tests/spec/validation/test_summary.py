@@ -224,9 +224,9 @@ class TestSummaries:
     @pytest.mark.parametrize(
         ("names", "wrong"),
         [
-            (["a", "b", "c", "d", "e", "f"], "6 of them"),
-            (["a", "a"], "one is repeated"),
-            ([], "none"),
+            (["a", "b", "c", "d", "e", "f"], "6 are listed"),
+            (["a", "a"], "a namespace is listed twice"),
+            ([], "the list is empty"),
             (["a", "x"], '"x" is not in the file'),
             (["b"], '"a" is more frequent than one that is listed'),
             (["a"], None),

@@ -66,6 +66,14 @@ def plain(text: str) -> str:
     return _SPECIAL.sub(lambda m: "&#64;<!---->" if m[0] == "@" else f"&#{ord(m[0])};", one_line(text))
 
 
+def prose(text: str) -> str:
+    """A text of the catalogue: what stands between backticks is code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return plain(text)
+    return "".join(code(piece) if n % 2 else plain(piece) for n, piece in enumerate(pieces))
+
+
 def code(text: str) -> str:
     """Untrusted text as inline code, escaped for any place in a document."""
     return f"<code>{plain(text)}</code>" if text else ""
@@ -130,11 +138,11 @@ def _cause(cause: Cause) -> Iterator[str]:
 
 def _detail(detail: Detail) -> Iterator[str]:
     yield f"### {SIGNS[detail.verdict]} {plain(detail.id)} {plain(detail.title)}"
-    paragraphs = [f"{detail.binding}. {plain(detail.statement)}"]
+    paragraphs = [f"{detail.binding}. {prose(detail.statement)}"]
     if detail.reason:
         paragraphs.append(code(detail.reason))
     if detail.verdict is not Verdict.ERROR and detail.fix:
-        paragraphs.append(f"**Fix:** {plain(detail.fix)}")
+        paragraphs.append(f"**Fix:** {prose(detail.fix)}")
     yield "\n\n".join(paragraphs)
     for check in detail.checks:
         yield from _check(check)

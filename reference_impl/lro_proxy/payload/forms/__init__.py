@@ -7,8 +7,8 @@ text has it. JSON and Python's spelling of it are no forms of this list: a value
 
 from __future__ import annotations
 
-from lro_proxy.payload.forms import lines, pieces, python, tables
-from lro_proxy.payload.forms.form import Data, Form, Shape
+from lro_proxy.payload.forms import lines, pieces, python, stanzas, tables
+from lro_proxy.payload.forms.form import MOST_AT_ONCE, Data, Form, Shape
 
 FORMS: tuple[Form, ...] = (
     lines.DIFF,
@@ -21,6 +21,7 @@ FORMS: tuple[Form, ...] = (
     pieces.DEFINITIONS,
     pieces.SECTIONS,
     pieces.ELEMENTS,
+    stanzas.STANZAS,
 )
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 
@@ -34,7 +35,8 @@ def may_begin(beginning: str) -> bool:
 def of_text(text: Data) -> Shape | None:
     """The records of a UTF-8 text by the first form that it is of; None if it is of none."""
     beginning = _beginning(text)
-    candidates = (form.read(text) for form in FORMS if form.begins(beginning))
+    usable = (form for form in FORMS if form.is_streamed or len(text) <= MOST_AT_ONCE)
+    candidates = (form.read(text) for form in usable if form.begins(beginning))
     return next((shape for shape in candidates if shape is not None), None)
 
 

@@ -20,6 +20,8 @@ Record = dict[str, Any]
 
 SMALL = 4096
 """Characters of data that is no record and still fits the header; more becomes records of its own."""
+MOST_AT_ONCE = 1 << 22
+"""Bytes of a text of which all records are in memory; a larger one in such a form stays lines."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _RECORDS = 500
 
@@ -49,6 +51,8 @@ class Form:
     """The records of a UTF-8 text; None if it is not of this form, or if `rebuild` would not give it again."""
     rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
     """The text, piece by piece, from ``extra`` and the records."""
+    is_streamed: bool = False
+    """True if only a batch of its records is in memory at a time, so that the text may be of any size."""
 
 
 def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> Shape:

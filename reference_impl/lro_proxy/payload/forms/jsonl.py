@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
-from lro_proxy.payload.batches import Batched, BatchedLines
-from lro_reference.writer import encode
+from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, parse
 from lro_spec.jsonl import lossless
 
 _BATCH = 1 << 16
+_ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class JsonLines:
     records: Batched[Any]
     ending: str
     """The text after the last line."""
+    is_well_formed: bool
+    """True if no line has half of a surrogate pair."""
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
@@ -32,50 +35,54 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     first = text.find(b"\n", 0, stop)
     if first < 1 or text[first - 1 : first] != b"}":
         return None
-    count = 0
+    count, is_well_formed = 0, True
     for block in _blocks(text, stop):
         lines = block.split(b"\n")
         if not _are_objects(lines, block):
-            return None
+            if not _are_unusual_objects(lines, block):
+                return None
+            is_well_formed = False
         count += len(lines)
     return JsonLines(
         BatchedLines(count, lambda: _blocks(text, stop)),
-        Batched(count, lambda: ([_parse(line) for line in block.split(b"\n")] for block in _blocks(text, stop))),
+        Batched(
+            count,
+            lambda: (list(map(parse, block.split(b"\n"))) for block in _blocks(text, stop)),
+            lambda: map(_array, _blocks(text, stop)),
+        ),
         ending,
+        is_well_formed,
     )
 
 
 def _are_objects(lines: list[bytes], block: bytes) -> bool:
     if not all(line.startswith(b"{") for line in lines):
         return False
+    array = _array(block)
     try:
-        values: list[Any] = list(map(orjson.loads, lines))
-    except ValueError:
-        return _are_unusual_objects(lines, block)
-    try:
-        if b"\n".join(map(encode, values)) != block:
-            for value, line in zip(values, lines, strict=True):
-                if not lossless.is_whole(value, line):
-                    lossless.parse(line)
+        values: list[Any] = orjson.loads(array)
+        if [bytes(raw) for raw in _ELEMENTS.decode(array)] != lines:
+            values = list(map(orjson.loads, lines))
+        if not has_all_members(values, array):
+            for line in lines:
+                lossless.parse(line)
     except ValueError:
         return False
     return True
+
+
+def _array(block: bytes) -> bytes:
+    """The values of lines as one array."""
+    return b"[" + block.replace(b"\n", b",") + b"]"
 
 
 def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
     """True for objects that only Python's parser accepts: with half of a surrogate pair as an escape."""
     try:
         block.decode()
-        return all(isinstance(lossless.parse(line), dict) for line in lines)
+        return all(line.startswith(b"{") and isinstance(lossless.parse(line), dict) for line in lines)
     except ValueError:
         return False
-
-
-def _parse(line: bytes) -> Any:
-    try:
-        return orjson.loads(line)
-    except ValueError:  # half of a surrogate pair
-        return lossless.parse(line)
 
 
 def _blocks(text: bytes | bytearray, stop: int) -> Iterator[bytes]:

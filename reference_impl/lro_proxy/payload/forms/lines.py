@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
+from lro_proxy.payload.batches import Batched, BatchedLines, encoded
 from lro_proxy.payload.forms.form import (
     Data,
     Extra,
@@ -21,7 +23,6 @@ from lro_proxy.payload.forms.form import (
     in_batches,
     is_rebuilt,
     lines_of,
-    of_batches,
 )
 
 _FEW = 0.1
@@ -32,24 +33,41 @@ Line = Callable[[Mapping[str, Any]], str]
 """The text of a record."""
 
 
-def _shape(text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line) -> Shape | None:
-    shape = of_batches(lambda: in_batches(parse(lines_of(text))), {**extra, "ending": ending_of(text)})
-    return shape if is_rebuilt(text, _joined(shape.extra, shape.records, line)) else None
+def _shape(
+    text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line, field: str, least: float
+) -> Shape | None:
+    """The records of a text, if so large a share of them has a field, after one pass that rebuilds it."""
+
+    def batches() -> Iterator[list[Record]]:
+        return in_batches(parse(lines_of(text)))
+
+    count = fitting = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count, fitting
+        between = ""
+        for batch in batches():
+            count += len(batch)
+            fitting += sum(field in record for record in batch)
+            yield between + "\n".join(map(line, batch))
+            between = "\n"
+        yield ending_of(text)
+
+    if not is_rebuilt(text, lines()) or fitting < least * count:
+        return None
+    return Shape(
+        BatchedLines(count, lambda: encoded(batches())),
+        Batched(count, batches),
+        {**extra, "ending": ending_of(text)},
+    )
 
 
-def _joined(
-    extra: Extra, records: Iterable[Mapping[str, Any]], line: Callable[[Mapping[str, Any]], str]
-) -> Iterator[str]:
+def _joined(extra: Extra, records: Iterable[Mapping[str, Any]], line: Line) -> Iterator[str]:
     between = ""
     for record in records:
         yield between + line(record)
         between = "\n"
     yield extra["ending"]
-
-
-def _share(shape: Shape, field: str) -> float:
-    """The share of the records that have a field."""
-    return sum(field in record for record in shape.records) / max(1, len(shape.records))
 
 
 # --- hits: path:line:text, as grep, ripgrep and compilers write them
@@ -67,18 +85,19 @@ def _hits(text: Data) -> Shape | None:
     def parse(lines: Iterable[str]) -> Iterator[Record]:
         for line in lines:
             hit = pattern.fullmatch(line)
-            if hit is None or (column and hit[3] is None):
+            if hit is None or (column and hit[3] is None) or not _is_path(hit[1]):
                 yield {"text": line}
             elif column:
                 yield {"file": hit[1], "line": int(hit[2]), "column": int(hit[3]), "text": hit[4]}
             else:
                 yield {"file": hit[1], "line": int(hit[2]), "text": hit[4]}
 
-    shape = _shape(text, {"format": "hits"}, parse, _hit_line)
-    if shape is None or _share(shape, "file") < 1 - _FEW:
-        return None
-    files = {record["file"] for record in shape.records if "file" in record}
-    return shape if all(map(_PATH.match, files)) else None
+    return _shape(text, {"format": "hits"}, parse, _hit_line, "file", 1 - _FEW)
+
+
+@lru_cache(maxsize=64)
+def _is_path(path: str) -> bool:
+    return _PATH.match(path) is not None
 
 
 def _has_column(lines: Iterable[str]) -> bool:
@@ -94,11 +113,13 @@ def _hit_line(record: Mapping[str, Any]) -> str:
 
 def _begins_with_hits(beginning: str) -> bool:
     lines = beginning.split("\n")
-    fitting = [hit for hit in map(_HIT_WITHOUT_COLUMN.fullmatch, lines) if hit is not None and _PATH.match(hit[1])]
+    fitting = [hit for hit in map(_HIT_WITHOUT_COLUMN.fullmatch, lines) if hit is not None and _is_path(hit[1])]
     return len(fitting) >= max(_LEAST_HITS, (1 - _FEW) * len([line for line in lines if line]))
 
 
-HITS = Form("hits", _begins_with_hits, _hits, lambda extra, records: _joined(extra, records, _hit_line))
+HITS = Form(
+    "hits", _begins_with_hits, _hits, lambda extra, records: _joined(extra, records, _hit_line), is_streamed=True
+)
 
 
 # --- unified diffs, by their lines
@@ -146,8 +167,7 @@ def _file_of(text: str, where: Record) -> Record:
 
 
 def _diff(text: Data) -> Shape | None:
-    shape = _shape(text, {"format": "diff"}, _changes, _diff_line)
-    return shape if shape is not None and _share(shape, "hunk") >= _MOSTLY else None
+    return _shape(text, {"format": "diff"}, _changes, _diff_line, "hunk", _MOSTLY)
 
 
 def _diff_line(record: Mapping[str, Any]) -> str:
@@ -159,6 +179,7 @@ DIFF = Form(
     lambda beginning: _A_DIFF.search(beginning) is not None,
     _diff,
     lambda extra, records: _joined(extra, records, _diff_line),
+    is_streamed=True,
 )
 
 
@@ -184,8 +205,14 @@ def _log(text: Data) -> Shape | None:
         return None
     template = {name: first.groupdict().get(name) for name in ("before", "gap", "gap2", "gap3")}
     extra = {"format": "log", **{name: part for name, part in template.items() if part is not None}}
-    shape = _shape(text, extra, lambda lines: _entries(lines, template), lambda record: _log_line(extra, record))
-    return shape if shape is not None and _share(shape, "time") >= 1 - _FEW else None
+    return _shape(
+        text,
+        extra,
+        lambda lines: _entries(lines, template),
+        lambda record: _log_line(extra, record),
+        "time",
+        1 - _FEW,
+    )
 
 
 def _entries(lines: Iterable[str], template: Mapping[str, str | None]) -> Iterator[Record]:
@@ -233,6 +260,7 @@ LOG = Form(
     _begins_with_entries,
     _log,
     lambda extra, records: _joined(extra, records, lambda record: _log_line(extra, record)),
+    is_streamed=True,
 )
 
 
@@ -244,33 +272,36 @@ _OF_ITEMS = ("depth", "role", "name", "text")
 
 
 def _outline(text: Data) -> Shape | None:
-    shape = of_batches(lambda: in_batches(_items(lines_of(text))), {"format": "outline", "ending": ending_of(text)})
-    if _share(shape, "role") < 1 - _FEW or _share(shape, "ref") < _MOSTLY:
+    records = Batched(sum(1 for _ in lines_of(text)), lambda: in_batches(_items(lines_of(text))))
+    extra = {"format": "outline", "ending": ending_of(text)}
+    if sum("ref" in record for record in records) < _MOSTLY * len(records):
         return None
-    return shape if is_rebuilt(text, _outlined(shape.extra, shape.records)) else None
+    shape = Shape(BatchedLines(len(records), lambda: encoded(records.batches())), records, extra)
+    return shape if is_rebuilt(text, _outlined(extra, records)) else None
 
 
 def _items(lines: Iterable[str]) -> Iterator[Record]:
     for line in lines:
         item = _ITEM.fullmatch(line)
-        record = {} if item is None else _item(*item.groups())
-        opens = item is not None and item[5] is not None and item[6] is None
-        yield record if record and _item_line(record, opens=opens) == line else {"text": line}
+        yield (None if item is None else _item(*item.groups())) or {"text": line}
 
 
-def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record:
+def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record | None:
+    """A node of a page; None if it would not be written like this again."""
     del colon
-    try:
-        named = {} if name is None else {"name": json.loads(name)}
-    except ValueError:
-        return {}
-    own: Record = {"depth": len(indent) // 2, "role": role, **named}
-    beside = {mark: value or True for mark, value in _MARK.findall(marks)}
-    return (
-        {}
-        if own.keys() & beside.keys() or "text" in beside
-        else own | beside | ({} if text is None else {"text": text})
-    )
+    own: Record = {"depth": len(indent) // 2, "role": role}
+    if name is not None:
+        try:
+            own["name"] = json.loads(name) if "\\" in name else name[1:-1]
+        except ValueError:
+            return None
+        if json.dumps(own["name"], ensure_ascii=False) != name:
+            return None
+    found = _MARK.findall(marks)
+    beside = {mark: value or True for mark, value in found}
+    if len(indent) % 2 or len(beside) < len(found) or any(mark in _OF_ITEMS for mark in beside):
+        return None
+    return own | beside if text is None else {**own, **beside, "text": text}
 
 
 def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
@@ -292,7 +323,7 @@ def _outlined(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[st
     record = next(ahead, None)
     while record is not None:
         following = next(ahead, None)
-        opens = following is not None and following.get("depth", -1) > record.get("depth", -1)
+        opens = following is not None and int(following.get("depth", -1)) > int(record.get("depth", -1))
         yield _item_line(record, opens=opens) + ("" if following is None else "\n")
         record = following
     yield extra["ending"]
@@ -303,4 +334,5 @@ OUTLINE = Form(
     lambda beginning: sum(_ITEM.fullmatch(line) is not None for line in beginning.split("\n")) > 2,
     _outline,
     _outlined,
+    is_streamed=True,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
@@ -120,7 +121,9 @@ def _python(code: str) -> list[tuple[int, Record]]:
     if "\f" in code or "\r" in code.replace("\r\n", "\n"):
         return []
     try:
-        module = ast.parse(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as those about escapes in its strings
+            module = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     cuts: list[tuple[int, Record]] = []

@@ -237,7 +237,7 @@ def _separated(text: Data) -> Shape | None:
     around = _around(decoded(text, 0, first), decoded(text, end, len(text)))
     if reading is None or reading.count < (2 if around else 1) or sum(map(len, around.values())) > SMALL:
         return None
-    ended = text[:end].endswith(notation.line_end.encode())
+    ended = text.endswith(notation.line_end.encode(), 0, end)
 
     def read() -> Iterator[Cells]:
         for start, stop in parts:
@@ -306,7 +306,9 @@ def _begin(lines: Sequence[str]) -> tuple[str, int] | None:
     return None
 
 
-SEPARATED = Form("table", lambda beginning: _begin(beginning.split("\n")) is not None, _separated, _write_separated)
+SEPARATED = Form(
+    "table", lambda beginning: _begin(beginning.split("\n")) is not None, _separated, _write_separated, is_streamed=True
+)
 
 
 # --- Markdown

@@ -15,7 +15,7 @@ import orjson
 
 from lro_proxy.payload.array import Array, ParsedArray, in_memory
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
-from lro_proxy.payload.forms.form import SMALL, Extra, Record, Shape
+from lro_proxy.payload.forms.form import MOST_AT_ONCE, SMALL, Extra, Record, Shape
 from lro_proxy.payload.forms.tables import are_names
 from lro_reference.writer import encode
 
@@ -136,7 +136,9 @@ def _of_array(array: Rows, around: Any, extra: Extra) -> Shape:
 
 def _plain(array: Rows, extra: Extra) -> Shape:
     count = len(array)
-    return Shape(BatchedLines(count, array.lines), Batched(count, array.batches), extra)
+    is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
+    records = Batched(count, array.batches, array.texts if is_array else None)
+    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array)
 
 
 def _names(array: Rows, around: Any) -> tuple[list[str], bool]:
@@ -204,6 +206,8 @@ _FIRST_ROOTS = 100
 
 def _tree(array: Rows) -> tuple[list[Record], Extra] | None:
     """The nodes of a tree by their paths, parents first, and its layout; None unless all are alike."""
+    if isinstance(array, Array) and array.stop - array.start > MOST_AT_ONCE:
+        return None
     found = ((root, key) for root in islice(chain.from_iterable(array.batches()), _FIRST_ROOTS) for key in _CHILDREN)
     layout = next(
         (

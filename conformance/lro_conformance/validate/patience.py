@@ -1,0 +1,33 @@
+"""Reading pipes within a time limit: one that never ends, or of which nothing comes, does not keep a hook waiting."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+
+TIMEOUT_S = 600.0
+"""Longest time, in seconds, for which a pipe is read by default."""
+
+SILENCE = 0.1
+"""Share of the time limit after which a pipe of which nothing comes is given up."""
+
+
+class PatientPipe:
+    """A pipe, FIFO or terminal that is read until its end, or until the time is up."""
+
+    def __init__(self, descriptor: int, timeout_s: float) -> None:
+        self._descriptor = descriptor
+        self._timeout_s = timeout_s
+        self._until = time.monotonic() + timeout_s
+
+    def read(self, size: int, /) -> bytes:
+        """At most *size* bytes; none at the end. Raises `TimeoutError`."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(errno.ETIMEDOUT, f"no end within {self._timeout_s:g} s; --timeout S waits longer")
+        silence = min(left, SILENCE * self._timeout_s)
+        if not select.select([self._descriptor], [], [], silence)[0]:
+            raise TimeoutError(errno.ETIMEDOUT, f"nothing came for {silence:.1f} s; --timeout S waits longer")
+        return os.read(self._descriptor, size)

@@ -1,0 +1,13 @@
+"""`lro proxy --install`: putting the proxy into the configuration of a client, and taking it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+FLAG = "--install"
+
+
+def is_asked_for(argv: Sequence[str]) -> bool:
+    """True if the arguments ask for an installation."""
+    front = argv[: argv.index("--")] if "--" in argv else argv
+    return any(word == FLAG or word.startswith(f"{FLAG}=") for word in front)

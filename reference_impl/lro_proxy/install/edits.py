@@ -1,0 +1,184 @@
+"""Edits of a configuration that can be undone to the byte: each replaces one part of the text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, cast
+
+from lro_proxy.install.document import Document, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A part of the text, before and after."""
+
+    server: str
+    part: str
+    """``command`` or ``args``, whose value is replaced; empty for a server that is inserted."""
+    old: str
+    new: str
+    lead: int = 0
+    """Length of the inserted text before the server's name."""
+    value: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The members of the server's entry that the edit has set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A text with edits, and what became of each server."""
+
+    text: str
+    edits: tuple[Edit, ...]
+    outcomes: Mapping[str, str]
+
+
+def wrap(document: Document, servers: Sequence[str], proxy: Sequence[str]) -> Edited:
+    """Put the *proxy*, a command that ends in ``--``, before the command of these servers, or of all if there are none.
+
+    Raises `ValueError` if the result would not be what was meant.
+    """
+    outcomes: dict[str, str] = {}
+    spans: list[tuple[int, int, Edit]] = []
+    expected = deepcopy(document.value)
+    for name, entry in document.servers.items():
+        if servers and name not in servers:
+            continue
+        outcomes[name] = _obstacle(entry) or ""
+        place = document.find(name)
+        if not outcomes[name] and (place is None or "command" not in place.parts):
+            outcomes[name] = "left as it is: it is written in a form that is not edited"
+        if not outcomes[name] and place is not None:
+            spans += [(start, stop, edit) for start, stop, edit in _wrapping(document, name, proxy)]
+            words = [*proxy, entry["command"], *entry.get("args", [])]
+            expected[document.section][name] |= {"command": words[0], "args": words[1:]}
+            outcomes[name] = "now behind lro proxy"
+    return _apply(document, spans, expected, outcomes)
+
+
+def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
+    """Insert a server. Raises `ValueError` if the result would not be what was meant."""
+    start, text = document.insertion(server, entry)
+    expected = deepcopy(document.value)
+    expected.setdefault(document.section, {})[server] = dict(entry)
+    after = type(document)(document.text[:start] + text + document.text[start:], document.section)
+    place = after.find(server)
+    if place is None:
+        raise ValueError(f"{server} cannot be inserted")
+    edit = Edit(server, "", "", text, place.start - start, entry)
+    return _apply(document, [(start, start, edit)], expected, {server: "added behind lro proxy"})
+
+
+def undo(document: Document, edits: Sequence[Edit]) -> Edited:
+    """Take back these edits, the last ones first; a server whose part was changed since stays as it is."""
+    outcomes: dict[str, str] = {}
+    for server in dict.fromkeys(edit.server for edit in reversed(edits)):
+        undone: Document | None = document
+        for edit in reversed([one for one in edits if one.server == server]):
+            undone = None if undone is None else _undo(undone, edit)
+            outcomes[server] = "as it was before" if edit.part else "removed"
+        if undone is None:
+            outcomes[server] = "left as it is: it was changed since"
+        else:
+            document = undone
+    return Edited(document.text, (), outcomes)
+
+
+def _undo(document: Document, edit: Edit) -> Document | None:
+    """The document without an edit; None if the entry is no longer as the edit left it."""
+    place = document.find(edit.server)
+    if place is None or (edit.part and edit.part not in place.parts):
+        return None
+    start = place.parts[edit.part][0] if edit.part else place.start - edit.lead
+    stop = start + len(edit.new)
+    if start < 0 or not document.text.startswith(edit.new, start):
+        span = _rewritten(document, edit, place)
+        if span is None:
+            return None
+        start, stop = span
+    return type(document)(document.text[:start] + edit.old + document.text[stop:], document.section)
+
+
+def _rewritten(document: Document, edit: Edit, place: Place) -> tuple[int, int] | None:
+    """The part of the text to replace if the client has written the same values again in its own way."""
+    entry = document.servers[edit.server]
+    if any(entry.get(key) != part for key, part in edit.value.items()) or not edit.value:
+        return None
+    if not edit.part:
+        return document.removal(edit.server) if entry == edit.value else None
+    start, stop = place.parts[edit.part]
+    if len(edit.value) == 1:
+        return start, stop
+    after = place.parts["args"]  # were added after the command
+    between = document.text[stop : after[0]]
+    return (start, after[1]) if re.fullmatch(r'\s*,\s*"args"\s*:\s*', between) else None
+
+
+def is_proxy(words: Sequence[object]) -> bool:
+    """True for a command that starts lro proxy."""
+    texts = [word for word in words if isinstance(word, str)]
+    front = texts[: texts.index("--")] if "--" in texts else texts
+    for before, word in pairwise(front):
+        program = re.split(r"[\\/]", before)[-1]
+        if word == "proxy" and re.fullmatch(r"lro(\.exe|_\w+|-spec([@=].*)?)?", program):  # also a module, or by uvx
+            return True
+        if (before, word) == ("-m", "lro_proxy"):
+            return True
+    return False
+
+
+def _obstacle(entry: object) -> str | None:
+    """The reason why an entry stays as it is."""
+    members = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    command, arguments = members.get("command"), members.get("args", [])
+    if "url" in members or "serverUrl" in members:
+        return "left as it is: it is reached over HTTP (see lro proxy --url)"
+    words = [command, *cast("list[Any]", arguments)] if isinstance(arguments, list) else [None]
+    if not all(isinstance(word, str) for word in words):
+        return "left as it is: it has no command"
+    return "already behind lro proxy" if is_proxy(words) else None
+
+
+def _wrapping(document: Document, name: str, proxy: Sequence[str]) -> Iterator[tuple[int, int, Edit]]:
+    entry, place = document.servers[name], document.find(name)
+    assert place is not None
+    start, stop = place.parts["command"]
+    program, arguments = _quoted(proxy[0]), [*proxy[1:], entry["command"]]
+    if "args" in place.parts:
+        begin, end = place.parts["args"]
+        old = document.text[begin:end]
+        new = _prepended(old, arguments, is_empty=not entry["args"])
+        yield begin, end, Edit(name, "args", old, new, value={"args": [*arguments, *entry["args"]]})
+        value: dict[str, Any] = {"command": proxy[0]}
+    else:
+        program += document.assignment(f"[{', '.join(map(_quoted, arguments))}]", place)
+        value = {"command": proxy[0], "args": arguments}
+    yield start, stop, Edit(name, "command", document.text[start:stop], program, value=value)
+
+
+def _prepended(array: str, words: Sequence[str], *, is_empty: bool) -> str:
+    """The text of an array with more strings before its own; it keeps its layout."""
+    inner = array[1:]
+    lead = inner[: len(inner) - len(inner.lstrip())]
+    if is_empty:
+        return f"[{', '.join(map(_quoted, words))}]"
+    return "[" + "".join(f"{lead}{_quoted(word)},{'' if lead else ' '}" for word in words) + inner
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _apply(
+    document: Document, spans: list[tuple[int, int, Edit]], expected: Mapping[str, Any], outcomes: Mapping[str, str]
+) -> Edited:
+    text = document.text
+    for start, stop, edit in sorted(spans, key=lambda one: one[0], reverse=True):
+        text = text[:start] + edit.new + text[stop:]
+    if type(document).load(text) != expected:
+        raise ValueError("it is written in a form that cannot be edited safely")
+    return Edited(text, tuple(edit for _, _, edit in spans), outcomes)

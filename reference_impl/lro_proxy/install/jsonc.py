@@ -1,0 +1,111 @@
+"""JSON with comments and trailing commas, as clients write it, with the place of each value in the text.
+
+A configuration is edited by replacing parts of its text, so that everything else stays as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR = re.compile(r"[^\s,\[\]{}:\"/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and its place in the text."""
+
+    value: Any
+    start: int
+    stop: int
+    members: dict[str, Member]
+    """The members of an object."""
+    has_last_comma: bool = False
+    """True if there is a comma after the last member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an object: the place of its key, and its value."""
+
+    start: int
+    node: Node
+
+
+def read(text: str) -> Node:
+    """The value of a document. Raises `ValueError`, also for a key that an object has twice."""
+    node = _value(text, _skip(text, 0))
+    if _skip(text, node.stop) != len(text):
+        raise _problem(text, node.stop, "more than one value")
+    return node
+
+
+def _value(text: str, start: int) -> Node:
+    match text[start : start + 1]:
+        case "{":
+            return _object(text, start)
+        case "[":
+            return _array(text, start)
+        case '"':
+            return _scalar(text, start, _STRING)
+        case _:
+            return _scalar(text, start, _SCALAR)
+
+
+def _scalar(text: str, start: int, pattern: re.Pattern[str]) -> Node:
+    found = pattern.match(text, start)
+    if found is None:
+        raise _problem(text, start, "no value")
+    try:
+        return Node(json.loads(found[0]), start, found.end(), {})
+    except ValueError:
+        raise _problem(text, start, "no value") from None
+
+
+def _array(text: str, start: int) -> Node:
+    items: list[Any] = []
+    place = _skip(text, start + 1)
+    while not text.startswith("]", place):
+        item = _value(text, place)
+        items.append(item.value)
+        place, _ = _separator(text, item.stop, "]")
+    return Node(items, start, place + 1, {})
+
+
+def _object(text: str, start: int) -> Node:
+    members: dict[str, Member] = {}
+    place, comma = _skip(text, start + 1), False
+    while not text.startswith("}", place):
+        key = _scalar(text, place, _STRING)
+        if key.value in members:
+            raise _problem(text, place, f"the key {key.value!r} twice")
+        colon = _skip(text, key.stop)
+        if not text.startswith(":", colon):
+            raise _problem(text, colon, "no colon after a key")
+        node = _value(text, _skip(text, colon + 1))
+        members[key.value] = Member(key.start, node)
+        place, comma = _separator(text, node.stop, "}")
+    return Node({key: one.node.value for key, one in members.items()}, start, place + 1, members, comma)
+
+
+def _separator(text: str, place: int, end: str) -> tuple[int, bool]:
+    """The place of the next item, or of the *end*; and whether a comma stands before it."""
+    place = _skip(text, place)
+    if text.startswith(",", place):
+        return _skip(text, place + 1), True
+    if not text.startswith(end, place):
+        raise _problem(text, place, f"neither a comma nor {end}")
+    return place, False
+
+
+def _skip(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
+def _problem(text: str, place: int, what: str) -> ValueError:
+    return ValueError(f"line {text.count(chr(10), 0, place) + 1}: {what}")
