@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lro_spec.recipes.shell import RecipeSyntaxError
 
@@ -73,9 +74,14 @@ def tokens(program: str) -> list[Token]:
     Raises `RecipeSyntaxError` if a string is not closed.
     """
     try:
-        return list(_tokens(program, 0, len(program)))
+        return list(_known_tokens(program))
     except RecursionError:
         raise RecipeSyntaxError("strings in the jq program are nested too deeply") from None
+
+
+@lru_cache(maxsize=1024)  # the same programs are in every descriptor of a run
+def _known_tokens(program: str) -> tuple[Token, ...]:
+    return tuple(_tokens(program, 0, len(program)))
 
 
 def refuse_reaching_out(program: str) -> None:

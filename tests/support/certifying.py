@@ -31,7 +31,12 @@ from tests.support.frozen import BASE, Standing, as_frozen, frozen_standings, st
 AHEAD = 8
 """How many jobs are under way before anybody asks for what they found."""
 
-CALLED_FALSELY = ("counts_accesses", "ties_come_in_any_order", "inline_is_jsonl")
+CALLED_FALSELY = (
+    "counts_accesses",
+    "ties_come_in_any_order",
+    "inline_is_jsonl",
+    "keeps_what_other_processes_were_given",
+)
 """Sound servers that are always explored: those that a naive model would accuse first."""
 
 BLAMED = (Verdict.WARN.label, Verdict.FAIL.label, Verdict.ERROR.label)

@@ -26,7 +26,7 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import tiny, undocumented, various
-from lro_conformance.capture.records import Record
+from lro_conformance.capture.records import Record, by_id
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
@@ -93,6 +93,8 @@ class Explorer:
         self._word: str | None = None
         self._memories: list[Record] = []
         self._refused = 0
+        self._shares: bool | None = None
+        """True if the servers share their memories; None until one has been stored."""
         self._live: list[LiveFinding] = []
         self.details: Mapping[str, Sequence[str]] = {
             name: operation.details for name, operation in survey.operations.items() if survey.offloads(name)
@@ -223,11 +225,20 @@ class Explorer:
         if self._survey.lowest > 1:
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
-            if not all([bench.stored(memory) for bench in self._benches]):  # noqa: C419 - each server is given it
+            first, *others = self._benches
+            accepted = first.stored(memory)
+            if accepted and self._shares is None:
+                self._shares = self._is_shared(others[-1], memory["id"], word)
+            if not (accepted and (self._shares or all([bench.stored(memory) for bench in others]))):  # noqa: C419
                 self._refused += 1
                 return
             self._memories.append(memory)
         self._word = word
+
+    def _is_shared(self, other: Bench, id: str, word: str) -> bool:
+        """Return whether a server finds a memory that only another one was given, as they use the same store."""
+        found = (other.call(name, query=word, limit=5) for name in self.details)
+        return any(id in by_id(call.records or []) for call in found)
 
     def call(self, asked: Sequence[Mapping[str, Any]]) -> None:
         """Make calls of each server, several at once, and judge what they return."""

@@ -6,13 +6,16 @@ To be imported where an exploration begins, not before: a third of what a run im
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import hypothesis.core
 import hypothesis.internal.conjecture.providers as providers
+import hypothesis.internal.entropy as entropy
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded_with
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
@@ -77,6 +80,7 @@ def isolated(folder: Path) -> Generator[None]:
         _users.append(folder)
         if len(_users) == 1:
             _begin(folder)
+    _register_random()
     try:
         yield
     finally:
@@ -100,6 +104,17 @@ def _begin(folder: Path) -> None:
         changed: dict[str, object] = {"_get_local_constants": lambda: none, "CONSTANTS_CACHE": cache}
         _usual["inside"] = {name: getattr(inside, name) for name in changed}
         _set(inside, changed)
+
+
+def _register_random() -> None:
+    """Register this thread's random numbers, which Hypothesis does after a collection of all objects of the run: that
+    takes as long as several starts of a server."""
+    core: Any = hypothesis.core
+    managed: Any = entropy
+    with suppress(AttributeError, TypeError):
+        if core.threadlocal._hypothesis_global_random is None:
+            core.threadlocal._hypothesis_global_random = own = random.Random()
+            managed.RANDOMS_TO_MANAGE[next(managed._RKEY)] = own
 
 
 def _end() -> None:

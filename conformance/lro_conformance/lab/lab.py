@@ -61,7 +61,8 @@ class Lab:
         )
         self._kept: list[Bench] = []
         self.kept: dict[str, Bench] = {}
-        """Servers that run until the end, by the name of the trial that keeps them."""
+        """Servers that run until the end, by the name of the trial that keeps them; that of ``modern`` was asked by
+        `server/discover` and accepted it, although the others of the run are asked by `initialize`."""
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
@@ -140,9 +141,7 @@ class Lab:
         made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds)
         made.server.forget_opening(raw_only=keep is not None or modern is True)
         if keep is not None:
-            with self._lock:
-                self._kept.append(made)
-                self.kept[keep] = made
+            self._keep(made, keep)
         try:
             yield made
         finally:
@@ -172,16 +171,17 @@ class Lab:
                 handshakes.require_modern()
             elif modern is None and not handshakes.modern and handshakes.knows_modern is None:
                 if not handshakes.probe_and_open(server, client):
-                    self.launcher.stop(server)
+                    if server.modern:
+                        self._equip(made, seeds=seeds)
+                        self._keep(made, "modern")
+                    else:
+                        self.launcher.stop(server)
                     return self._open(
                         values, workdir, temp, output_dir, file_size_limit, client, zone, modern=False, seeds=seeds
                     )
             else:
                 self.launcher.handshake(server, client)
-            made.tools, made.operations = self._find_operations(server)
-            made.files_before = frozenset(made.files())
-            if self.seeding.on and seeds:
-                self.seeding.fill(made)
+            self._equip(made, seeds=seeds)
         except Refused as refused:
             self.launcher.stop(server)
             if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
@@ -199,6 +199,17 @@ class Lab:
             self.launcher.stop(server)
             raise
         return made
+
+    def _equip(self, made: Bench, *, seeds: bool) -> None:
+        made.tools, made.operations = self._find_operations(made.server)
+        made.files_before = frozenset(made.files())
+        if self.seeding.on and seeds:
+            self.seeding.fill(made)
+
+    def _keep(self, made: Bench, name: str) -> None:
+        with self._lock:
+            self._kept.append(made)
+            self.kept[name] = made
 
     # servers that refuse the suite's preferred thresholds
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,8 @@ def eras(lab: Lab, survey: Survey) -> Eras:
         raise NotObserved(f"the server speaks MCP {MODERN_VERSION} all along")
     lab.launcher.handshakes.require_modern()
     threshold = 1 if survey.adjustable else None
-    with lab.bench(Settings(threshold_tokens=threshold), modern=True) as bench:
+    kept = lab.kept.get("modern")
+    with lab.bench(Settings(threshold_tokens=threshold), modern=True) if kept is None else nullcontext(kept) as bench:
         known: Mapping[str, tuple[Call, Call]] = survey.repeats
         asked: dict[str, Any] = {"limit": EDGE_LIMIT}
         calls = [
