@@ -434,6 +434,7 @@ class TestShell:
             "doctor",
             "explain",
             "gain",
+            "gain",
             "init",
             "judge",
             "proxy",
