@@ -434,7 +434,6 @@ class TestShell:
             "doctor",
             "explain",
             "gain",
-            "gain",
             "init",
             "judge",
             "proxy",
