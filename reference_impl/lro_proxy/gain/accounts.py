@@ -27,7 +27,7 @@ class Entry:
     """Tokens that the client got for it; of a list, those that the proxy added."""
     offloaded: bool = False
     tool: str = ""
-    """The tool, or for what was read from a file the one whose result is in it."""
+    """The tool; for what was read from a file, the tool whose result the file holds."""
     client: str = ""
     """The name of the client."""
     at: str = ""
@@ -52,7 +52,7 @@ CEILINGS: Mapping[str, Ceiling] = {
     "claude-code": Ceiling(50_000, 2_000),  # the rest goes to a file
     "codex": Ceiling(10_240, 10_240),  # the middle is left out
 }
-"""Ceilings by the client's name; see docs/proxy.md for the sources."""
+"""Ceilings by the client's name, from the rules that the clients publish."""
 
 
 @cache

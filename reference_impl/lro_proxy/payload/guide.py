@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from lro_proxy.payload.descriptor_form import FORMS, Form
+from lro_proxy.payload.descriptor_form import SIZES, Form
 from lro_proxy.payload.fields import Fields, fields
 from lro_proxy.payload.preview import preview
 from lro_proxy.payload.recipes import Bound, has_half_pairs, recipes_for
@@ -70,7 +70,7 @@ class RecordGuide:
             return ()
         free = max(0, len(path) - _USUAL_PATH)
         around = [self.line_schema, self._first, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
-        room = _CHARACTERS * FORMS[self._form] - _SKELETON - sum(map(_characters, around))
+        room = _CHARACTERS * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
         least = 1 if self._form == "compact" else 3
         bound = Bound.of(self._threshold, self._written.wide)
         return recipes_for(
@@ -88,7 +88,7 @@ class RecordGuide:
             )
         else:
             advice = (
-                "There are no jq recipes: a text in it has half of a surrogate pair, at which jq stops. grep reads it."
+                "There are no jq recipes: the file contains half of a surrogate pair, at which jq stops. grep reads it."
             )
         around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
         header = f"Records start at line 2; line 1 of the file is a header{around}."
@@ -101,7 +101,7 @@ class RecordGuide:
         grouped = f"Most frequent values of {name}: {most}.\n" if most else ""
         return (
             f"The result was large and is in a JSONL file {saved}.\nFile: {path}\n{grouped}{advice}\n"
-            f"Without one, ask the tool for less at a time.\n{header}"
+            f"Without a shell, ask the tool for less at a time.\n{header}"
         )
 
     def descriptor(self, response: OffloadResponse) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from typing import Any, cast
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import script_aware_estimate
 
-MOST_TOKENS = 300
-"""The largest preview."""
 _RECORDS, _LINES = 3, 10
 _SHARE = 4
 """At most one record of so many is shown, if there are several: a preview is no copy."""
@@ -22,7 +20,7 @@ _LONG_UNBROKEN, _UNBROKEN = 200, 20
 """A text that has no blank in so many characters, such as base64, and the characters that are shown of it."""
 
 
-def preview(lines: Iterable[bytes], count: int, tokens: int = MOST_TOKENS) -> list[Any]:
+def preview(lines: Iterable[bytes], count: int, tokens: int) -> list[Any]:
     """The first records, or texts of lines, in at most *tokens*; fewer or none if they do not fit."""
     most = max(1, min(_LINES, count // _SHARE))
     first = list(islice(lines, most))

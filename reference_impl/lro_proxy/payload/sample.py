@@ -13,7 +13,7 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, parse
-from lro_proxy.payload.forms.tables import Rows
+from lro_proxy.payload.forms.tables import TableRecords
 from lro_reference.results import Records
 from lro_reference.writer import encode
 
@@ -56,7 +56,7 @@ class Survey:
 def survey(records: Records, guess: Guess) -> Survey:
     """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted."""
     step = max(1, len(records) // SAMPLE)
-    if isinstance(records, Rows):
+    if isinstance(records, TableRecords):
         return _of_rows(records, step, guess)
     layouts = _Layouts()
     sample: list[Mapping[str, Any]] = []
@@ -80,7 +80,7 @@ def survey(records: Records, guess: Guess) -> Survey:
 
 def count(records: Records, name: str) -> Counter[str]:
     """The frequency of each text of a field."""
-    if isinstance(records, Rows):
+    if isinstance(records, TableRecords):
         column = records.names.index(name)
         return Counter(row[column] for batch in records.rows() for row in batch)
     return Counter(chain.from_iterable(batch.texts(name) for batch in _batches(records, _Layouts())))
@@ -227,7 +227,7 @@ def _parsed(member: Any) -> Any:
     return member
 
 
-def _of_rows(records: Rows, step: int, guess: Guess) -> Survey:
+def _of_rows(records: TableRecords, step: int, guess: Guess) -> Survey:
     names = tuple(records.names)
     layouts = [(names, types) for types in records.layouts()]
     sample: list[Mapping[str, Any]] = []

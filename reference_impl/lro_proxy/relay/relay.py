@@ -1,8 +1,7 @@
-"""The relay between a client and a server: raw lines both ways, of which it rewrites only three kinds of answers.
+"""The relay between a client and a server, which forwards raw lines both ways.
 
-Those are the results of `tools/call` (and `tasks/result`) above the threshold, `tools/list` where tools have output
-schemas or the proxy adds tools, and `initialize` or `server/discover`, which advertise the capability.
-Everything else is forwarded byte by byte.
+It rewrites large results, also those of tasks, `tools/list`, and the opening exchange, in which each side learns of the
+proxy. Lines from the server that are not JSON are dropped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Texts of which each line says the same few things: hits of a search, unified diffs, logs, outlines, stanzas.
+"""Texts of which each line says the same few things: hits of a search, unified diffs, logs, outlines.
 
 A record is a line, or a line with those that continue it. A line that does not fit is a record with nothing but its
-``text``, so that nothing is lost; a text with many of them is of no such form.
+``text``, so that nothing is lost; if more than a tenth of the lines do not fit, the text is not of that form.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lro_proxy.payload.forms.form import (
 )
 
 _FEW = 0.1
-"""Most lines that may not fit."""
+"""Largest share of lines that may not fit."""
 
 
 Line = Callable[[Mapping[str, Any]], str]

@@ -37,7 +37,7 @@ Cells = list[list[str]]
 """The values of rows, without their names."""
 
 
-class Rows(Batched[Mapping[str, Any]]):
+class TableRecords(Batched[Mapping[str, Any]]):
     """The rows of a table as records; a column of nothing but numbers has numbers, and null for an empty cell."""
 
     def __init__(
@@ -143,7 +143,7 @@ class _Reading:
             self._numbers = {place: one for place, one in self._numbers.items() if one.take(columns[place])}
 
     def shape(self, rows: Callable[[], Iterable[Cells]], extra: Extra, name: str = "table") -> Shape:
-        records = Rows(self.names, self.count, rows, self._numbers)
+        records = TableRecords(self.names, self.count, rows, self._numbers)
         lines = BatchedLines(self.count, lambda: (records.lines(batch) for batch in rows() if batch))
         return Shape(lines, records, {"format": name, **extra, "columns": self.names})
 

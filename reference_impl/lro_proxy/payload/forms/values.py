@@ -26,7 +26,7 @@ _MOST_COLUMNS = 500
 _NAMES = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
 _NAME = ("name", "title", "path", "key", "label")
 
-Rows = Array | ParsedArray
+AnyArray = Array | ParsedArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def of_value(value: Any, extra: Extra) -> Shape:
     return of_records([{"value": value}], {"format": "value", **extra})
 
 
-def _as_array(value: Any) -> Rows | None:
+def _as_array(value: Any) -> AnyArray | None:
     if isinstance(value, list):
         return ParsedArray(cast("list[Any]", value))
     return value if isinstance(value, Array) else None
@@ -122,7 +122,7 @@ def of_records(records: list[Any], extra: Extra) -> Shape:
 # --- arrays
 
 
-def _of_array(array: Rows, around: Any, extra: Extra) -> Shape:
+def _of_array(array: AnyArray, around: Any, extra: Extra) -> Shape:
     if array.are_objects:
         tree = _tree(array)
         return _plain(array, extra) if tree is None else of_records(tree[0], {**extra, **tree[1]})
@@ -134,14 +134,14 @@ def _of_array(array: Rows, around: Any, extra: Extra) -> Shape:
     return Shape(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
 
 
-def _plain(array: Rows, extra: Extra) -> Shape:
+def _plain(array: AnyArray, extra: Extra) -> Shape:
     count = len(array)
     is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
     records = Batched(count, array.batches, array.texts if is_array else None)
     return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array)
 
 
-def _names(array: Rows, around: Any) -> tuple[list[str], bool]:
+def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
     """The names of the columns of an array of arrays, and whether its first row has them; none if there are none."""
     first: list[Any] | None = None
     quantities = set[int]()
@@ -186,7 +186,7 @@ def _name_of(item: Any) -> str | None:
     return item if isinstance(item, str) and item else None
 
 
-def _table(array: Rows, names: Sequence[str], extra: Extra, *, skip: bool) -> Shape:
+def _table(array: AnyArray, names: Sequence[str], extra: Extra, *, skip: bool) -> Shape:
     def rows(batches: Callable[[], Iterable[Sequence[Any]]]) -> Iterator[list[Record]]:
         is_first = skip
         for batch in batches():
@@ -204,7 +204,7 @@ _CHILDREN = ("children", "nodes", "entries", "contents")
 _FIRST_ROOTS = 100
 
 
-def _tree(array: Rows) -> tuple[list[Record], Extra] | None:
+def _tree(array: AnyArray) -> tuple[list[Record], Extra] | None:
     """The nodes of a tree by their paths, parents first, and its layout; None unless all are alike."""
     if isinstance(array, Array) and array.stop - array.start > MOST_AT_ONCE:
         return None
