@@ -271,6 +271,8 @@ def next_step(report: Report) -> str | None:
     others = [f" (and {len(c.others)} by the same cause)" if c.others else "" for c in blocking]
     heads = ", ".join(f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True))
     what = f"this: {heads}" if len(blocking) == 1 else f"these {len(blocking)}: {heads}"
+    if hidden := {id for trouble in troubles(report) for id in trouble.ids}:
+        what = f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}, then {what}"
     unseen = [
         r.requirement.id
         for r in report.requirements

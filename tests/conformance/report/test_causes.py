@@ -58,6 +58,13 @@ def test_the_next_step_names_causes_and_the_level() -> None:
     assert step.endswith("level 2 also needs LRO-CLN-01, not observed so far")
 
 
+def test_a_server_that_ended_is_the_first_step() -> None:
+    hidden = judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2)
+    ended = replace(hidden, checks=tuple(replace(c, reproduce="sh", observed="it exited") for c in hidden.checks))
+    step = next_step(made(at("", "LRO-THR-07", 1), ended))
+    assert step == "fix the trouble that hides 1 requirement, then this: LRO-THR-07, and level 1 is proved"
+
+
 def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
     many = [at("", f"LRO-X-{n:02}", 1) for n in range(40)]
     brief = list(plain_lines(made(*many)))
