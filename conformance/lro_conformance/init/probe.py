@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -107,6 +107,8 @@ class ProbeResult:
     """Names of the operations that found nothing by any query."""
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
+    troubles: dict[str, str] = field(default_factory=dict[str, str])
+    """What ended the server when a setting, or ``cleanup``, was tried, by its name."""
 
     @property
     def offloads(self) -> bool:
@@ -200,7 +202,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
     first = next((n for n, c in found.calls.items() if c.outcome == "offloaded"), next(iter(found.operations)))
     threshold = 1 if settings["threshold_tokens"] is not None else None
     own = "{own}" if settings["output_dir"] is not None else None
-    with suppress(NotObserved):
+    with suppress(NotObserved), _noted(found, name, settings[name]):
         if name == "threshold_tokens":
             return _threshold(lab, found)
         if name == "ttl_seconds":
@@ -213,6 +215,17 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
         real = call.file.real if call.file is not None else None
         return real is not None and call.real_output_dir is not None and Path(real).is_relative_to(call.real_output_dir)
     return False
+
+
+@contextmanager
+def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generator[None]:
+    """Keeps what ended the server; that it refuses a flag which it may not have says nothing."""
+    try:
+        yield
+    except ServerTrouble as problem:
+        if way is None or way.env is not None:
+            found.troubles.setdefault(name, str(problem))
+        raise
 
 
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
@@ -252,7 +265,8 @@ def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
         listed = any(t.get("name") == conventional.tool for t in found.tools)
         for way in ([conventional] if listed else []) + [Cleanup(next_offload=True), Cleanup(restart=True)]:
             lab.launcher.profile = replace(found.profile, cleanup=way)
-            with suppress(NotObserved), lab.bench(Settings(threshold_tokens=threshold)) as bench:
+            noted = _noted(found, "cleanup")
+            with suppress(NotObserved), noted, lab.bench(Settings(threshold_tokens=threshold)) as bench:
                 cleaning = clean(bench, None, (), lambda bench=bench: bench.call(first))
                 if cleaning is not None and any(p.gone for p in cleaning.planted):
                     found.cleanup = way

@@ -87,6 +87,7 @@ def _settings(found: ProbeResult) -> Iterator[str]:
             switch = ', {arg_if_false: "--no-flag"}' if name == "enabled" else ""
             ways = f'{{env: NAME}}, {{arg: "--flag={{value}}"}}{switch} or {{toml: KEY}}'
             yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
+            yield from _trouble(found, name, "    ")
 
 
 def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
@@ -151,6 +152,7 @@ def _cleanup(found: ProbeResult) -> Iterator[str]:
     if way is None:
         yield "# NOT FOUND: what makes the server delete expired files; or {next_offload: true}, {restart: true},"
         yield "# {command: […]}, {wait_s: 5}"
+        yield from _trouble(found, "cleanup")
         tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
         if tool is None:
             yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
@@ -171,6 +173,12 @@ def _events(found: ProbeResult) -> Iterator[str]:
     else:
         yield "# NOT FOUND: channel of events: notifications, stderr, {file_env: NAME}, or none"
         yield "# events: notifications"
+
+
+def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:
+    """What ended the server when it was looked for."""
+    if name in found.troubles:
+        yield f"{indent}# When this was tried: {_safe(found.troubles[name])}"
 
 
 def _way(way: Setting | None) -> str:

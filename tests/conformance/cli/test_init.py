@@ -48,6 +48,19 @@ def test_a_server_that_offloads_for_some_clients_is_asked_as_one_of_them(tmp_pat
     assert _achieved(tmp_path) == 3
 
 
+def test_a_server_that_dies_of_what_is_in_the_folder_is_told_where_it_was_tried(tmp_path: Path) -> None:
+    script = tmp_path / "server.sh"
+    script.write_text(
+        'for f in "$ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR"/atlatl-*.jsonl; do\n'
+        '  if [ -d "$f" ]; then echo "EISDIR: illegal operation on a directory" >&2; exit 1; fi\n'
+        f"done\nexec {shlex.join(command('cleans_up_at_start'))}\n"
+    )
+    text = profile_text(probe(profile_for_command(["sh", str(script)]), lambda step: None))
+    told = [line for line in text.splitlines() if "EISDIR" in line]
+    assert [line.partition(": ")[0].strip() for line in told] == 2 * ["# When this was tried"]
+    assert all("exited with code 1" in line for line in told)
+
+
 @pytest.mark.long
 def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
     """Its memories are those of a demonstration, never the user's."""
