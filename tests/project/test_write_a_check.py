@@ -27,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("copy")
     for name in filter(lambda name: (ROOT / name).exists(), NEEDED):
         if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "node_modules", "frozen", "reports")
+            ignored = shutil.ignore_patterns("__pycache__", "node_modules", "captures", "reports")
             shutil.copytree(ROOT / name, root / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, root / name)

@@ -305,9 +305,13 @@ def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: in
 
 
 def operation_of(tool: str) -> str:
-    """The tool's name as a part of a file name; unlike the name of an operation on memories."""
-    name = _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
-    return f"{name}_tool" if name in EDITIONS[MEMORY_EDITION].operations else name
+    """The tool's name as a part of a file name."""
+    return _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
+
+
+def unlike_an_operation(tool: str) -> str:
+    """The name of a tool of any server, which may be called `search` without being that operation on memories."""
+    return f"{tool}_tool" if tool in EDITIONS[MEMORY_EDITION].operations else tool
 
 
 def _reads_back(arguments: Mapping[str, Any] | None) -> bool:
