@@ -87,7 +87,7 @@ class Interceptor:
         a value that cannot be JSON.
         """
         wrapped = {"structuredContent": value}
-        answer = self.result(wrapped, tool=operation, arguments=arguments)
+        answer = self._result(wrapped, operation, arguments)
         return value if answer is wrapped else json.loads(encode(answer["structuredContent"]))
 
     def result(
@@ -97,6 +97,9 @@ class Interceptor:
 
         Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are.
         """
+        return self._result(result, unlike_an_operation(tool), arguments)
+
+    def _result(self, result: Mapping[str, Any], tool: str, arguments: Mapping[str, Any] | None) -> Mapping[str, Any]:
         try:
             answer = self.offload(of_program(result), tool=tool, arguments=arguments)
         except python_values.NoJsonError:
