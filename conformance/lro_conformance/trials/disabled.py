@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE
+from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
@@ -62,10 +63,13 @@ class Control:
 @trial("LRO off and on again, below the threshold")
 def control(lab: Lab, survey: Survey, inline: Inline, disabled: Disabled) -> Control:
     """Repeat the calls of `inline` in the servers of `disabled` and of `inline`."""
+    kept = lab.kept["disabled"], lab.kept["inline"]
+    if not all(bench.server.alive for bench in kept):
+        raise NotObserved("one of the servers ended in an earlier call")
     made = [*inline.whole.values(), *inline.edges.values(), *inline.others]
     asked = [(c.operation, c.detail, c.limit, c.query) for c in made if survey.offloads(c.operation)]
     off, on = (
         tuple(bench.call(name, detail=detail, limit=limit, query=query) for name, detail, limit, query in asked)
-        for bench in (lab.kept["disabled"], lab.kept["inline"])
+        for bench in kept
     )
     return Control(off, on)
