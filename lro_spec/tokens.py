@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-_CHARACTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
+"""Characters of a token, as the specification counts Latin script."""
 _ASCII, _INNER = bytes(range(128)), bytes(range(0x80, 0xC0))
 """Bytes of UTF-8: those that are a character by themselves, and those that no character begins with."""
 _WIDE = re.compile(
@@ -49,7 +50,7 @@ def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
 
 def characters_estimate(text: str) -> int:
     """Tokens by the specification's heuristic: characters divided by four, rounded up."""
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def script_aware_estimate(text: str) -> int:

@@ -1,4 +1,4 @@
-"""What was saved, honestly: losses are negative, a client's own ceiling counts, and so does what is read back."""
+"""Savings, honestly: losses are negative, a client's own ceiling counts, and so does what is read back."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Use(RuleBasedStateMachine):
     def begin(self) -> None:
         self.session = Session(self.folder)
         self.waiting: dict[int, str] = {}
-        """What is expected as the answer to each request."""
+        """The expected answer to each request."""
         self.ended = self.server_ended = self.limited = False
         self.children: set[int] = set()
         self.ask("initialize", "any", protocolVersion="2025-11-25", capabilities={}, clientInfo={})

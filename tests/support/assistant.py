@@ -70,7 +70,7 @@ class Assistant:
     descriptor: dict[str, Any]
     hands: Hands
     outputs: list[str] = field(default_factory=list[str])
-    """What its queries have returned."""
+    """The outputs of its queries."""
 
     def answer(self, question: str) -> str:
         """The output that answers a question."""

@@ -68,7 +68,7 @@ def visit(browser: Browser, path: Path, *, at: str = "", **options: Any) -> Gene
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds on a page as it is now."""
+    """The violations that axe finds on a page as it is now."""
     axe_module = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     found = axe_module.Axe().run(page).response["violations"]
     return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]} ({len(v['nodes'])} places)" for v in found]

@@ -114,7 +114,7 @@ def explored_servers() -> set[str]:
 
 
 def now_and_then(job: Job, outcome: Outcome) -> tuple[Standing, Standing]:
-    """How a server is judged, and how it was when it was frozen; both empty if it was not frozen by such a job."""
+    """The standing of a server, and the one that was frozen; both empty if it was not frozen by such a job."""
     then = frozen_standings().get(job.server)
     if then is None or job != Job(job.server, explored=job.server in explored_servers()):
         return {}, {}

@@ -48,7 +48,7 @@ and each call in full. One command makes this page: `python -m tests.tools.resul
 
 
 def tried(entry: Entry, cache: Path, data: Path) -> tuple[dict[str, Any], Report | None]:
-    """What was found of a server, and the report on it alone."""
+    """The facts found about a server, and the report on it alone."""
     row: dict[str, Any] = {"name": entry.name, "package": entry.package, "ecosystem": entry.ecosystem}
     try:
         command, env, _ = command_of(entry, cache, data)

@@ -248,7 +248,7 @@ def prepare(survey: Survey, details: DetailLevels, evidence: object, edition: Ed
 
 
 def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
-    """What a call asked for, and the reason why its detail level is unknown."""
+    """The request that a call made, and the reason why its detail level is unknown."""
     unknown = details.reason_for_no_level(call)
     return Request(call.operation, details.level_of(call) if unknown is None else None), unknown
 

@@ -247,7 +247,7 @@ def _characters_of_values(value: object) -> int:
 
 
 def _off(call: Call) -> float:
-    """How far a call's E is from characters ÷ 4."""
+    """Distance of a call's E from characters ÷ 4, relative to the latter."""
     return abs(4 * tokens_per_character(call) - 1)
 
 

@@ -10,7 +10,9 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from lro_spec.display import pointer
 from lro_spec.findings import excerpt
+from lro_spec.jsonl.strict import nearest_position, position
 
 if TYPE_CHECKING:
     from lro_conformance.capture.call import Call
@@ -42,30 +44,6 @@ def mark_in_file(call: Call, record: Record, *path: str) -> tuple[str, ...]:
     if line is None:
         return ()
     text = line.raw.decode("utf-8", "replace").rstrip()
-    at, found = 0, False
-    for key in path:
-        inside = _member(text, at, key)
-        if inside is None:
-            break
-        at, found = inside, True
-    if not found:
-        at = _member(text, 0, "id") or 0
+    at = nearest_position(text, pointer([*path])) or position(text, "/id") or 0
     part = excerpt(text, at)
     return underlined(f"line {line.number}: ", part.text, part.mark, "/".join(path))
-
-
-def _member(text: str, at: int, key: str) -> int | None:
-    """Index of the value of a member of the object at index *at*; None if it has none."""
-    if at >= len(text) or text[at] != "{":
-        return None
-    position = at + 1
-    while True:
-        position += len(text[position:]) - len(text[position:].lstrip(" \t\r\n,"))
-        try:
-            name, end = _DECODER.raw_decode(text, position)
-            value = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n:"))
-            if name == key:
-                return value
-            position = _DECODER.raw_decode(text, value)[1]
-        except (ValueError, RecursionError):
-            return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
-from lro_conformance.analysis.decided import decided_calls
+from lro_conformance.analysis.decided_calls import decided_calls
 from lro_conformance.analysis.documents import NOT_DOCUMENTS, prepare
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun

@@ -35,6 +35,7 @@ from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 from lro_spec.validation.recipes import RecipeJudge
 from lro_spec.validation.request import Request
 
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
 
 MAX_REDUCED = 3
 """Largest number of requirements whose violation is reduced to its shortest sequence."""
-
-CHARACTERS_PER_TOKEN = 4
-"""Assumed size of a token, for the first attempt to place a result at the threshold."""
 
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""

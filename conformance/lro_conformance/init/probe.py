@@ -108,7 +108,7 @@ class ProbeResult:
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """What ended the server when a setting, or ``cleanup``, was tried, by its name."""
+    """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name."""
 
     @property
     def offloads(self) -> bool:

@@ -176,7 +176,7 @@ def _events(found: ProbeResult) -> Iterator[str]:
 
 
 def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:
-    """What ended the server when it was looked for."""
+    """The failure that ended the server when this was tried."""
     if name in found.troubles:
         yield f"{indent}# When this was tried: {_safe(found.troubles[name])}"
 

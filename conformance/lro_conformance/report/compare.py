@@ -81,7 +81,7 @@ class Matrix:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """A title for the matrix."""
         return f"Trend of {one_line(self.reports[0].server.name, 120)}" if self.trend else "Servers side by side"
 
 

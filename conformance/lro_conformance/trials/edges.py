@@ -17,6 +17,7 @@ from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -34,9 +35,6 @@ TRIES = 3
 
 MARGIN = 80
 """Characters that are added to the first memory, so that the result exceeds the threshold and its E becomes known."""
-
-CHARACTERS_PER_TOKEN = 4
-"""Size of a token that is assumed for the length of the next memory."""
 
 MOST_PLACED = 140
 """Largest number of memories in a result that is filled up."""
@@ -232,7 +230,7 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
             return None
         if result.estimate == threshold:
             break
-        length += (threshold - result.estimate) * CHARACTERS_PER_TOKEN
+        length += (threshold - result.estimate) * CHARACTERS_PER_TOKEN  # assumed of the server
     else:
         return None
     at = tuple(Probe(call(upper, word), threshold, threshold) for _ in range(2))

@@ -1,1 +1,1 @@
-"""What offloading saved and cost: the record that the proxy keeps, its arithmetic, and `lro gain`."""
+"""Savings and costs of offloading: the record that the proxy keeps, its arithmetic, and `lro gain`."""

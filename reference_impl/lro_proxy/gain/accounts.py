@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, cast
 
-CHARACTERS_A_TOKEN = 4
-
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 Kind = Literal["call", "read", "list"]
 
@@ -43,7 +42,7 @@ class Ceiling:
 
     def tokens(self, tokens: int) -> int:
         """The tokens of a result that the client would have shown."""
-        return tokens if tokens * CHARACTERS_A_TOKEN <= self.limit else round(self.shown / CHARACTERS_A_TOKEN)
+        return tokens if tokens * CHARACTERS_PER_TOKEN <= self.limit else round(self.shown / CHARACTERS_PER_TOKEN)
 
 
 NO_CEILING = Ceiling(float("inf"), float("inf"))
@@ -81,7 +80,7 @@ class Account:
 
     @property
     def saved(self) -> int:
-        """What the client would have shown, without all that it got instead."""
+        """The tokens that the client would have shown, minus all that it got instead."""
         return self.shown - self.descriptors - self.read_back - self.listed
 
     def add(self, entry: Entry, ceiling: Ceiling) -> None:

@@ -12,8 +12,9 @@ from typing import Any, cast
 
 import orjson
 
-from lro_proxy.gain.accounts import CHARACTERS_A_TOKEN, Accounts, Entry, Kind
+from lro_proxy.gain.accounts import Accounts, Entry, Kind
 from lro_proxy.wire.jsonrpc import members
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 VARIABLE = "LRO_GAIN"
 """Environment variable with the path of the record; ``off``: there is none."""
@@ -134,4 +135,4 @@ def tokens_of(result: Mapping[str, Any]) -> int:
 
 
 def _tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_A_TOKEN)
+    return -(-characters // CHARACTERS_PER_TOKEN)

@@ -19,7 +19,7 @@ class Place:
     """A server in the text."""
 
     start: int
-    """Where its name begins."""
+    """Index at which its name begins."""
     parts: Mapping[str, tuple[int, int]]
     """The places of the values of ``command`` and ``args``."""
 
@@ -30,6 +30,11 @@ class Document(ABC):
     def __init__(self, text: str, section: str) -> None:
         self.text, self.section = text, section
         self.value = self.load(text)
+
+    @property
+    def line_end(self) -> str:
+        """The line end of the text."""
+        return "\r\n" if "\r\n" in self.text else "\n"
 
     @property
     def servers(self) -> dict[str, Any]:
@@ -59,7 +64,7 @@ class Document(ABC):
 
     @abstractmethod
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """Where another server is inserted, and its text."""
+        """The index at which another server is inserted, and its text."""
 
 
 class Json(Document):
@@ -92,13 +97,13 @@ class Json(Document):
         if line < place.start:
             return f', "args": {arguments}'
         indent = re.match(r"[ \t]*", self.text[line + 1 :])
-        return f',{self._end}{indent[0] if indent else ""}"args": {arguments}'
+        return f',{self.line_end}{indent[0] if indent else ""}"args": {arguments}'
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """Where another server is inserted, and its text: at the end of the section, which is made if it is missing."""
+        """The index at which another server is inserted, and its text: the end of its section, made if missing."""
         if not self.text.strip("\ufeff \t\r\n"):
             whole = json.dumps({self.section: {server: entry}}, indent=2, ensure_ascii=False)
-            return len(self.text), whole.replace("\n", self._end) + self._end
+            return len(self.text), whole.replace("\n", self.line_end) + self.line_end
         section = self._root.members.get(self.section)
         if section is None:
             return self._append(self._root, self.section, {server: entry})
@@ -119,12 +124,12 @@ class Json(Document):
     def _append(self, node: jsonc.Node, key: str, value: object) -> tuple[int, str]:
         inside = self._indent(node)
         text = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, indent=2, ensure_ascii=False)}"
-        text = text.replace("\n", f"{self._end}{inside}")
+        text = text.replace("\n", f"{self.line_end}{inside}")
         if not node.members:
             outside = inside.removesuffix("  ")
-            return node.start + 1, f"{self._end}{inside}{text}{self._end}{outside}"
+            return node.start + 1, f"{self.line_end}{inside}{text}{self.line_end}{outside}"
         last = max(one.node.stop for one in node.members.values())
-        return last, f",{self._end}{inside}{text}"  # a comma after the last member then stands after this one
+        return last, f",{self.line_end}{inside}{text}"  # a comma after the last member then stands after this one
 
     def _indent(self, node: jsonc.Node) -> str:
         """The indentation of the members of an object."""
@@ -133,10 +138,6 @@ class Json(Document):
         found = re.match(r"[ \t]*", self.text[line + 1 :])
         outer = found[0] if found else ""
         return outer if first is not None and line > node.start else f"{outer}  "
-
-    @property
-    def _end(self) -> str:
-        return "\r\n" if "\r\n" in self.text else "\n"
 
 
 _HEADER = re.compile(
@@ -171,15 +172,15 @@ class Toml(Document):
 
     def assignment(self, arguments: str, place: Place) -> str:
         """The text that adds ``args`` on the next line."""
-        return f"{self._end}args = {arguments}"
+        return f"{self.line_end}args = {arguments}"
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """Where another server is inserted, and its text: at the end."""
+        """The index at which another server is inserted, and its text: at the end."""
         name = server if re.fullmatch(r"[A-Za-z0-9_-]+", server) else json.dumps(server, ensure_ascii=False)
         parts = (f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in entry.items())
         lines = [f"[{self.section}.{name}]", *parts]
-        gap = "" if not self.text else self._end if self.text.endswith("\n") else self._end * 2
-        return len(self.text), gap + self._end.join([*lines, ""])
+        gap = "" if not self.text else self.line_end if self.text.endswith("\n") else self.line_end * 2
+        return len(self.text), gap + self.line_end.join([*lines, ""])
 
     @staticmethod
     def _names(header: str) -> list[str] | None:
@@ -225,7 +226,3 @@ class Toml(Document):
             if depth == 0:
                 return place
         return start
-
-    @property
-    def _end(self) -> str:
-        return "\r\n" if "\r\n" in self.text else "\n"

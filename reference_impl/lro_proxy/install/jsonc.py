@@ -24,8 +24,6 @@ class Node:
     stop: int
     members: dict[str, Member]
     """The members of an object."""
-    has_last_comma: bool = False
-    """True if there is a comma after the last member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +70,13 @@ def _array(text: str, start: int) -> Node:
     while not text.startswith("]", place):
         item = _value(text, place)
         items.append(item.value)
-        place, _ = _separator(text, item.stop, "]")
+        place = _separator(text, item.stop, "]")
     return Node(items, start, place + 1, {})
 
 
 def _object(text: str, start: int) -> Node:
     members: dict[str, Member] = {}
-    place, comma = _skip(text, start + 1), False
+    place = _skip(text, start + 1)
     while not text.startswith("}", place):
         key = _scalar(text, place, _STRING)
         if key.value in members:
@@ -88,18 +86,18 @@ def _object(text: str, start: int) -> Node:
             raise _problem(text, colon, "no colon after a key")
         node = _value(text, _skip(text, colon + 1))
         members[key.value] = Member(key.start, node)
-        place, comma = _separator(text, node.stop, "}")
-    return Node({key: one.node.value for key, one in members.items()}, start, place + 1, members, comma)
+        place = _separator(text, node.stop, "}")
+    return Node({key: one.node.value for key, one in members.items()}, start, place + 1, members)
 
 
-def _separator(text: str, place: int, end: str) -> tuple[int, bool]:
-    """The place of the next item, or of the *end*; and whether a comma stands before it."""
+def _separator(text: str, place: int, end: str) -> int:
+    """The place of the next item, or of the *end*."""
     place = _skip(text, place)
     if text.startswith(",", place):
-        return _skip(text, place + 1), True
+        return _skip(text, place + 1)
     if not text.startswith(end, place):
         raise _problem(text, place, f"neither a comma nor {end}")
-    return place, False
+    return place
 
 
 def _skip(text: str, place: int) -> int:

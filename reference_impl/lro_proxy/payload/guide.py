@@ -10,17 +10,16 @@ from typing import Any
 
 from lro_proxy.payload.descriptor_form import SIZES, Form
 from lro_proxy.payload.fields import Fields, fields
+from lro_proxy.payload.file_facts import FileFacts, read_facts
 from lro_proxy.payload.preview import preview
 from lro_proxy.payload.recipes import Bound, has_half_pairs, recipes_for
 from lro_proxy.payload.shape import Shape
-from lro_proxy.payload.written import Written, look_at
 from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe, OffloadResponse
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 _PREVIEW = 110
 """Tokens of a preview within a full descriptor."""
-_CHARACTERS = 4
-"""Characters of a token in a descriptor."""
 _SKELETON, _USUAL_PATH = 360, 60
 """Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
 _LONGEST_VALUE = 40
@@ -58,21 +57,26 @@ class RecordGuide:
         self._shape, self._tokens, self._threshold = shape, tokens, threshold
         self._text = not len(shape.records)
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
-        self._written: Written | None = None
+        self._path = ""
         self.noun = _noun(len(shape.lines), text=self._text)
         self.line_schema = _text_schema(shape) if self._text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)
 
+    @cached_property
+    def file(self) -> FileFacts:
+        """Facts of the file, once it is written."""
+        return read_facts(self._path)
+
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
-        self._written = look_at(path)
+        self._path = path
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
         free = max(0, len(path) - _USUAL_PATH)
         around = [self.line_schema, self._first, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
-        room = _CHARACTERS * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
+        room = CHARACTERS_PER_TOKEN * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
         least = 1 if self._form == "compact" else 3
-        bound = Bound.of(self._threshold, self._written.wide)
+        bound = Bound.of(self._threshold, self.file.wide)
         return recipes_for(
             None if self._text else self._fields, path, self._shape.lines, bound, room=room, least=least, free=free
         )
@@ -108,9 +112,9 @@ class RecordGuide:
         """The descriptor in its form, with the file's size and digest and a preview in a full one."""
         if self._form == "pointer":
             return {"offloaded": True, "file_path": response.file_path, "guidance": response.guidance}
-        if self._form == "compact" or self._written is None:
+        if self._form == "compact":
             return response.to_dict()
-        size: dict[str, Any] = {"size": self._written.size, "sha256": self._written.sha256}
+        size: dict[str, Any] = {"size": self.file.size, "sha256": self.file.sha256}
         preview = {"preview": self._first} if self._first else {}
         return replace(response, further=size | self._origin() | preview).to_dict()
 
@@ -130,7 +134,7 @@ class RecordGuide:
 
     def _schema(self) -> Mapping[str, Any]:
         """The schema of a record, with all that it may say in the form's size."""
-        most = _LARGEST_SCHEMA.get(self._form, 0) * _CHARACTERS
+        most = _LARGEST_SCHEMA.get(self._form, 0) * CHARACTERS_PER_TOKEN
         schemas = (
             self._fields.schema(nested=nested, required=required)
             for nested, required in ((True, True), (True, False), (False, False))

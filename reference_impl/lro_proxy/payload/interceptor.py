@@ -14,13 +14,13 @@ import orjson
 from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
 from lro_proxy.payload.descriptor_form import Form
+from lro_proxy.payload.file_facts import read_facts
 from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.pointers import is_pointer
 from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
 from lro_proxy.payload.text import Text, joined
-from lro_proxy.payload.written import look_at
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -32,7 +32,7 @@ from lro_spec.discovery import find_descriptor
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, OTHER_TOOLS_EDITION
 from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
-from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, estimate_of, script_aware_estimate
 
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
@@ -45,11 +45,9 @@ _OFFLOADED = re.compile(
     rf"-\w{{1,{_LONGEST_NAME + 5}}}-[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.jsonl".encode()
 )
 """The name of an offloaded file."""
-_TOKEN = 4
-"""Characters of a token in most estimates."""
 _COUNTERS: Mapping[Estimate, Callable[[int, int], int]] = {
     script_aware_estimate: estimate_of,
-    characters_estimate: lambda characters, wide: -(-characters // 4),
+    characters_estimate: lambda characters, wide: -(-characters // CHARACTERS_PER_TOKEN),
 }
 """Estimates from the number of characters and the number of wide ones among them, which need no text in memory."""
 
@@ -97,7 +95,7 @@ class Interceptor:
 
         Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are.
         """
-        return self._result(result, unlike_an_operation(tool), arguments)
+        return self._result(result, distinct_tool_name(tool), arguments)
 
     def _result(self, result: Mapping[str, Any], tool: str, arguments: Mapping[str, Any] | None) -> Mapping[str, Any]:
         try:
@@ -211,19 +209,19 @@ class Interceptor:
                 return None
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(
-                    result, response, response.to_dict() if guide is None else guide.descriptor(response)
-                )
+                return self._described(result, response, guide)
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
 
     def _described(
-        self, result: Mapping[str, Any], response: OffloadResponse, descriptor: Mapping[str, Any]
+        self, result: Mapping[str, Any], response: OffloadResponse, guide: RecordGuide | None = None
     ) -> dict[str, Any]:
+        descriptor = response.to_dict() if guide is None else guide.descriptor(response)
         answer = _with_payload(result, encode(descriptor).decode(), descriptor)
         if self._links and "content" in answer:
-            answer["content"] += [resource_link(response.file_path, look_at(response.file_path))]
+            file = read_facts(response.file_path) if guide is None else guide.file
+            answer["content"] += [resource_link(response.file_path, file)]
         return answer
 
     def clean(self, folder: str | None = None) -> int:
@@ -239,7 +237,7 @@ class Interceptor:
         """The beginning of the first record that fits the threshold: of its text, or of its JSON if it has fields."""
         line = next(iter(payload.lines)).decode()
         text: str = json.loads(line)["text"] if _is_text(payload) else line
-        size = min(len(text), _TOKEN * threshold)
+        size = min(len(text), CHARACTERS_PER_TOKEN * threshold)
         while (
             size < len(text) and self._estimate(text[:size]) <= threshold
         ):  # with a custom estimator, tokens may be longer than four characters
@@ -265,7 +263,7 @@ class Interceptor:
                 return shown.parsed()
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(shown.members, response, response.to_dict())
+                return self._described(shown.members, response)
             case Truncated(lines, total, warning):
                 return _cut(shown.members, lines, total, warning)
 
@@ -312,8 +310,8 @@ def operation_of(tool: str) -> str:
     return _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
 
 
-def unlike_an_operation(tool: str) -> str:
-    """The name of a tool of any server, which may be called `search` without being that operation on memories."""
+def distinct_tool_name(tool: str) -> str:
+    """The name of a tool, told apart from an operation on memories: any server may have a tool called `search`."""
     return f"{tool}_tool" if tool in EDITIONS[MEMORY_EDITION].operations else tool
 
 

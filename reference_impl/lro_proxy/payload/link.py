@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from lro_proxy.payload.written import Written
+from lro_proxy.payload.file_facts import FileFacts
 
 SCHEME = "lro:///"
 MIME_TYPE = "application/jsonl"
 
 
-def resource_link(path: str, written: Written) -> dict[str, Any]:
+def resource_link(path: str, file: FileFacts) -> dict[str, Any]:
     """The content block (since MCP 2025-06-18) that names a file as a resource."""
     name = os.path.basename(path)
     return {
@@ -19,6 +19,6 @@ def resource_link(path: str, written: Written) -> dict[str, Any]:
         "uri": f"{SCHEME}{name}",
         "name": name,
         "mimeType": MIME_TYPE,
-        "size": written.size,
-        "_meta": {"lro-spec/sha256": written.sha256},
+        "size": file.size,
+        "_meta": {"lro-spec/sha256": file.sha256},
     }

@@ -16,7 +16,7 @@ from lro_proxy.payload.fields import Fields, Path, is_name
 from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe
 from lro_spec.recipes.render import quote
-from lro_spec.tokens import script_aware_estimate
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, script_aware_estimate
 
 LEAST_BOUND = 1000
 """Tokens that a recipe may return at any threshold."""
@@ -44,7 +44,7 @@ _ROWS, _TOP, _GROUPS = 20, 10, 20
 _WIDEST = 200
 """Characters of the longest row of a table."""
 _CELL = 60
-_CHARACTERS_PER_TOKEN, _WIDE_PER_TOKEN = 4, 1.2
+_WIDE_PER_TOKEN = 1.2
 _OUTLINE = re.compile(r"^(#{1,6} |diff --git |\s*((async|export|public|pub) )?(def|class|function|func|fn) )")
 
 
@@ -60,9 +60,9 @@ class Bound:
     def of(cls, threshold: int, wide: int) -> Bound:
         """The bound at a threshold, for a file with so many characters of wide scripts."""
         tokens = max(LEAST_BOUND, threshold // _SHARE)
-        scattered = round(wide * (1 / _WIDE_PER_TOKEN - 1 / _CHARACTERS_PER_TOKEN))
+        scattered = round(wide * (1 / _WIDE_PER_TOKEN - 1 / CHARACTERS_PER_TOKEN))
         if scattered < tokens // 4:
-            return cls(tokens - scattered, _CHARACTERS_PER_TOKEN)
+            return cls(tokens - scattered, CHARACTERS_PER_TOKEN)
         return cls(tokens, _WIDE_PER_TOKEN)
 
     def width(self, rows: int) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
 from lro_proxy.gain.ledger import Ledger, tokens_of
 from lro_proxy.payload.array import LARGE
-from lro_proxy.payload.interceptor import Interceptor, unlike_an_operation
+from lro_proxy.payload.interceptor import Interceptor, distinct_tool_name
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
 from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy
 from lro_proxy.relay import size_limits
@@ -403,7 +403,7 @@ class Relay:
         answer = read_answer(line) if answer is None else answer
         rewritten = self._interceptor.offload(
             answer.result,
-            tool=unlike_an_operation(request.tool),
+            tool=distinct_tool_name(request.tool),
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
@@ -416,7 +416,7 @@ class Relay:
             raw_member(line, "result"),
             message["result"],
             source="result",
-            tool=unlike_an_operation(request.tool),
+            tool=distinct_tool_name(request.tool),
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )

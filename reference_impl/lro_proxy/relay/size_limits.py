@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from lro_proxy.wire.jsonrpc import Message, members
+from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 KEY = "anthropic/maxResultSizeChars"
 CLIENT_LIMIT = 50_000
 """Characters of a result that Claude Code shows if the tool declares no limit."""
 _MOST = 500_000
 """The highest limit that it accepts."""
-_CHARACTERS_A_TOKEN = 4
 
 
 def declared(tool: Message) -> int | None:
@@ -27,7 +27,7 @@ def declared(tool: Message) -> int | None:
 
 def threshold_for(characters: int) -> int:
     """The threshold in tokens that stands for a limit."""
-    return characters // _CHARACTERS_A_TOKEN
+    return characters // CHARACTERS_PER_TOKEN
 
 
 def declare(tool: Message, threshold: int | None) -> bool:
@@ -35,7 +35,7 @@ def declare(tool: Message, threshold: int | None) -> bool:
 
     *threshold* is the tool's in tokens; None: its results are never offloaded.
     """
-    needed = _MOST if threshold is None else min(threshold * _CHARACTERS_A_TOKEN, _MOST)
+    needed = _MOST if threshold is None else min(threshold * CHARACTERS_PER_TOKEN, _MOST)
     if needed <= (declared(tool) or CLIENT_LIMIT):
         return False
     meta: Any = tool.setdefault("_meta", {})

@@ -24,12 +24,12 @@ DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
 
 
 def slow(fault: Fault) -> bool:
-    """Whether a fault takes many seconds to find."""
+    """True if a fault takes many seconds to find."""
     return fault.long or fault.server.__module__ == "tests.servers.faults.explored"
 
 
 def spare(name: str) -> bool:
-    """Whether a fault of the same requirement is tried here or by all checks, or its extension is too dear.
+    """True if a fault of the same requirement is tried here or by all checks, or its extension is too dear.
 
     `--long` tries the rest.
     """

@@ -1,4 +1,4 @@
-"""How pages look: on a desk and on a phone, light and dark, held against pictures in tests/data/pictures.
+"""Pictures of pages: on a desk and on a phone, light and dark, held against pictures in tests/data/pictures.
 
 Pictures are kept small and compared smaller still, so that other fonts do not matter, but a bar that is gone does.
 ``LRO_PICTURES=write pytest tests/conformance/report/test_pictures.py`` takes them again; look at them.

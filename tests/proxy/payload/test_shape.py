@@ -19,7 +19,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lro_proxy import Interceptor
-from lro_proxy.payload.interceptor import unlike_an_operation
+from lro_proxy.payload.interceptor import distinct_tool_name
 from lro_proxy.payload.result import read_answer
 from lro_reference.settings import Settings
 from lro_spec.jsonl import lossless
@@ -277,7 +277,7 @@ def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> Non
 def test_a_program_says_the_operation_and_a_tool_of_that_name_is_none(folder: Path) -> None:
     lro = Interceptor(Settings(threshold_tokens=1, output_dir=str(folder)), emit=lambda event: None)
     assert lro({"results": []}, operation="recall")["summary"]["operation"] == "recall"
-    assert [unlike_an_operation(tool) for tool in ("search", "search_notes")] == ["search_tool", "search_notes"]
+    assert [distinct_tool_name(tool) for tool in ("search", "search_notes")] == ["search_tool", "search_notes"]
 
 
 @dataclass

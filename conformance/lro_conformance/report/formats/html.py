@@ -73,7 +73,7 @@ class Line:
     end: int = 0
     """The offending key and value within the text; equal if none is marked."""
     name: str = ""
-    """What is marked, such as ``summary/count``."""
+    """The key that is marked, such as ``summary/count``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ _MANY = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A file as it was written."""
+class FileFacts:
+    """Size, digest and wide characters of a file."""
 
     size: int
     sha256: str
@@ -21,7 +21,7 @@ class Written:
     """Characters of wide scripts; from ten thousand on they are not counted further."""
 
 
-def look_at(path: str) -> Written:
+def read_facts(path: str) -> FileFacts:
     """Read a file once. Raises `OSError`."""
     digest = hashlib.sha256()
     size = wide = 0
@@ -36,7 +36,7 @@ def look_at(path: str) -> Written:
                 wide, rest = wide + wide_in_utf8(text[:end]), text[end:]
             else:
                 rest = b""
-    return Written(size, digest.hexdigest(), wide)
+    return FileFacts(size, digest.hexdigest(), wide)
 
 
 def _whole_characters(text: bytes) -> int:
