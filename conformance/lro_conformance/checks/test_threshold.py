@@ -220,7 +220,7 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
         subjects.expect(
             holds=False,
             expected="E is about a quarter of the characters of the record lines",
-            observed=f"E is 1/{4 / share:.1f} of them at every detail level: {call.estimate} for {characters(call)}",
+            observed=f"E is characters ÷ {4 / share:.1f} at every detail level: {call.estimate} for {characters(call)}",
             at=call,
         )
 
