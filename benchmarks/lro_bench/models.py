@@ -128,6 +128,7 @@ def _evaluate(
     """The finished samples of an Inspect evaluation, and the first line of its problem."""
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.log import read_eval_log
+    from rich.text import Text
 
     try:
         evaluate: Any = import_module("inspect_ai").eval  # by name: some of its types are not complete
@@ -143,7 +144,7 @@ def _evaluate(
             sandbox=sandbox,
         )
     except PrerequisiteError as problem:
-        return [], re.sub(r"\[/?bold\]", "", str(problem.message))
+        return [], Text.from_markup(str(problem.message)).plain
     except (ValueError, ImportError) as problem:
         return [], str(problem)
     whole = read_eval_log(log.location)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -67,6 +69,53 @@ def test_a_model_that_fails_ends_in_one_line_and_loses_no_finished_sample(
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert main([*call, "--resume"]) == 0
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A provider to which every key is wrong."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps({"error": {"message": "Incorrect API key provided: sk-wrong.", "code": "invalid_api_key"}})
+        self.send_response(401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "told"),  # of two models, because Inspect keeps the client of each
+    [
+        ("openai/gpt-5-mini", "sk-wrong", "401 - Incorrect API key provided: sk-wrong."),
+        ("openai/gpt-5", None, "No OPENAI_API_KEY, "),
+    ],
+)
+def test_a_wrong_key_or_none_at_a_provider_ends_in_one_line(
+    model: str,
+    key: str | None,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as provider:
+        Thread(target=provider.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{provider.server_port}/v1")
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        if key is not None:
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+        call = ["bench", "run", "--model", model, "--condition", "E1/LRO", "-n", "50", "--limit", "1"]
+        assert main([*call, "-o", str(tmp_path)]) == 3
+        provider.shutdown()
+    output = capsys.readouterr()
+    (line,) = [line for line in output.err.splitlines() if not line.startswith("lro bench: 0 of")]
+    assert line.startswith(f"lro bench: {model}: ")
+    assert told in line
+    assert line.endswith("(no sample is done)")
 
 
 def test_code_of_a_model_is_not_run_without_a_sandbox(tmp_path: Path) -> None:
