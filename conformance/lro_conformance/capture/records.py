@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
+from unicodedata import combining, is_normalized
 
 from lro_spec.jsonl.strict import breaks_off, equal, identical, too_deep
 
@@ -239,10 +240,13 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 
 def show(value: object, limit: int = 160) -> str:
-    """A value as JSON for a message, with control characters escaped, cut to *limit* characters."""
+    """A value as JSON for a message, cut to *limit* characters.
+
+    Control characters are escaped, and combining ones where a reader would not see that letters are not composed.
+    """
     text = json.dumps(value, ensure_ascii=False, default=str)
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    if not text.isprintable() or not is_normalized("NFC", text):
+        text = "".join(c if c.isprintable() and not combining(c) else f"\\u{ord(c):04x}" for c in text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

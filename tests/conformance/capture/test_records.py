@@ -388,6 +388,7 @@ def test_wide_characters_are_counted(text: str, wide: int, share: float) -> None
         ("x" * 158, f'"{"x" * 158}"'),
         ("x" * 159, f'"{"x" * 158}…'),
         ("\u2028", '"\\u2028"'),
+        ("cafe\u0301", '"cafe\\u0301"'),
     ],
 )
 def test_a_value_is_shown_in_short(value: Any, shown: str) -> None:
