@@ -6,8 +6,6 @@ from collections import Counter
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.corpus import MEAN_TOKENS, PAPER_SIZES, PRODUCTS, SIZES, TOLERANCE, Dice, corpus
 from lro_bench.digests import check, computed, disagreements, recorded
 from lro_bench.tasks import FAMILIES, MATCHES, TASKS, tasks

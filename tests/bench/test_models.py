@@ -11,9 +11,6 @@ from threading import Thread
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-pytest.importorskip("inspect_ai", reason="the extra bench is not installed")
-
 from lro_bench.models import ScriptedModel, run_model
 from lro_bench.report import report_of
 from lro_bench.run import Choice, run

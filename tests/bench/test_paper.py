@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.paper import compare, fractions_near, published, savings, unexpected
 from lro_bench.paper_views import text_lines, to_json, to_markdown
 from lro_conformance.cli.main import main

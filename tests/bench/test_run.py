@@ -7,11 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 import jsonschema
+import pytest
 
 from lro_bench.conditions import conditions, pairs
 from lro_bench.queries import classify

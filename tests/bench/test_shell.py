@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.corpus import corpus
 from lro_bench.shell import Shell
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.statistics import bootstrap_mean, fisher, holm, mcnemar, wilson
 
 

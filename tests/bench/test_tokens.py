@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.corpus import corpus
 from lro_bench.tokens import count_by
 from tests.support.bench import PATTERNS, independent_encoding

@@ -13,8 +13,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
-
 from lro_bench.ceilings import CEILINGS
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
