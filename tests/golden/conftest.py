@@ -1,0 +1,26 @@
+"""Cases that differ in a detail run the same jq on the same bytes: once is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lro_spec.recipes.pipeline import Pipeline
+from lro_spec.recipes.runner import JqRun, JqRunner
+
+
+@pytest.fixture(autouse=True, scope="package")
+def jq_runs_once() -> Iterator[None]:
+    """Keep the outcome of each program on each file."""
+    run, outcomes = JqRunner.run, dict[tuple[str | None, str, bytes], JqRun]()
+
+    def kept_run(self: JqRunner, pipeline: Pipeline, data: bytes) -> JqRun:
+        key = (self.binary, repr(pipeline), data)
+        if key not in outcomes:
+            outcomes[key] = run(self, pipeline, data)
+        return outcomes[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JqRunner, "run", kept_run)
+        yield
