@@ -12,7 +12,7 @@ import pathlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
+from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import (
     Path,
@@ -40,7 +41,7 @@ from lro_conformance.capture.records import (
     is_blank,
     lost_or_changed,
     show,
-    value_at,
+    values_apart,
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Marked, Subjects
@@ -110,6 +111,10 @@ class Context:
     decisions: Mapping[str, Decision] | None = None
     prose: Prose | None = None
     """Memories by which texts are understood; None if no inline results could be had."""
+    filled: Mapping[tuple[int, str, str], frozenset[str]] = field(
+        default_factory=dict[tuple[int, str, str], frozenset[str]]
+    )
+    """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -189,7 +194,19 @@ def exchanges(
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
-    return Exchanges([*made, *explicit], context)
+    # Where descriptors may name files before they are complete, only the survey reads files again.
+    every = made if survey.unsettled else [*made, *explicit]
+    return Exchanges(every, replace(context, filled=_filled(every)))
+
+
+def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
+    """Documented fields that memories fill in files, by server, detail level and id of the memory."""
+    found: dict[tuple[int, str, str], frozenset[str]] = {}
+    for call in (e.call for e in exchanges if e.has_file and e.call.detail is not None):
+        for record in call.filed:
+            key = (id(call.start), call.detail or "", id_of(record) or "")
+            found[key] = found.get(key, frozenset()) | filled_fields([record])
+    return found
 
 
 def _seeded(found: object) -> Iterator[Exchange]:
@@ -405,9 +422,9 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         if level is not None:
             wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
         if wrong:
-            expected = f"record {key}: /{'/'.join(wrong[0])} is {value_at(record, wrong[0])}, as inline"
-            mark = mark_in_file(filed, there[key], *wrong[0])
-            yield Judged(False, expected, value_at(there[key], wrong[0]), mark)
+            wanted, found = values_apart(record, there[key], wrong[0])
+            expected = f"record {key}: /{'/'.join(wrong[0])} is {wanted}, as inline"
+            yield Judged(False, expected, found, mark_in_file(filed, there[key], *wrong[0]))
         else:
             yield Judged(True)
 
@@ -457,6 +474,24 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     )
 
 
+def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """No record lacks a field that others of its file have and its memory has in another file at this detail level."""
+    call = exchange.call
+    if not exchange.has_file or call.detail is None or not context.filled:
+        return
+    changing = {path[0] for path in context.volatile.get(call.operation, ())}
+    fields = filled_fields(call.filed) - changing
+    for number, record in enumerate(call.filed, 1):
+        elsewhere = context.filled.get((id(call.start), call.detail, id_of(record) or ""), frozenset[str]())
+        lost = sorted((fields & elsewhere) - filled_fields([record]))
+        if lost:
+            expected = f"{', '.join(lost)} in all records at {call.detail} detail whose memories have them"
+            observed = f"record {number} of {len(call.filed)} lacks them; in another file at this level it has them"
+            yield Judged(False, expected, observed, mark_in_file(call, record, "id"))
+            return
+    yield Judged(True)
+
+
 # The descriptor
 
 
@@ -467,6 +502,9 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
         yield "a descriptor has no file_path"
+        return
+    if call.file.problem == OUTSIDE:
+        yield f"a file is {OUTSIDE}"
         return
     yield Judged(
         call.file.problem is None,
@@ -736,7 +774,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-DESC-11": (_one_descriptor, _no_records),
     "LRO-DESC-12": (_no_error,),
     "LRO-DESC-13": (_no_cursor,),
-    "LRO-DET-01": (_fields,),
+    "LRO-DET-01": (_fields, _fields_of_each),
     "LRO-FILE-05": (_query,),
     "LRO-FILE-07": (_timestamp,),
     "LRO-FILE-09": (_complete,),

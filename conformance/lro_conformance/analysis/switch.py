@@ -11,7 +11,7 @@ from math import comb
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import Path, by_id, envelope, id_of, lost_or_changed, value_at, volatile_paths
+from lro_conformance.capture.records import Path, by_id, envelope, id_of, lost_or_changed, values_apart, volatile_paths
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
 
@@ -108,7 +108,8 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
     skip = comparison.volatile(pair.off.operation) | pair.volatile
     for key, record in by_off.items():
         for path in lost_or_changed(record, by_on[key], skip):
-            return f"record {key}: /{'/'.join(path)} is {value_at(record, path)}", value_at(by_on[key], path)
+            off, on = values_apart(record, by_on[key], path)
+            return f"record {key}: /{'/'.join(path)} is {off}", on
     return None
 
 

@@ -118,6 +118,10 @@ def written_since(path: str, moment: float) -> bool:
         return False
 
 
+OUTSIDE = "outside every directory that the server was given, so it was not read"
+"""Why a file is not opened, whatever it is."""
+
+
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
     """Read the file that a descriptor names immediately, if it is a regular file below one of *roots*.
 
@@ -129,8 +133,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         return FileSeen(path, "not the path of a file")
     real = Path(real_path(path))
     if not any(real.is_relative_to(root) for root in roots):
-        problem = "outside every directory that the server was given, so it was not read"
-        return FileSeen(path, problem, real=str(real))
+        return FileSeen(path, OUTSIDE, real=str(real))
     try:
         descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # it may be a pipe, or have become a link
     except OSError as problem:

@@ -274,6 +274,17 @@ def value_at(record: Mapping[str, Any], path: Path) -> str:
     return "nothing" if value is _MISSING else show(value)
 
 
+def values_apart(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    """Texts for two values at a path that differ; of long ones that look alike, their lengths and what differs."""
+    shown = value_at(one, path), value_at(other, path)
+    if shown[0] != shown[1]:
+        return shown
+    texts = [v if isinstance(v, str) else show(v, 10_000_000) for v in (_get(one, path), _get(other, path))]
+    same = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    of = [f"a text of {len(t)} characters, with {show(t[same:], 60)} after {same}" for t in texts]
+    return of[0], of[1]
+
+
 def _empty(value: object) -> bool:
     return value is _MISSING or is_blank(value)
 

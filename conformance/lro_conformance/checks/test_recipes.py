@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lro_conformance.analysis.documents import Commands, Documents
+from shlex import quote
+
+from lro_conformance.analysis.documents import Commands, Document, Documents
 from lro_conformance.capture.recipes import Command, without_path
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
@@ -84,7 +86,12 @@ def test_header_is_skipped(recipes: Documents, subjects: Subjects) -> None:
 @check("LRO-REC-13")
 def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None:
     """Every recipe has a description and a command, a plain pipeline that jq can run."""
-    recipes.judge("LRO-REC-13", subjects)
+    recipes.judge("LRO-REC-13", subjects, skip=_has_a_path_to_quote)
+
+
+def _has_a_path_to_quote(one: Document) -> str | None:
+    path = str(one.call.path)
+    return "how a command quotes an awkward path is for LRO-HARD-03" if quote(path) != path else None
 
 
 @check("LRO-REC-21")

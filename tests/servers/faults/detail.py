@@ -32,6 +32,19 @@ class one_light_record_in_fifty_keeps_its_content(Server):
         return record
 
 
+@fault("LRO-DET-01", says="lacks them", proves=0)
+class serialises_the_second_hundred_at_light(Server):
+    """Batches after the first lose the level that was asked for, inline and in the file."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        self.serialised += 1
+        return super().at_detail(memory, "light" if self.serialised > 100 else detail)
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        self.serialised = 0
+        return super().execute(operation, arguments)
+
+
 @fault("LRO-DET-01", says="content", proves=0, also=("LRO-FILE-10",))
 class light_file_carries_content(Server):
     """Inline a light record has no content; the file of the same call has."""

@@ -126,7 +126,7 @@ class keeps_nothing_around_an_array(Proxy):
         return super().of_json(text)[0], ""
 
 
-@broken("04", says="nothing has")
+@broken("04", says="no line has")
 class cuts_long_lines(Proxy):
     """Sixty characters of each line of text."""
 

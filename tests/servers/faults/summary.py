@@ -208,7 +208,7 @@ class score_range_has_three_numbers(Server):
         return found and [found[0], sum(found) / 2, found[1]]
 
 
-@fault("LRO-DESC-07", says="not that of the file: [50.0,", proves=0)
+@fault("LRO-DESC-07", says="score_range is not the file's: [50.0,", proves=0)
 class score_range_is_in_percent(Server):
     """0 to 100 where the file says 0 to 1."""
 

@@ -187,21 +187,21 @@ class Cutting(Server):
         return [self.dumps(self.header(call)), *lines]
 
 
-@fault("LRO-FILE-10", says="/content of", proves=0, also=("LRO-THR-02",))
+@fault("LRO-FILE-10", says="4000 characters", proves=0, also=("LRO-THR-02",))
 class cuts_long_contents_in_files(Cutting):
     """The writer's buffer holds 4,000 characters."""
 
     most = 4000
 
 
-@fault("LRO-FILE-10", says="/content of", proves=0)
+@fault("LRO-FILE-10", says="65535 characters", proves=0)
 class cuts_contents_at_64_kib_in_files(Cutting):
     """The column that files are written from holds 65,535 characters."""
 
     most = 65535
 
 
-@fault("LRO-FILE-09", says="that differ in their ids only", proves=0, also=("LRO-FILE-06",))
+@fault("LRO-FILE-09", says="1 missing", proves=0, also=("LRO-FILE-06",))
 class writes_what_is_alike_once(Server):
     """Records with the same text are taken for one."""
 
