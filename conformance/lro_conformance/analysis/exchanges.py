@@ -51,6 +51,7 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.discovery import FoundDescriptor
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import equal
+from lro_spec.tokens import exceeds
 
 
 @dataclass(frozen=True)
@@ -684,7 +685,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         yield Judged(call.outcome == "offloaded", expected, _outcome(call))
         return
     drift = _drift(call.operation, threshold, context)
-    if (known > threshold) != above or 0 < abs(known - threshold) <= drift:
+    if exceeds(known, threshold) != above or 0 < abs(known - threshold) <= drift:
         return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"

@@ -18,13 +18,13 @@ from lro_conformance.analysis.documents import breaks
 from lro_conformance.analysis.messages import wrong_call_result
 from lro_spec.discovery import find_descriptor
 from lro_spec.editions import edition as edition_named
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import is_expired, parse_file_name
 from lro_spec.findings import Finding
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.runner import JqRunner
 from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
 from lro_spec.schema.line_schema import lines_violating
-from lro_spec.tokens import characters_estimate, script_aware_estimate
+from lro_spec.tokens import characters_estimate, exceeds, script_aware_estimate
 from lro_spec.validation import validate_descriptor, validate_file
 from lro_spec.validation.linked import Following
 from lro_spec.validation.request import Request
@@ -114,11 +114,11 @@ def _threshold(question: Input, edition: str) -> float:
 
 
 def _decision(question: Input, edition: str) -> object:
-    return "offloaded" if question["estimated_tokens"] > _threshold(question, edition) else "inline"
+    return "offloaded" if exceeds(question["estimated_tokens"], _threshold(question, edition)) else "inline"
 
 
 def _injection(question: Input, edition: str) -> object:
-    if question["estimated_tokens"] > _threshold(question, edition):
+    if exceeds(question["estimated_tokens"], _threshold(question, edition)):
         return {"result": "descriptor", "records": question["found"], "formatted": False}
     return {"result": "text", "records": 0, "formatted": True}
 
@@ -131,9 +131,9 @@ def _cleanup(question: Input, edition: str) -> object:
         name = parse_file_name(entry["name"], edition=edition)
         is_own = name is not None and (not facts.operations or name.operation in facts.operations)
         created = name.milliseconds / 1000 if name is not None else 0
-        return is_own and entry.get("kind", "file") == "file" and created + lives < question["now"]
+        return is_own and entry.get("kind", "file") == "file" and is_expired(question["now"] - created, lives)
 
-    return [entry["name"] for entry in question["entries"] if is_due(entry)]
+    return sorted(entry["name"] for entry in question["entries"] if is_due(entry))
 
 
 def _fallback(question: Input, edition: str) -> object:
@@ -141,7 +141,7 @@ def _fallback(question: Input, edition: str) -> object:
     lines = [json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in question["records"]]
     for line in lines:
         size += line
-        if characters_estimate(size) > threshold:
+        if exceeds(characters_estimate(size), threshold):
             break
         kept += 1
     return {

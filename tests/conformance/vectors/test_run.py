@@ -148,9 +148,9 @@ def test_children_of_an_adapter_end_with_it(capsys: pytest.CaptureFixture[str], 
 
 def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
-    wrong = {**one, "id": "decision.mine", "expect": {"equals": "offloaded"}}
+    wrong = {**one, "id": "decision.mine", "expect": [{"at": "", "is": ["offloaded"]}]}
     wrong.pop("mistake")
-    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [one, wrong]}
+    mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [one, wrong]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
     said = capsys.readouterr().out
@@ -165,8 +165,8 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         ("", "Expecting value"),
         ("[]", "expected a JSON object"),
-        ('{"format": "lro-vectors/2", "chapter": "x", "vectors": []}', "lro schema vectors"),
-        ('{"format": "lro-vectors/1", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
+        ('{"format": "lro-vectors/3", "chapter": "x", "vectors": []}', "lro schema vectors"),
+        ('{"format": "lro-vectors/2", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
     ],
 )
 def test_files_that_are_no_vectors_are_a_usage_error(
@@ -179,7 +179,7 @@ def test_files_that_are_no_vectors_are_a_usage_error(
 
 def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
-    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
+    mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
     assert "input is not that of kind decision" in capsys.readouterr().out

@@ -71,10 +71,10 @@ def test_reasons_are_sentences() -> None:
 def test_truncated_results_are_as_long_as_possible() -> None:
     """The highest number of records that a fallback may return is the one that the heuristic gives."""
     for v in (v for v in VECTORS if v.kind == "fallback"):
-        most = v.expect["members"]["records"]["between"][1]
+        (counts,) = (rule["is"] for rule in v.expect if rule["at"] == "/records")
         assert answer("fallback", v.input, "lro-6400") == {
             **answer("fallback", v.input, "lro-6400"),
-            "records": most,
+            "records": max(counts),
         }, v.id  # type: ignore[dict-item]
 
 
