@@ -168,7 +168,7 @@ def _vectors(path: Path) -> Iterator[Vector]:
 
 def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
     """A file of vectors: one on each line, so that a change of one is a change of one line."""
-    lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(", ", ": ")) for v in vectors)
+    lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(",", ":")) for v in vectors)
     return f'{{"format": "lro-vectors/2", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
 
 

@@ -105,6 +105,7 @@ BAD = {  # the loop's body, and what is said of it
     "answers-without-json": ("print('inline', flush=True)", "inline"),
     "answers-without-answer": ("reply('', result='inline')", 'the result of a response is {"answer": …}'),
     "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
+    "floods": ("while True: sys.stdout.write('y' * 65536)", "over 16,777,216 bytes"),
     "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
     "is-killed": ("import os\nos.kill(os.getpid(), 9)", "was ended by SIGKILL"),
 }
