@@ -200,6 +200,15 @@ def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.Ca
     assert main(["vectors", "run", "--vectors", str(target), "--kind", "decision", "--", *SUITE]) == 0
 
 
+def test_exceptions_of_an_export_are_of_its_edition_and_vectors(tmp_path: Path) -> None:
+    assert main(["vectors", "export", str(tmp_path), "--chapter", "detail", "--edition", "lro-1600"]) == 0
+    ids = {v.id for v in load(tmp_path).vectors}
+    for path in tmp_path.glob("runners/*/exceptions.json"):
+        exceptions = json.loads(path.read_text(encoding="utf-8"))
+        assert exceptions["edition"] == "lro-1600"
+        assert exceptions["known_failures"].keys() <= ids
+
+
 def test_an_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
     for name in "ab":
         assert main(["vectors", "export", str(tmp_path / name), "--archive"]) == 0
