@@ -210,6 +210,10 @@ def exceptions(runner: Runner, **changes: object) -> None:
     (runner.cwd / "exceptions.json").write_text(json.dumps({**whole, **changes}), encoding="utf-8")
 
 
+needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed here (Debian: jq)")
+
+
+@needs_jq
 def test_the_small_implementation_passes(runner: Runner) -> None:
     code, said = runner()
     assert code == 0, said[-3000:]
@@ -311,6 +315,7 @@ def typescript(runner: Runner) -> list[str]:
     return ["node", str(runner.cwd / "node_modules/tsx/dist/cli.mjs"), str(runner.cwd / "adapter.ts")]
 
 
+@needs_jq
 @pytest.mark.parametrize("prepared", ["rust"], indirect=True)
 def test_the_documents_show_a_red_test_as_it_is(runner: Runner) -> None:
     page = (ROOT / "docs/vectors.md").read_text(encoding="utf-8")

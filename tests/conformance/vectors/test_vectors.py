@@ -103,5 +103,15 @@ def test_digest_is_that_of_the_files() -> None:
     assert listed == {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
 
 
+def test_lengths_of_runners_are_as_documented() -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"node:test, (\d+) lines\), pytest \((\d+)\), Rust \((\d+)\) and Go \((\d+)\)", text)
+    names = ("typescript/vectors.test.ts", "pytest/test_vectors.py", "rust/tests/vectors.rs", "go/vectors_test.go")
+    lengths = [len((FOLDER / "runners" / name).read_text(encoding="utf-8").splitlines()) for name in names]
+    assert shown is not None
+    assert list(map(int, shown.groups())) == lengths
+    assert max(lengths[:2]) <= 60
+
+
 def test_size_is_that_of_a_wheel_without_an_extra() -> None:
     assert sum(map(len, contents(CORPUS).values())) < 2_000_000
