@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from lro_conformance.analysis.documents import breaks
 from lro_conformance.analysis.messages import wrong_call_result
+from lro_conformance.analysis.results import against_output_schema, differing_descriptors, is_failure
 from lro_spec.discovery import find_descriptor
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import is_expired, parse_file_name
@@ -23,7 +24,6 @@ from lro_spec.findings import Finding
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.runner import JqRunner
 from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
-from lro_spec.schema.line_schema import lines_violating
 from lro_spec.tokens import characters_estimate, exceeds, script_aware_estimate
 from lro_spec.validation import validate_descriptor, validate_file
 from lro_spec.validation.linked import Following
@@ -83,14 +83,12 @@ def _result(question: Input, edition: str) -> object:
     if wrong_call_result(result) is not None:
         return ["LRO-PROT-03"]
     found, schema, wrong = find_descriptor(result), question.get("output_schema"), list[str]()
-    if found is not None and result.get("isError") is True:
+    if found is not None and is_failure(result):
         wrong.append("LRO-DESC-12")
-    if found is not None and found.where == "both" and found.text_value != found.structured_value:
+    if found is not None and differing_descriptors(result, found) is not None:
         wrong.append("LRO-DESC-11")
-    if schema is not None and result.get("isError") is not True:
-        structured: object = result.get("structuredContent")
-        if structured is None or any(lines_violating(schema, [structured])):
-            wrong.append("LRO-PROT-01")
+    if schema is not None and not is_failure(result) and against_output_schema(result, schema) is not None:
+        wrong.append("LRO-PROT-01")
     return sorted(wrong)
 
 
