@@ -146,16 +146,17 @@ func init() {
 """
 REPLAY_RUST = """
 type Known = std::collections::HashMap<String, Value>;
-pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
-    static KNOWN: std::sync::OnceLock<Option<Known>> = std::sync::OnceLock::new();
-    let read = |path| {
+thread_local! {
+    static KNOWN: Option<Known> = std::env::var("LRO_ANSWERS").ok().map(|path| {
         let rows: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         rows.into_iter().map(|row| (format!("{}{}", row[0], row[1]), row[2].clone())).collect()
-    };
-    match KNOWN.get_or_init(|| std::env::var("LRO_ANSWERS").ok().map(read)) {
+    });
+}
+pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
+    KNOWN.with(|known| match known {
         Some(known) => known.get(&format!("{}{}", json!(kind), asked)).cloned(),
         None => own_answer(kind, asked),
-    }
+    })
 }
 """
 MAKERS = {"pytest": of_pytest, "typescript": of_typescript, "go": of_go, "rust": of_rust}
