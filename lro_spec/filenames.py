@@ -80,6 +80,11 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
     return FileName(prefix, match["operation"], match["ulid"], _moment(milliseconds), milliseconds, raw[6:])
 
 
+def is_expired(age_s: float, ttl_s: float) -> bool:
+    """Return whether a file of this age has outlived its time to live; one of exactly that age has not."""
+    return age_s > ttl_s
+
+
 def ulid_at(when: datetime) -> str:
     """A new ULID of the given time, to the millisecond, with fresh random bytes.
 

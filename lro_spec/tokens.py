@@ -48,6 +48,11 @@ def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
     return max(0, int(low)), int(high) + 1
 
 
+def exceeds(tokens: float, threshold: float) -> bool:
+    """Return whether a result of so many tokens is offloaded at a threshold; at exactly the threshold it is not."""
+    return tokens > threshold
+
+
 def characters_estimate(text: str) -> int:
     """Tokens by the specification's heuristic: characters divided by four, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)

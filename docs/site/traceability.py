@@ -13,11 +13,19 @@ from lro_conformance.vectors.model import Vector, load
 _DETECTION = Path(__file__).resolve().parents[1] / "detection.md"
 _FAULT = re.compile(r"^\| `(\w+)` \| (.*) \| (LRO-[A-Z]+-\d\d) \|", re.MULTILINE)
 
+_SOUND = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
+
 
 @cache
 def faults() -> tuple[tuple[str, str, str], ...]:
     """The faulty servers: name, what it does, and the requirement that it breaks."""
     return tuple(_FAULT.findall(_DETECTION.read_text(encoding="utf-8").partition("## Sound")[0]))
+
+
+@cache
+def sound() -> tuple[tuple[str, str], ...]:
+    """The sound servers: name, and why a hasty suite would blame it."""
+    return tuple(_SOUND.findall(_DETECTION.read_text(encoding="utf-8").partition("## Sound")[2]))
 
 
 @cache
@@ -59,9 +67,13 @@ def _checks() -> Iterator[str]:
 
 
 def _faults() -> Iterator[str]:
-    yield from ("# Faulty servers", "", "Each breaks one requirement, and the suite must blame exactly that one.", "")
+    yield from ("# Faulty and sound servers", "", "## Faulty servers", "")
+    yield from ("Each breaks one requirement, and the suite must blame exactly that one.", "")
     yield from ("| server | what it does | breaks |", "|---|---|---|")
     yield from (f"| {_marked(name)} | {about} | [{id}](requirements/{id}.md) |" for name, about, id in faults())
+    yield from ("", "## Sound servers", "", "Each is unusual and breaks nothing, and the suite must not blame it.", "")
+    yield from ("| server | why a hasty suite would blame it |", "|---|---|")
+    yield from (f"| {_marked(name)} | {why} |" for name, why in sound())
 
 
 def _index() -> Iterator[str]:
@@ -83,10 +95,13 @@ def _chapter(chapter: str) -> Iterator[str]:
         "| vector | about | why | requirements | editions |",
         "|---|---|---|---|---|",
     )
+    servers = {_anchor(row[0]) for row in (*faults(), *sound())}
     for v in load().vectors:
         if v.chapter == chapter:
+            server = v.id.removeprefix("documents.").removeprefix("sound-")
+            about = f"[{_cell(v.about)}](../faults.md#{server})" if server in servers else _cell(v.about)
             ids = ", ".join(f"[{id}](../requirements/{id}.md)" for id in v.requirements)
-            yield f"| {_marked(v.id)} | {_cell(v.about)} | {_cell(v.why)} | {ids} | {', '.join(v.editions)} |"
+            yield f"| {_marked(v.id)} | {about} | {_cell(v.why)} | {ids} | {', '.join(v.editions)} |"
 
 
 def _marked(name: str) -> str:

@@ -256,7 +256,7 @@ def weighed(**of: Any) -> Callable[[int], object]:
 
     def wrong(n: int) -> object:
         one = failing(**{k: v(n) if callable(v) else v for k, v in of.items()})
-        return cast("Callable[..., object]", inner(test_fallback, "_not_truncated"))(one, ())
+        return cast("Callable[..., object]", inner(test_fallback, "not_truncated"))(one, ())
 
     return wrong
 

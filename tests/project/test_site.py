@@ -154,6 +154,16 @@ def test_requirements_lead_to_their_checks_vectors_and_faults_and_back(build, tm
                 assert f"requirements/{r.id}.md" in line
 
 
+def test_vectors_lead_to_the_servers_that_they_were_captured_from(build, tmp_path: Path):
+    build.stage(tmp_path)
+    folder = tmp_path / "reference"
+    servers = set(re.findall(r'<span id="([\w-]+)">', (folder / "faults.md").read_text(encoding="utf-8")))
+    rows = "\n".join(p.read_text(encoding="utf-8") for p in (folder / "vectors").glob("*.md"))
+    captured = re.findall(r'<span id="documents-(?:sound-)?([\w-]+)">.*\(\.\./faults\.md#([\w-]+)\)', rows)
+    assert len(captured) > 100
+    assert [pair for pair in captured if pair[0] != pair[1] or pair[1] not in servers] == []
+
+
 def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: Path):
     build.stage(tmp_path)
     commands = (tmp_path / "reference/command-line.md").read_text(encoding="utf-8")

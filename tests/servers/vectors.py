@@ -27,7 +27,9 @@ class Writer(Server):
         self.ulid = lambda: asked["ulid"]
         self.timestamp = lambda now: asked["timestamp"]
         path = os.path.join(asked["output_dir"], self.file_name(call))
-        return {"descriptor": self.descriptor(call, path), "file": self.file_bytes(call).decode()}
+        file = self.file_bytes(call).decode()
+        header, *records = map(json.loads, file.removesuffix("\n").split("\n"))
+        return {"descriptor": self.descriptor(call, path), "file": file, "header": header, "records": records}
 
     def cleanup_vector(self, asked: dict[str, Any]) -> list[str]:
         self.settings.ttl = asked.get("settings", {}).get("ttl_seconds", 3600)

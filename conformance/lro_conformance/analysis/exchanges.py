@@ -21,6 +21,7 @@ from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, missing_from, shown_of
+from lro_conformance.analysis.results import differing_descriptors, is_failure
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
@@ -33,7 +34,6 @@ from lro_conformance.capture.records import (
     Record,
     as_record,
     at_path,
-    broken_descriptor,
     by_id,
     hit_scores,
     id_of,
@@ -49,9 +49,9 @@ from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
-from lro_spec.discovery import FoundDescriptor
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import equal
+from lro_spec.tokens import exceeds
 
 
 @dataclass(frozen=True)
@@ -543,21 +543,8 @@ def _one_descriptor(exchange: Exchange, context: Context) -> Iterator[Judged | s
     call = exchange.call
     if not exchange.has_file or call.found is None:
         return
-    differs = differing_descriptors(call, call.found)
+    differs = differing_descriptors(call.result or {}, call.found)
     yield Judged(differs is None, "the same descriptor as text and as structuredContent", differs or "")
-
-
-def differing_descriptors(call: Call, found: FoundDescriptor) -> str | None:
-    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
-    if found.where == "both":
-        return None if found.text_value == found.structured_value else "two that differ"
-    if found.where == "text":
-        return None
-    content: object = (call.result or {}).get("content")
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    texts = (as_record(b).get("text") for b in blocks)
-    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
-    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
 
 
 def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -616,8 +603,7 @@ def _other_members(call: Call) -> list[object]:
 def _no_error(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """An offloaded result is a success: isError is false or absent."""
     if exchange.call.outcome == "offloaded":
-        flag = (exchange.call.result or {}).get("isError")
-        yield Judged(flag is not True, "isError false or absent", "isError true")
+        yield Judged(not is_failure(exchange.call.result or {}), "isError false or absent", "isError true")
 
 
 def _no_cursor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -722,7 +708,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         yield Judged(call.outcome == "offloaded", expected, _outcome(call))
         return
     drift = _drift(call.operation, threshold, context)
-    if (known > threshold) != above or 0 < abs(known - threshold) <= drift:
+    if exceeds(known, threshold) != above or 0 < abs(known - threshold) <= drift:
         return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.trials.exploration import Sweep
+from lro_spec.filenames import is_expired
 
 
 def wrong_by_name(sweep: Sweep) -> list[str]:
@@ -12,4 +13,4 @@ def wrong_by_name(sweep: Sweep) -> list[str]:
 
 def wrong_by_age(sweep: Sweep, ttl_s: int) -> list[tuple[int, bool]]:
     """Ages of files that were deleted before their time or stayed after it, with True for those that are gone."""
-    return [(age, gone) for age, gone in sweep.aged if gone != (age > ttl_s)] if sweep.worked else []
+    return [(age, gone) for age, gone in sweep.aged if gone != is_expired(age, ttl_s)] if sweep.worked else []

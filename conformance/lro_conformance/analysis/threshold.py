@@ -8,6 +8,7 @@ from typing import Literal
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.edges import Edge, Edges, Probe
+from lro_spec.tokens import exceeds
 
 Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
 """How an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the budgeted
@@ -58,7 +59,7 @@ def _compares_another_number(edge: Edge) -> bool:
 
 
 def _right(edge: Edge, probe: Probe) -> bool:
-    return probe.call.outcome == ("offloaded" if probe.threshold < edge.estimate else "inline")
+    return probe.call.outcome == ("offloaded" if exceeds(edge.estimate, probe.threshold) else "inline")
 
 
 def _compares_less_than_the_set(edge: Edge) -> bool:

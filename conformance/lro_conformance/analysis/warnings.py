@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import re
 
+FAILED_WORDS = (
+    "fail",
+    "error",
+    "could not",
+    "couldn't",
+    "cannot",
+    "can't",
+    "unable",
+    "impossible",
+    "unavailable",
+    *(f"{no} {done}" for no in ("not", "not be") for done in ("written", "saved", "offloaded", "possible")),
+)
+"""Beginnings of the English words for a failure; the vectors of the fallback ask for one of them, too."""
+
+SHORT_WORDS = ("truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited to")
+"""Beginnings of the English words for a result that is not whole; the vectors ask for one of them, or for "3 of 8"."""
+
 # Besides English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
 FAILED = re.compile(
-    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded|possible)|impossible"
-    r"|unavailable)"
+    rf"\b({'|'.join(FAILED_WORDS)})"
     r"|\b(fehlgeschlagen|gescheitert|fehler|mislukt|échou|échec|erreur|impossib|fall[óoaá]|falh|fallit"
     r"|non riuscit|не удалось|ошибк|сбой)"
     r"|konnten? nicht|kon niet|no se pud|não foi poss|失败|无法|失敗|できません|できなかった|실패|오류",
     re.IGNORECASE,
 )
 SHORT = re.compile(
-    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
-    r"|\b\d+ (of|out of) \d+"
+    rf"(?<![a-z-])({'|'.join(SHORT_WORDS)})"  # the error "Read-only file system" says nothing of the result
+    r"|\bfirst \d+|\b\d+ (of|out of) \d+"
     r"|\b\d+ ?(von|van|de|des|sur|di|из) ?\d+|gekürzt|unvollständig|abgeschnitten|ingekort|onvolledig|tronqu|partiel"
     r"|incompl|truncad|recortad|parcia|troncat|parzial|усечен|сокращ|неполн|截断|不完整|部分|切り詰め|省略|一部|잘렸|일부",
     re.IGNORECASE,

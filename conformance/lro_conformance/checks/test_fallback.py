@@ -73,7 +73,7 @@ def test_whole_records_within_the_threshold(
         if failing.call.operation not in survey.effective:
             subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown")
             continue
-        wrong = _not_truncated(failing, comparison.volatile(failing.call.operation))
+        wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
         subjects.expect(
             wrong is None,
             expected=f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens",
@@ -98,7 +98,8 @@ def test_fallback_is_truncated(fallback: Fallback, subjects: Subjects) -> None:
         )
 
 
-def _not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
+def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
+    """What is wrong with the records of a result that could not be written; None if they are whole and few enough."""
     records = failing.call.records
     if records is None:
         tokens = len(failing.call.text) / 4

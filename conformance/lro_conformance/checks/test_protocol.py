@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lro_conformance.analysis.messages import wrong_message
+from lro_conformance.analysis.results import against_output_schema
 from lro_conformance.capture.call import died
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import show
@@ -18,7 +19,7 @@ from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Said, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_conformance.wire.reply import MODERN_VERSION
-from lro_spec.schema.line_schema import lines_violating, schema_problem
+from lro_spec.schema.line_schema import schema_problem
 
 
 @check("LRO-PROT-01")
@@ -32,17 +33,11 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
         if schema_problem(schema) is not None:
             subjects.not_observed(f"the outputSchema of {call.tool} is not a valid JSON Schema")
             continue
-        structured = (call.result or {}).get("structuredContent")
-        if structured is None:
-            subjects.expect(
-                holds=False, expected="structuredContent, as outputSchema requires", observed="none", at=call
-            )
-            continue
-        wrong = lines_violating(schema, [structured], limit=1)
+        wrong = against_output_schema(call.result or {}, schema)
         subjects.expect(
-            not wrong,
+            wrong is None,
             expected=f"structuredContent valid for the outputSchema of {call.tool}",
-            observed=wrong[0][1] if wrong else "",
+            observed=wrong or "",
             at=call,
         )
 

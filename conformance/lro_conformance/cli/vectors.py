@@ -53,13 +53,14 @@ def export(
     """Write vectors, their documentation and the runners to a folder."""
     from lro_conformance.vectors import export as exports
 
-    chosen = _chosen(None, edition_name and known_edition(edition_name), chapters, kinds)
+    edition = edition_name and known_edition(edition_name)
+    chosen = _chosen(None, edition, chapters, kinds)
     try:
         if archive:
-            target.write_bytes(exports.archive(chosen))
+            target.write_bytes(exports.archive(chosen, edition))
             written = 1
         else:
-            written = exports.write_folder(chosen, target)
+            written = exports.write_folder(chosen, target, edition)
     except OSError as problem:
         raise UsageError(f"{target}: {problem.strerror}") from None
     click.echo(f"{target}: {len(chosen.vectors)} vectors, version {chosen.version}, in {written} files")

@@ -16,15 +16,15 @@ from typing import Any, cast
 
 from lro_conformance.analysis.documents import breaks
 from lro_conformance.analysis.messages import wrong_call_result
+from lro_conformance.analysis.results import against_output_schema, differing_descriptors, is_failure
 from lro_spec.discovery import find_descriptor
 from lro_spec.editions import edition as edition_named
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import is_expired, parse_file_name
 from lro_spec.findings import Finding
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.runner import JqRunner
 from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
-from lro_spec.schema.line_schema import lines_violating
-from lro_spec.tokens import characters_estimate, script_aware_estimate
+from lro_spec.tokens import characters_estimate, exceeds, script_aware_estimate
 from lro_spec.validation import validate_descriptor, validate_file
 from lro_spec.validation.linked import Following
 from lro_spec.validation.request import Request
@@ -83,14 +83,12 @@ def _result(question: Input, edition: str) -> object:
     if wrong_call_result(result) is not None:
         return ["LRO-PROT-03"]
     found, schema, wrong = find_descriptor(result), question.get("output_schema"), list[str]()
-    if found is not None and result.get("isError") is True:
+    if found is not None and is_failure(result):
         wrong.append("LRO-DESC-12")
-    if found is not None and found.where == "both" and found.text_value != found.structured_value:
+    if found is not None and differing_descriptors(result, found) is not None:
         wrong.append("LRO-DESC-11")
-    if schema is not None and result.get("isError") is not True:
-        structured: object = result.get("structuredContent")
-        if structured is None or any(lines_violating(schema, [structured])):
-            wrong.append("LRO-PROT-01")
+    if schema is not None and not is_failure(result) and against_output_schema(result, schema) is not None:
+        wrong.append("LRO-PROT-01")
     return sorted(wrong)
 
 
@@ -114,11 +112,11 @@ def _threshold(question: Input, edition: str) -> float:
 
 
 def _decision(question: Input, edition: str) -> object:
-    return "offloaded" if question["estimated_tokens"] > _threshold(question, edition) else "inline"
+    return "offloaded" if exceeds(question["estimated_tokens"], _threshold(question, edition)) else "inline"
 
 
 def _injection(question: Input, edition: str) -> object:
-    if question["estimated_tokens"] > _threshold(question, edition):
+    if exceeds(question["estimated_tokens"], _threshold(question, edition)):
         return {"result": "descriptor", "records": question["found"], "formatted": False}
     return {"result": "text", "records": 0, "formatted": True}
 
@@ -131,9 +129,9 @@ def _cleanup(question: Input, edition: str) -> object:
         name = parse_file_name(entry["name"], edition=edition)
         is_own = name is not None and (not facts.operations or name.operation in facts.operations)
         created = name.milliseconds / 1000 if name is not None else 0
-        return is_own and entry.get("kind", "file") == "file" and created + lives < question["now"]
+        return is_own and entry.get("kind", "file") == "file" and is_expired(question["now"] - created, lives)
 
-    return [entry["name"] for entry in question["entries"] if is_due(entry)]
+    return sorted(entry["name"] for entry in question["entries"] if is_due(entry))
 
 
 def _fallback(question: Input, edition: str) -> object:
@@ -141,7 +139,7 @@ def _fallback(question: Input, edition: str) -> object:
     lines = [json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in question["records"]]
     for line in lines:
         size += line
-        if characters_estimate(size) > threshold:
+        if exceeds(characters_estimate(size), threshold):
             break
         kept += 1
     return {

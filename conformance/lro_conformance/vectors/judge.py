@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from lro_conformance.vectors.match import mismatch
 from lro_conformance.vectors.model import Vector
@@ -53,7 +53,7 @@ def _written(vector: Vector, answered: object, edition: str) -> Iterator[Problem
     found = [f for f in linked(descriptor, data, vector.input["call"], edition) if breaks(f)]
     yield from {f.rule: Problem(f.rule, _sentence(f)) for f in reversed(found)}.values()
     if not found:
-        difference = mismatch(vector.expect, with_lines(answered))
+        difference = mismatch(vector.expect, {**cast("dict[str, Any]", answered), **content_of(data)})
         if difference is not None:
             yield Problem(first, difference)
 
@@ -63,6 +63,7 @@ def _sentence(finding: Finding) -> str:
     return f"{place}{finding.pointer} {finding.sentence}".replace("  ", " ").strip()
 
 
-def with_lines(answered: Any) -> dict[str, Any]:
-    """An answer to `write` with the parsed lines of its file, which the comparison reads."""
-    return {**answered, "lines": [json.loads(line) for line in str(answered["file"]).removesuffix("\n").split("\n")]}
+def content_of(data: bytes) -> dict[str, Any]:
+    """The parsed header and records of a file, which an answer to `write` has beside its text."""
+    header, *records = [json.loads(line) for line in data.decode().removesuffix("\n").split("\n")]
+    return {"header": header, "records": records}

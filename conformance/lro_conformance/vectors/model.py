@@ -17,6 +17,8 @@ import lro_spec
 from lro_conformance.capture.records import as_record
 from lro_conformance.errors import UsageError
 
+_OF_DOCUMENTS = frozenset({"descriptor", "descriptor+file", "file", "result"})
+
 INDEX = "index.json"
 """The file that lists the others, with the version of the vectors and a digest."""
 
@@ -40,17 +42,22 @@ class Vector:
     editions: tuple[str, ...]
     """The editions that give this answer, the first of which it was written for."""
     input: dict[str, Any]
-    expect: dict[str, Any]
-    """A comparison (see `lro_conformance.vectors.match`)."""
+    expect: list[dict[str, Any]]
+    """Rules for the answer (see `lro_conformance.vectors.match`)."""
     chapter: str = ""
     """The group of the deciding requirement, which is the name of its file."""
     mistake: dict[str, Any] | None = None
     """A wrong answer that a hasty implementation gives, and the mistake behind it."""
 
     @property
+    def asks_for_requirements(self) -> bool:
+        """True if the answer is the list of the requirements that the documents of the question break."""
+        return self.kind in _OF_DOCUMENTS
+
+    @property
     def broken(self) -> tuple[str, ...]:
         """The requirements that the documents of the question break; empty for other kinds of questions."""
-        return tuple(self.expect.get("breaks", ()))
+        return tuple(self.expect[0]["is"][0]) if self.asks_for_requirements else ()
 
     def as_json(self) -> dict[str, Any]:
         """The vector as in its file."""
@@ -161,8 +168,8 @@ def _vectors(path: Path) -> Iterator[Vector]:
 
 def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
     """A file of vectors: one on each line, so that a change of one is a change of one line."""
-    lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(", ", ": ")) for v in vectors)
-    return f'{{"format": "lro-vectors/1", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
+    lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(",", ":")) for v in vectors)
+    return f'{{"format": "lro-vectors/2", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
 
 
 def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
@@ -176,7 +183,7 @@ def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
         for name, text in texts.items()
     ]
     value = {
-        "format": "lro-vectors/1",
+        "format": "lro-vectors/2",
         "version": corpus.version,
         "vectors": len(corpus.vectors),
         "digest": digest_of(texts),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any, cast
 
@@ -10,44 +14,88 @@ import pytest
 from lro_conformance.analysis.exchanges import Context, Exchange, Judged, findings
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.analysis.warnings import FAILED, SHORT
+from lro_conformance.capture.call import Call
+from lro_conformance.checks.test_fallback import not_truncated
 from lro_conformance.trials.exploration import Sweep
+from lro_conformance.trials.fallback import Failing
+from lro_conformance.vectors.answers import lines_of, stream
+from lro_conformance.vectors.match import mismatch
 from lro_conformance.vectors.model import Vector, load
 from lro_spec.filenames import parse_file_name
+from lro_spec.tokens import characters_estimate
+from tests.servers.extracting import Extracting
+from tests.servers.plain import BadArguments
 
 VECTORS = load().select(edition="lro-6400").vectors
-ABOVE, UP_TO = "LRO-THR-06", "LRO-THR-07"
+ABOVE, UP_TO, DISCARDED = "LRO-THR-06", "LRO-THR-07", "LRO-INJ-04"
 
 
 def of(kind: str) -> list[Vector]:
     return [v for v in VECTORS if v.kind == kind]
 
 
-def verdicts(vector: Vector, outcome: object) -> list[bool]:
-    """What the rules of the threshold say of a call with this estimate and this outcome."""
-    threshold = vector.input.get("settings", {}).get("threshold_tokens", 6400)
-    call = Made(
-        operation="recall",
-        settings={"threshold_tokens": threshold},
-        outcome=outcome,
-        label="recall",
-        reply=Made(failure=None),
-    )
-    lowest = Made(estimate=vector.input["estimated_tokens"])
-    survey = Made(volatile_operations=(), lowest=1)
-    exchange = cast("Exchange", Made(call=call, lowest=lowest, stray=()))
-    context = cast("Context", Made(decisions={"recall": "exact"}, survey=survey, edges=None))
-    found = [one for id in (ABOVE, UP_TO) for one in findings(exchange, context, id)]
+def judged(exchange: object, *requirements: str, **context: object) -> list[bool]:
+    """Whether each subject of an exchange satisfies these requirements, by the rules that judge live servers."""
+    about = cast("Context", Made(**context))
+    found = [one for id in requirements for one in findings(cast("Exchange", exchange), about, id)]
     return [one.holds for one in found if isinstance(one, Judged)]
 
 
-DECISIONS = [v for v in of("decision") if v.input.get("settings", {}).get("enabled", True)]
+def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list[bool]:
+    """What the rules of the threshold say of a call with this estimate and this outcome."""
+    settings = {"threshold_tokens": 6400, **vector.input.get("settings", {})}
+    reply = Made(failure=None)
+    call = Made(operation=operation, settings=settings, outcome=outcome, label=operation, reply=reply)
+    lowest = Made(estimate=vector.input["estimated_tokens"])
+    exchange = Made(call=call, lowest=lowest, stray=())
+    survey = Made(volatile_operations=(), lowest=1)
+    return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None)
+
+
+def expected(vector: Vector) -> Any:
+    """The answer of a vector that has only one."""
+    ((answer,),) = (rule["is"] for rule in vector.expect)
+    return answer
+
+
+def is_on(vector: Vector) -> bool:
+    return vector.input.get("settings", {}).get("enabled", True)
+
+
+DECISIONS = [v for v in of("decision") if is_on(v)]
 
 
 @pytest.mark.parametrize("vector", DECISIONS, ids=lambda v: v.id)
 def test_decisions_are_those_of_the_model_of_an_exchange(vector: Vector) -> None:
     assert vector.mistake is not None
-    assert verdicts(vector, vector.expect["equals"]) == [True]
+    assert verdicts(vector, expected(vector)) == [True]
     assert verdicts(vector, vector.mistake["answer"]) == [False]
+
+
+def injected(answer: dict[str, Any]) -> list[bool]:
+    """What the rule of the discarded text says of an answer."""
+    records = [{"id": f"m-{n}", "content": f"The content of memory {n}, {'at some length' * 5}."} for n in range(3)]
+    around = "\n".join(str(record["content"]) for record in records) if answer["formatted"] else ""
+    call = Made(
+        operation="inject", outcome="offloaded", file=Made(problem=None), filed=records, descriptor={}, result={},
+        found=Made(around=around),
+    )  # fmt: skip
+    return judged(Exchange(cast("Call", call)), DISCARDED)
+
+
+@pytest.mark.parametrize("vector", [v for v in of("injection") if is_on(v)], ids=lambda v: v.id)
+def test_injections_are_those_of_the_model_of_an_exchange(vector: Vector) -> None:
+    outcomes = {"text": "inline", "descriptor": "offloaded"}
+    wanted = expected(vector)
+    assert verdicts(vector, outcomes[wanted["result"]], "inject") == [True]
+    assert vector.mistake is not None
+    wrong = vector.mistake["answer"]
+    by_decision = verdicts(vector, outcomes[wrong["result"]], "inject")
+    by_text = injected(wrong) if wrong["result"] == "descriptor" else []
+    assert False in by_decision + by_text
+    if wanted["result"] == "descriptor":
+        assert injected(wanted) == [True]
+        assert wanted["records"] == vector.input["found"], "the set before budgeting"
 
 
 def sweep(vector: Vector, gone: list[str]) -> tuple[list[Any], list[str]]:
@@ -63,19 +111,79 @@ def sweep(vector: Vector, gone: list[str]) -> tuple[list[Any], list[str]]:
     return wrong_by_age(made, vector.input.get("settings", {}).get("ttl_seconds", 3600)), wrong_by_name(made)
 
 
-CLEANUPS = [v for v in of("cleanup") if "same" in v.expect]
+CLEANUPS = [v for v in of("cleanup") if len(v.expect[0]["is"]) == 1]
 
 
 @pytest.mark.parametrize("vector", CLEANUPS, ids=lambda v: v.id)
 def test_cleanups_are_those_of_a_sweep(vector: Vector) -> None:
-    assert sweep(vector, vector.expect["same"]) == ([], [])
+    assert sweep(vector, expected(vector)) == ([], [])
     if vector.mistake is not None:
         assert sweep(vector, vector.mistake["answer"]) != ([], [])
 
 
-def test_a_warning_that_a_vector_asks_for_is_one_for_a_certification() -> None:
-    wanted = {str(v.expect["members"]["warning"]["mentions"]) for v in of("fallback")}
-    assert len(wanted) == 1
-    failed, short = of("fallback")[0].expect["members"]["warning"]["mentions"]
-    assert [word for word in failed if not FAILED.search(f"it {word} here")] == []
-    assert [word for word in short if not SHORT.search(f"3{word} 7 {word}") and word != " of "] == []
+def rules_at(vector: Vector, place: str) -> list[dict[str, Any]]:
+    return [rule for rule in vector.expect if rule["at"] == place]
+
+
+@pytest.mark.parametrize("vector", of("fallback"), ids=lambda v: v.id)
+def test_fallbacks_are_those_of_a_failing_write(vector: Vector) -> None:
+    records, threshold = vector.input["records"], vector.input["settings"]["threshold_tokens"]
+
+    def wrong(kept: int) -> str | None:
+        text = "".join(json.dumps(record, separators=(",", ":")) for record in records[:kept])
+        whole = Made(filed=records, estimate=None, file=None)
+        known = {record["id"]: record for record in records}
+        call = Made(records=records[:kept])
+        failing = Made(
+            call=call, threshold=threshold, known=known, original=whole, returned_estimate=characters_estimate(text)
+        )
+        return not_truncated(cast("Failing", failing), ())
+
+    (counts,) = (rule["is"] for rule in rules_at(vector, "/records"))
+    assert [kept for kept in counts if wrong(kept) is not None] == []
+    assert wrong(len(records)) is not None
+
+
+@pytest.mark.parametrize("vector", of("fallback"), ids=lambda v: v.id)
+def test_a_warning_that_a_vector_asks_for_is_one_for_a_certification(vector: Vector) -> None:
+    failed, short = (rule["has"] for rule in rules_at(vector, "/warning"))
+    assert [words for words in failed if not FAILED.search(f"it {words} here")] == []
+    assert [words for words in short if not SHORT.search(f"it is {words} here")] == []
+    assert [words for words in (*failed, *short) if words in vector.input["error"].lower()] == []
+
+
+EXTRACTIONS = [v for v in load().vectors if v.kind == "extract" and "recipe" not in v.input["arguments"]]
+"""Without those by the number of a recipe: `lro_spec.editions` has the list of recipes, for vectors and checks."""
+
+
+@pytest.mark.parametrize("vector", EXTRACTIONS, ids=lambda v: v.id)
+def test_extractions_are_those_of_a_server_that_is_certified(vector: Vector, tmp_path: Path) -> None:
+    """The sound server `reads_its_files` answers as the vector expects."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    server = Extracting()
+    server.settings.output_dir = str(folder)
+    for path, text in vector.input["files"].items():
+        target = folder / Path(path).name
+        target.write_text(text, encoding="utf-8")
+        server.offered[target.name] = server.identity(str(target))
+    tool, given = vector.input["tool"], dict(vector.input["arguments"])
+    for name in given.keys() & {"file_path", "filename"}:
+        given[name] = given[name].replace("/out", str(folder), 1)
+    if tool == "query_large_output":  # its own line is no header
+        server.contents = lambda path: "\n" + Path(path).read_text(encoding="utf-8")
+    try:
+        text = server.handler(tool)(**given)
+    except (BadArguments, TypeError, ValueError):
+        answer: object = {"refused": True}
+    else:
+        answer = SHAPES[tool](text)
+    assert mismatch(vector.expect, answer) is None
+
+
+SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "lro_extract": lambda text: {"values": stream(text)},
+    "read_large_output": lambda text: {"text": text},
+    "search_large_output": lambda text: {"lines": [int(n) for n in re.findall(r"^(\d+): ", text, re.MULTILINE)]},
+    "query_large_output": lambda text: {"lines": lines_of(text)},
+}

@@ -105,6 +105,7 @@ BAD = {  # the loop's body, and what is said of it
     "answers-without-json": ("print('inline', flush=True)", "inline"),
     "answers-without-answer": ("reply('', result='inline')", 'the result of a response is {"answer": …}'),
     "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
+    "floods": ("while True: sys.stdout.write('y' * 65536)", "over 16,777,216 bytes"),
     "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
     "is-killed": ("import os\nos.kill(os.getpid(), 9)", "was ended by SIGKILL"),
 }
@@ -148,9 +149,9 @@ def test_children_of_an_adapter_end_with_it(capsys: pytest.CaptureFixture[str], 
 
 def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
-    wrong = {**one, "id": "decision.mine", "expect": {"equals": "offloaded"}}
+    wrong = {**one, "id": "decision.mine", "expect": [{"at": "", "is": ["offloaded"]}]}
     wrong.pop("mistake")
-    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [one, wrong]}
+    mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [one, wrong]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
     said = capsys.readouterr().out
@@ -165,8 +166,8 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         ("", "Expecting value"),
         ("[]", "expected a JSON object"),
-        ('{"format": "lro-vectors/2", "chapter": "x", "vectors": []}', "lro schema vectors"),
-        ('{"format": "lro-vectors/1", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
+        ('{"format": "lro-vectors/3", "chapter": "x", "vectors": []}', "lro schema vectors"),
+        ('{"format": "lro-vectors/2", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
     ],
 )
 def test_files_that_are_no_vectors_are_a_usage_error(
@@ -179,7 +180,7 @@ def test_files_that_are_no_vectors_are_a_usage_error(
 
 def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
-    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
+    mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
     assert "input is not that of kind decision" in capsys.readouterr().out
@@ -197,6 +198,15 @@ def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.Ca
     }
     assert {v.chapter for v in load(target).vectors} == {"threshold"}
     assert main(["vectors", "run", "--vectors", str(target), "--kind", "decision", "--", *SUITE]) == 0
+
+
+def test_exceptions_of_an_export_are_of_its_edition_and_vectors(tmp_path: Path) -> None:
+    assert main(["vectors", "export", str(tmp_path), "--chapter", "detail", "--edition", "lro-1600"]) == 0
+    ids = {v.id for v in load(tmp_path).vectors}
+    for path in tmp_path.glob("runners/*/exceptions.json"):
+        exceptions = json.loads(path.read_text(encoding="utf-8"))
+        assert exceptions["edition"] == "lro-1600"
+        assert exceptions["known_failures"].keys() <= ids
 
 
 def test_an_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:

@@ -63,6 +63,30 @@ def data(content: str | bytes) -> dict[str, Any]:
         return {"hex": content.hex()}
 
 
+# Rules for answers
+
+
+def one_of(*values: object, at: str = "") -> list[dict[str, Any]]:
+    """A rule: the answer, or the value at a place of it, is one of these."""
+    return [{"at": at, "is": list(values)}]
+
+
+def breaking(ids: Iterable[str]) -> list[dict[str, Any]]:
+    """A rule: the documents break exactly these requirements, which an answer lists in order or only counts as invalid."""
+    broken = sorted(ids)
+    return one_of(broken, "invalid" if broken else "valid")
+
+
+def between(low: float, high: float) -> list[dict[str, Any]]:
+    """A rule: the answer is a number from the first to the second."""
+    return [{"at": "", "between": [low, high]}]
+
+
+def having(*parts: str, at: str) -> list[dict[str, Any]]:
+    """A rule: the text at a place has one of these parts, whatever the letter case."""
+    return [{"at": at, "has": [part.lower() for part in parts]}]
+
+
 @cache
 def group_of(requirement: str) -> str:
     """The chapter of a requirement."""
@@ -73,7 +97,7 @@ def vector(
     id: str,
     about: str,
     question: Mapping[str, Any],
-    expect: Mapping[str, Any],
+    expect: Sequence[Mapping[str, Any]],
     requirements: Sequence[str],
     why: str = "",
     *,
@@ -97,7 +121,7 @@ def vector(
         tuple(requirements),
         (edition,),
         dict(question),
-        dict(expect),
+        [dict(rule) for rule in expect],
         group_of(requirements[0]),
         None if mistake is None else {"answer": mistake[0], "why": mistake[1]},
     )

@@ -25,7 +25,7 @@ from lro_spec.catalogue import requirement
 from tests.servers.faults.catalogue import faults
 from tests.servers.plain import Server
 from tests.servers.sound.catalogue import sounds
-from tests.tools.vectors.build import SECONDS, data, vector
+from tests.tools.vectors.build import SECONDS, breaking, data, vector
 
 CHOSEN = Path(__file__).with_name("captured.json")
 """The servers, each with the number of the call; a list, so that a new server does not change the vectors."""
@@ -160,7 +160,7 @@ def _of_fault(name: str, number: int) -> Vector | None:
     about = " ".join(fault.about.split())
     why = f"{about} {requirement(fault.requirement).statement}"
     return vector(
-        f"documents.{_slug(name)}", about.rstrip("."), question, {"breaks": broken}, ids, why, only=True, answered=True
+        f"documents.{_slug(name)}", about.rstrip("."), question, breaking(broken), ids, why, only=True, answered=True
     )
 
 
@@ -180,7 +180,7 @@ def _of_sound(name: str, number: int) -> Vector | None:
         f"documents.sound-{_slug(name)}",
         about,
         question,
-        {"breaks": []},
+        breaking(()),
         _differing(found, usual),
         why,
         only=True,
@@ -214,7 +214,7 @@ def _plain() -> Iterator[Any]:
             f"documents.plain-{call['operation']}",
             about,
             _question(found, call),
-            {"breaks": []},
+            breaking(()),
             ids,
             "Every part is there and agrees with the others.",
             only=True,
@@ -241,7 +241,7 @@ def _apart() -> Iterator[Any]:
         given = {**whole, "summary": {**whole["summary"], **(summary or {})}, **more.pop("descriptor", {})}
         first = json.dumps({**json.loads(lines[0]), **(header or {})}, ensure_ascii=False)
         question = {**usual, "descriptor": given, "text": "\n".join([first, *lines[1:]]) + "\n", **more}
-        return partial(vector, f"documents.{slug}", about, question, {"breaks": sorted(broken)}, broken, why, only=True)
+        return partial(vector, f"documents.{slug}", about, question, breaking(broken), broken, why, only=True)
 
     tokens = whole["summary"]["estimated_tokens"]
     yield row(

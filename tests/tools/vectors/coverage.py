@@ -51,7 +51,7 @@ def uncovered(vectors: Sequence[Vector]) -> list[str]:
 
 
 def _has_both(about: Sequence[Vector], id: str) -> bool:
-    documents = [id in v.broken for v in about if "breaks" in v.expect]
-    others = [v for v in about if "breaks" not in v.expect]
+    documents = [id in v.broken for v in about if v.asks_for_requirements]
+    others = [v for v in about if not v.asks_for_requirements]
     answers = {json.dumps(v.expect) for v in others}
     return {True, False} <= set(documents) or len(answers) > 1 or any(v.mistake is not None for v in others)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lro_spec.editions import EDITIONS
 from lro_spec.recipes.render import render
-from tests.tools.vectors.build import NAME, PATH, SECONDS, ULID, spell, vector
+from tests.tools.vectors.build import NAME, PATH, SECONDS, ULID, breaking, one_of, spell, vector
 
 D = "LRO-DESC-"
 SHAPE, LEADS, NAMESPACES, SCORES, SCHEMA, DESCRIBES = (f"{D}{n}" for n in ("01", "02", "06", "07", "09", "10"))
@@ -308,13 +308,13 @@ def _names() -> Iterator[Any]:
         found = parse_file_name(name)
         assert found is not None, name
         wanted = {"operation": found.operation, "milliseconds": found.milliseconds}
-        yield partial(vector, f"name.{slug}", f"the name {name}", {"name": name}, {"equals": wanted}, (rule,), why)
+        yield partial(vector, f"name.{slug}", f"the name {name}", {"name": name}, one_of(wanted), (rule,), why)
     for slug, (name, rule, why) in WRONG_NAMES.items():
-        yield partial(vector, f"name.not-{slug}", f"the name {name!r}", {"name": name}, {"equals": None}, (rule,), why)
+        yield partial(vector, f"name.not-{slug}", f"the name {name!r}", {"name": name}, one_of(None), (rule,), why)
     for operation in ("fetch", "list_files", "query-logs"):
         name = f"lro-{operation}-{ULID}.jsonl"
         wanted = {"operation": operation, "milliseconds": SECONDS * 1000}
-        yield partial(vector, f"name.paper-{operation.replace('_', '-')}", f"the name {name}", {"name": name}, {"equals": wanted}, (PATTERN,),
+        yield partial(vector, f"name.paper-{operation.replace('_', '-')}", f"the name {name}", {"name": name}, one_of(wanted), (PATTERN,),
                       "The paper lists no operations; any word of letters, digits, underscores and inner hyphens is one.", edition="lro-paper")  # fmt: skip
 
 
@@ -356,12 +356,12 @@ RESULTS: list[tuple[str, str, dict[str, Any], tuple[str, ...], tuple[str, ...], 
 def vectors() -> Iterator[Any]:
     """Functions that make the vectors of these kinds."""
     for slug, about, value, broken, ids, why in (*PARTS, *SUMMARIES, *PATHS, *SCHEMAS, *RECIPES, *GUIDANCES):
-        yield partial(vector, f"descriptor.{slug}", about, {"descriptor": value}, {"breaks": sorted(broken)}, ids, why)
+        yield partial(vector, f"descriptor.{slug}", about, {"descriptor": value}, breaking(broken), ids, why)
     for edition, (slug, about, value, broken, ids, why) in OTHER_EDITIONS:
-        yield partial(vector, f"descriptor.{slug}", about, {"descriptor": value}, {"breaks": sorted(broken)}, ids, why, edition=edition, only=True)  # fmt: skip
+        yield partial(vector, f"descriptor.{slug}", about, {"descriptor": value}, breaking(broken), ids, why, edition=edition, only=True)  # fmt: skip
     yield from _names()
     for slug, about, question, broken, ids, why in RESULTS:
-        yield partial(vector, f"result.{slug}", about, question, {"breaks": sorted(broken)}, ids, why)
+        yield partial(vector, f"result.{slug}", about, question, breaking(broken), ids, why)
 
 
 assert set(EDITIONS) == {"lro-6400", "lro-1600", "lro-paper"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from tests.tools.vectors.build import HEADER, SECONDS, A, B, data, head, spell, text, vector
+from tests.tools.vectors.build import HEADER, SECONDS, A, B, breaking, data, head, spell, text, vector
 
 F = "LRO-FILE-"
 JSON, MARKED, FIELDS, OPERATION, COUNT, TIME, DETAIL, MEMORY, VERSION = (
@@ -303,4 +303,4 @@ def vectors() -> Iterator[Any]:
         *_fields(),
         *OTHERS,
     ):
-        yield partial(vector, f"file.{slug}", about, data(content), {"breaks": sorted(broken)}, ids, why)
+        yield partial(vector, f"file.{slug}", about, data(content), breaking(broken), ids, why)

@@ -13,7 +13,7 @@ from lro_spec.recipes.compare import PARAMETRISED
 from lro_spec.recipes.lexer import literals, with_literal
 from lro_spec.recipes.oracle import evaluate
 from lro_spec.recipes.pipeline import parse_command
-from tests.tools.vectors.build import spell, vector
+from tests.tools.vectors.build import one_of, spell, vector
 
 
 def memory(
@@ -99,7 +99,7 @@ def _one(id: str, about: str, program: str, slurp: bool, raw: bool, records: Seq
     if not evaluate(number, records, literal=word, edition=edition, detail=detail).met_by(values):
         raise ValueError(f"{id}: jq's output is not that of the independent evaluation: {json.dumps(values)[:300]}")
     question: dict[str, Any] = {"program": program, "slurp": slurp, "raw": raw, "lines": lines}
-    return vector(id, about, question, {"equals": output}, (requirement,), edition=edition)
+    return vector(id, about, question, one_of(output), (requirement,), edition=edition)
 
 
 # --- quoting
@@ -170,11 +170,11 @@ def spellings(path: str) -> list[str]:
 
 def _quoting() -> Iterator[Any]:
     for slug, path in PATHS.items():
-        yield partial(vector, f"quoting.path-{slug}", f"the path {path!r} as one word", {"path": path}, {"any": spellings(path)}, (HOSTILE, REAL),
+        yield partial(vector, f"quoting.path-{slug}", f"the path {path!r} as one word", {"path": path}, one_of(*spellings(path)), (HOSTILE, REAL),
                       "In a command the path is one word and nothing else, whatever characters it has.")  # fmt: skip
     for slug, (command, stages, why) in COMMANDS.items():
         wanted = "refused" if stages is None else stages
-        yield partial(vector, f"quoting.command-{slug}", f"the command {command!r}", {"command": command}, {"equals": wanted}, (WELL_FORMED, HOSTILE), why or "The words are those of a POSIX shell.")  # fmt: skip
+        yield partial(vector, f"quoting.command-{slug}", f"the command {command!r}", {"command": command}, one_of(wanted), (WELL_FORMED, HOSTILE), why or "The words are those of a POSIX shell.")  # fmt: skip
 
 
 def vectors() -> Iterator[Any]:

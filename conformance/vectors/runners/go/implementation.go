@@ -2,7 +2,11 @@
 package vectors
 
 import (
+	"bytes"
+	"encoding/hex"
+	"os/exec"
 	"regexp"
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,7 +72,46 @@ func cleanup(asked object) any {
 			gone = append(gone, entry["name"].(string))
 		}
 	}
+	sort.Strings(gone)
 	return gone
+}
+
+func file(asked object) any {
+	data := []byte{}
+	if digits, is := asked["hex"].(string); is {
+		data, _ = hex.DecodeString(digits)
+	} else {
+		data = []byte(asked["text"].(string))
+	}
+	if isValid(data) {
+		return "valid"
+	}
+	return "invalid"
+}
+
+func recipe(asked object) any {
+	options := []string{"-c", asked["program"].(string)}
+	if asked["slurp"] == true {
+		options = append(options, "-s")
+	}
+	if asked["raw"] == true {
+		options = append(options, "-r")
+	}
+	var input bytes.Buffer
+	for _, line := range asked["lines"].([]any) {
+		input.WriteString(line.(string) + "\n")
+	}
+	command := exec.Command("jq", options...)
+	command.Stdin = &input
+	output, problem := command.Output()
+	if problem != nil {
+		panic(problem)
+	}
+	if asked["raw"] != true {
+		return parsed(string(output))
+	}
+	lines := strings.Split(string(output), "\n")
+	return lines[:len(lines)-1]
 }
 
 // Kinds are the functions by kind of vector.
@@ -78,4 +121,7 @@ var Kinds = map[string]func(object) any{
 	"estimate":  estimate,
 	"name":      name,
 	"cleanup":   cleanup,
+	"file":      file,
+	"recipe":    recipe,
+	"write":     write,
 }

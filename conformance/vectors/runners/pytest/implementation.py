@@ -1,6 +1,11 @@
 """An implementation under test, as small as it can be: put your own functions here, one for each kind."""
 
+import json
 import re
+import subprocess
+
+from reader import is_valid
+from writer import write
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 NAME = re.compile(
@@ -38,7 +43,19 @@ def cleanup(asked):
         found = name(entry)
         if found and entry["kind"] == "file" and found["milliseconds"] / 1000 + lives < asked["now"]:
             gone.append(entry["name"])
-    return gone
+    return sorted(gone)
+
+
+def file(asked):
+    data = bytes.fromhex(asked["hex"]) if "hex" in asked else asked["text"].encode()
+    return "valid" if is_valid(data) else "invalid"
+
+
+def recipe(asked):
+    command = ["jq", "-c", *(["-s"] if asked["slurp"] else []), *(["-r"] if asked["raw"] else []), asked["program"]]
+    data = "".join(f"{line}\n" for line in asked["lines"])
+    outputs = subprocess.run(command, input=data, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    return outputs if asked["raw"] else [json.loads(output) for output in outputs]
 
 
 KINDS = {
@@ -47,4 +64,7 @@ KINDS = {
     "injection": injection,
     "name": name,
     "cleanup": cleanup,
+    "file": file,
+    "recipe": recipe,
+    "write": write,
 }

@@ -1,4 +1,6 @@
 // The implementation under test, as small as it can be: put your own functions here, one for each kind.
+import { spawnSync } from "node:child_process";
+import { isValid } from "./reader.ts";
 import { write } from "./writer.ts";
 
 type Json = any;
@@ -24,7 +26,21 @@ function cleanup(asked: Json): string[] {
     const found = name(entry);
     return found && entry.kind === "file" && found.milliseconds / 1000 + lives < asked.now;
   };
-  return asked.entries.filter(due).map((entry: Json) => entry.name);
+  return asked.entries.filter(due).map((entry: Json) => entry.name).sort();
+}
+
+function file(asked: Json): string {
+  const bytes = "hex" in asked ? Buffer.from(asked.hex, "hex") : Buffer.from(asked.text);
+  return isValid(bytes) ? "valid" : "invalid";
+}
+
+function recipe(asked: Json): Json[] {
+  const options = ["-c", ...(asked.slurp ? ["-s"] : []), ...(asked.raw ? ["-r"] : [])];
+  const input = asked.lines.map((line: string) => line + "\n").join("");
+  const done = spawnSync("jq", [...options, asked.program], { input, encoding: "utf8" });
+  if (done.error) throw done.error;
+  const outputs = done.stdout.split("\n").slice(0, -1);
+  return asked.raw ? outputs : outputs.map((output) => JSON.parse(output));
 }
 
 export const KINDS: Record<string, (asked: Json) => Json> = {
@@ -37,5 +53,7 @@ export const KINDS: Record<string, (asked: Json) => Json> = {
   }),
   name,
   cleanup,
+  file,
+  recipe,
   write,
 };

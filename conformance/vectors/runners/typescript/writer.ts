@@ -25,7 +25,7 @@ export type Asked = {
   estimated_tokens: number;
 };
 
-export function write(asked: Asked): { descriptor: Json; file: string } {
+export function write(asked: Asked): Json {
   const { call, records, estimated_tokens } = asked;
   const detail = call.detail ?? (call.operation === "inject" ? "medium" : "light");
   const about = { operation: call.operation, count: records.length, estimated_tokens, detail };
@@ -48,5 +48,7 @@ export function write(asked: Asked): { descriptor: Json; file: string } {
   };
   const jq_recipes = RECIPES.map(([description, jq]) => ({ description, command: `tail -n +2 ${quote(file_path)} | ${jq}` }));
   const summary = { ...about, top_namespaces, score_range };
-  return { descriptor: { offloaded: true, summary, file_path, line_schema, jq_recipes, guidance }, file };
+  const descriptor = { offloaded: true, summary, file_path, line_schema, jq_recipes, guidance };
+  const [first, ...others] = file.trimEnd().split("\n").map((line) => JSON.parse(line));
+  return { descriptor, file, header: first, records: others };
 }

@@ -1,6 +1,11 @@
 //! An implementation under test, as small as it can be: put your own functions here, one for each kind.
 
+mod reader;
+mod writer;
+
 use serde_json::{json, Value};
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 const CROCKFORD: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -62,12 +67,56 @@ fn cleanup(asked: &Value) -> Value {
                 ms + lives * 1000 < asked["now"].as_u64().unwrap() * 1000
             })
     };
-    asked["entries"]
-        .as_array()
-        .unwrap()
+    let entries = asked["entries"].as_array().unwrap();
+    let mut gone: Vec<&str> = entries
         .iter()
         .filter(is_due)
-        .map(|entry| entry["name"].clone())
+        .map(|entry| entry["name"].as_str().unwrap())
+        .collect();
+    gone.sort();
+    json!(gone)
+}
+
+fn file(asked: &Value) -> Value {
+    let byte =
+        |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
+    let data: Vec<u8> = match asked["hex"].as_str() {
+        Some(digits) => digits.as_bytes().chunks(2).map(byte).collect(),
+        None => asked["text"].as_str().unwrap().into(),
+    };
+    json!(if reader::is_valid(&data) {
+        "valid"
+    } else {
+        "invalid"
+    })
+}
+
+fn recipe(asked: &Value) -> Value {
+    let is_raw = asked["raw"] == true;
+    let mut command = Command::new("jq");
+    command.args(["-c", asked["program"].as_str().unwrap()]);
+    command.args((asked["slurp"] == true).then_some("-s"));
+    command.args(is_raw.then_some("-r"));
+    let mut process = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("jq is installed");
+    let mut input = process.stdin.take().unwrap();
+    for line in asked["lines"].as_array().unwrap() {
+        writeln!(input, "{}", line.as_str().unwrap()).unwrap();
+    }
+    drop(input); // the end of the file
+    let output = process.wait_with_output().unwrap().stdout;
+    let outputs = std::str::from_utf8(&output).unwrap().split_terminator('\n');
+    outputs
+        .map(|line| {
+            if is_raw {
+                json!(line)
+            } else {
+                serde_json::from_str(line).unwrap()
+            }
+        })
         .collect()
 }
 
@@ -79,6 +128,9 @@ pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
         "injection" => injection(asked),
         "name" => name(asked),
         "cleanup" => cleanup(asked),
+        "file" => file(asked),
+        "recipe" => recipe(asked),
+        "write" => writer::write(asked),
         _ => return None,
     })
 }

@@ -1,0 +1,40 @@
+"""Results of tool calls: their two places for a descriptor, and the schema that a tool declares for one of them.
+
+Pure functions, which judge live servers and the vectors of kind `result`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from lro_conformance.capture.records import as_record, broken_descriptor
+from lro_spec.discovery import FoundDescriptor
+from lro_spec.schema.line_schema import lines_violating
+
+
+def is_failure(result: Mapping[str, Any]) -> bool:
+    """Return whether a result says that the operation failed."""
+    return result.get("isError") is True
+
+
+def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> str | None:
+    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
+    if found.where == "both":
+        return None if found.text_value == found.structured_value else "two that differ"
+    if found.where == "text":
+        return None
+    content: object = result.get("content")
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    texts = (as_record(b).get("text") for b in blocks)
+    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
+    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
+
+
+def against_output_schema(result: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    """How the structuredContent of a result violates its tool's outputSchema; None if it is valid."""
+    structured = result.get("structuredContent")
+    if structured is None:
+        return "none"
+    wrong = lines_violating(dict(schema), [structured], limit=1)
+    return wrong[0][1] if wrong else None
