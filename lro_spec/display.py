@@ -41,4 +41,4 @@ def telling_line(stderr: Sequence[str]) -> str:
     return telling[0]
 
 
-_TELLING = re.compile(r"(?:(?:Error|Exception)\b|\bpanic(?:ked)?\b|\bfatal\b).*\w", re.IGNORECASE)
+_TELLING = re.compile(r"(?:Error|Exception|panic|fatal)(?: \[\w+\])?: .*\w|\bpanicked at\b", re.IGNORECASE)

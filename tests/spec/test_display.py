@@ -13,6 +13,8 @@ from lro_spec.display import telling_line
         ("", ""),
         ("listening\n\n─────", "listening"),
         ("Traceback\n    raise ValueError('a')\nValueError: a", "ValueError: a"),
+        ("MemoryError: a\nDuring handling of the above exception, another exception occurred:\nb", "MemoryError: a"),
+        ("thread 'main' panicked at src/main.rs:2:5:\nno\nnote: x", "thread 'main' panicked at src/main.rs:2:5:"),
         ("Error: EISDIR: a directory\n    at main (x.js:1)\n  syscall: 'unlink'", "Error: EISDIR: a directory"),
         ("Usage: x\n╭─ Error ──╮\n│ Missing   command. │\n╰──────────╯", "│ Missing command. │"),
     ],

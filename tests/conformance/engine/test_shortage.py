@@ -32,6 +32,7 @@ from tests.servers.variants import command
         (OSError(errno.EMFILE, "x"), "ulimit -n"),
         (OSError(errno.EAGAIN, "x"), "ulimit -u"),
         (MemoryError(), "ran out of memory"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
     ],
 )
 def test_a_shortage_says_what_to_do(problem: BaseException, word: str) -> None:
