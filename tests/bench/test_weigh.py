@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from lro_bench.weigh.weighing import Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
 from tests.support.bench import independent_encoding
+from tests.support.browser import browser  # noqa: F401
+from tests.support.pictures import VIEWS, assert_looks_as_it_did
 
 ODD = [sys.executable, str(Path(__file__).with_name("odd_server.py"))]
 
@@ -198,6 +201,13 @@ def test_reports_have_their_shape(weights: Weights) -> None:
     page = to_html(weights)
     assert page.count("<h2>") == len(weights.rows)
     assert "<script" not in page
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_the_page_looks_as_it_did(weights: Weights, tmp_path: Path, browser, width: int, scheme: str) -> None:  # noqa: F811
+    path = tmp_path / "weights.html"
+    path.write_text(to_html(replace(weights, command=("odd-server",))), encoding="utf-8")
+    assert_looks_as_it_did(browser, path, "weights", width, scheme)
 
 
 def test_growth_by_more_than_a_tenth_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

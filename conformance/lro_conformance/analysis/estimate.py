@@ -215,11 +215,16 @@ class Estimates:
         return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
 
     def _recall_for(self, call: Call) -> Call | None:
-        """Recall of the query of an inject, at its level."""
-        if call.operation != "inject":
+        """Recall of the query of an inject at its level or, if recall has no such level, with the same fields."""
+        recall, level = self.survey.operations.get("recall"), self.details.level_of(call)
+        if call.operation != "inject" or recall is None:
             return None
-        known = self.survey.whole.get(("recall", self.details.level_of(call)))
-        return known if known is not None and known.query == call.query else None
+        recalls = [(at, c) for (n, at), c in self.survey.whole.items() if n == "recall" and c.query == call.query]
+        if level is None or level in recall.details:
+            return next((c for at, c in recalls if at == level), None)
+        return next(
+            (c for _, c in recalls if c.filed and call.filed and c.filed[0].keys() == call.filed[0].keys()), None
+        )
 
 
 @derived

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, cast
 from lro_conformance.capture.call import Call, CallInContext, OfACall
 from lro_conformance.capture.corpus import SETS, lines
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.capture.start import HANDSHAKE, Start
+from lro_conformance.capture.start import HANDSHAKE, Entry, Start
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
 from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
@@ -72,11 +72,20 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
         place = start.temp  # if no folder was set, files go there
     if place is None:
-        return ""
+        return _removal(call)
     folder = word(start, str(place))
     if call.file is None:
         return f"ls -lA {folder}" if lists else ""
     return f"(cd {folder} && ls -lA && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
+
+
+def _removal(call: Call) -> str:
+    """Shell command that shows and deletes the file that a server without an output folder wrote where it runs."""
+    start, path = call.start, call.file.path if call.file is not None else ""
+    if not path or os.path.dirname(os.path.join(start.cwd, path)) != str(start.cwd):
+        return ""
+    pattern = quote(f"{os.path.basename(path).partition('-')[0]}-*.jsonl")
+    return f'find {word(start, str(start.cwd))} -maxdepth 1 -name {pattern} -newer "$d" -print -delete'
 
 
 def patience(call: Call) -> int:
@@ -113,6 +122,7 @@ def script(
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
         made.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
+        made += _planting(start, start.output_dir) if setup is None else ()
     for path, text in start.files.items():
         made.append(
             f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
@@ -143,6 +153,29 @@ def script(
         f"}} | ({within} && {limit}env {' '.join(environment)} {command})",
     ]
     return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
+
+
+def _planting(start: Start, folder: Path) -> Iterator[str]:
+    """Commands that make what lay in the output folder, with the same ages."""
+
+    def places(entries: Iterable[Entry]) -> str:
+        return " ".join(word(start, str(folder / e.path)) for e in entries)
+
+    files: dict[str, list[Entry]] = {}
+    for entry in start.planted:
+        if entry.target is not None:
+            yield f"ln -s {word(start, entry.target)} {places([entry])}"
+        elif entry.text is None:
+            yield f"mkdir -p {places([entry])}"
+        else:
+            files.setdefault(entry.text, []).append(entry)
+    for text, entries in files.items():
+        yield f"printf %s {quote(text)} | tee {places(entries)} > /dev/null"
+    ages: dict[int, list[Entry]] = {}
+    for entry in reversed(start.planted):  # folders last
+        ages.setdefault(entry.modified, []).append(entry)
+    for modified, entries in ages.items():
+        yield f"touch -h -d @{modified} {places(entries)}"
 
 
 def word(start: Start, text: str) -> str:

@@ -15,6 +15,19 @@ def _silence() -> Iterable[bytes]:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """What lay in the output folder of a server before it was started."""
+
+    path: str
+    """Path below the folder."""
+    modified: int
+    text: str | None = None
+    """The first line of a file; None if it is none."""
+    target: str | None = None
+    """Target of a link; None if it is none. What is neither a file nor a link is a folder."""
+
+
+@dataclass(frozen=True)
 class Start:
     """The start of one server process, without its outcome."""
 
@@ -38,6 +51,8 @@ class Start:
     """Size of the largest file that the server may write, in bytes; None if there is no limit."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Files that were written for it: path and text."""
+    planted: tuple[Entry, ...] = ()
+    """What lay in the output folder: of an earlier process, or for an experiment."""
     seed: tuple[str, str] | None = None
     """The tool that stored memories in it, and the template of its arguments as JSON."""
     seed_file: Path | None = None

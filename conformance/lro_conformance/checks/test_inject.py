@@ -141,7 +141,8 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             )
     if not subjects.examined:
         subjects.not_observed(
-            "the tool takes no token budget, and there is no recall of the same query to compare with"
+            "the tool takes no token budget (profile: operations.inject.budget), and no recall of the same query has "
+            "the same fields to compare with (profile: operations)"
         )
 
 

@@ -21,7 +21,7 @@ from lro_conformance.cli.help_examples import check_platform, with_examples
 from lro_conformance.cli.streams import open_streams, report_error
 from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_USAGE, missing_extra
 from lro_conformance.report.sanitize import escape_unencodable
-from lro_conformance.wire.shortage import Shortage, shortage_of
+from lro_conformance.wire.shortage import shortage_of
 
 COMMANDS = {
     "bench": "benchmark",
@@ -73,20 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         needs = f"lro {arguments[0]} needs {problem.name}, which validation does not"
         report_error(f"lro: {needs}: pip install 'lro-spec[{extra}]'")
         return EXIT_USAGE
-    except (Shortage, MemoryError) as problem:
-        report_error(f"lro: {shortage_of(problem)}")
-        return EXIT_NO_VERDICT
-    except OSError as problem:
-        if problem.errno not in _WRITE_ERRORS:
-            if (lack := shortage_of(problem)) is not None:
-                report_error(f"lro: {lack}")
-                return EXIT_NO_VERDICT
-            return _report_defect(problem, arguments)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        report_error(f"lro: the output could not be written: {problem.strerror}")
-        return EXIT_NO_VERDICT
     except Exception as problem:
-        return _report_defect(problem, arguments)
+        if isinstance(problem, OSError) and problem.errno in _WRITE_ERRORS:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            report_error(f"lro: the output could not be written: {problem.strerror}")
+        elif (lack := shortage_of(problem)) is not None:
+            report_error(f"lro: {lack}")
+        else:
+            return _report_defect(problem, arguments)
+        return EXIT_NO_VERDICT
     finally:  # commands change it, and main may be called by tests
         gc.set_threshold(*usual)
         gc.unfreeze()

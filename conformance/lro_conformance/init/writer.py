@@ -8,8 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.judging.subjects import evidence_of
-from lro_conformance.lab.operations import OPERATIONS, TOOLS, properties_of, required_of, sample_value
+from lro_conformance.lab.operations import (
+    OPERATIONS,
+    TOOLS,
+    Operation,
+    hinted_tool,
+    operations_of,
+    properties_of,
+    required_of,
+    sample_value,
+)
 from lro_conformance.profile.model import Setting, default_settings
+from lro_conformance.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from lro_conformance.init.probe import ProbeResult
@@ -106,13 +116,10 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
         operation = found.operations.get(name)
         if operation is None:
             yield f"  # NOT FOUND: a tool for {name}{_others(found)}"
+            yield from _hint(found, name)
             continue
-        known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
-        for key in ("query", "limit", "detail", "budget"):
-            if (value := getattr(operation, key)) is not None:
-                known[key] = value
         call = found.calls.get(name)
-        yield f"  {name}: {_flow(known)}"
+        yield f"  {name}: {_entry(operation)}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
@@ -122,8 +129,25 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
             yield f"    # the call returned no result: {_safe(redact(evidence_of(call).splitlines()[-1]))[:160]}"
 
 
+def _entry(operation: Operation) -> str:
+    """An operation as the profile names it."""
+    known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
+    for key in ("query", "limit", "detail", "budget"):
+        if (value := getattr(operation, key)) is not None:
+            known[key] = value
+    return _flow(known)
+
+
+def _hint(found: ProbeResult, name: str) -> Iterator[str]:
+    """A tool that may perform an operation, for the reader to decide."""
+    tool = hinted_tool(name, found.tools, {o.tool for o in found.operations.values()})
+    if tool is not None:
+        guess = operations_of({name: str(tool.get("name"))}, found.tools)[name]
+        yield f"  # {name}: {_entry(guess)}   # perhaps; not tried"
+
+
 def _others(found: ProbeResult) -> str:
-    """Hint with the listed tools that are not in use."""
+    """The listed tools that are not in use."""
     known = {o.tool for o in found.operations.values()}
     names = [name for t in found.tools if (name := str(t.get("name"))) not in known]
     return f"; the server also lists {_safe(', '.join(names))}" if names else ""
@@ -142,8 +166,8 @@ def _seed(found: ProbeResult) -> Iterator[str]:
         yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
         return
     known = {"tool": str(found.storing.get("name")), "arguments": arguments}
-    yield "# Not tried, as it would write into the server's data. If each process has its own (server.env), use it:"
-    yield "# more requirements can then be observed (CJK scripts, any memory, any recipe)."
+    yield "# Perhaps this stores memories; not tried, as it would write into the server's data. If it does, and each"
+    yield "# process has its own data (server.env), use it: more requirements can then be observed."
     yield f"# seed: {_flow(known)}"
 
 
@@ -217,4 +241,4 @@ _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 def _safe(text: str) -> str:
     """Untrusted text for a comment: one line, printable, cut."""
-    return "".join(c if c.isprintable() else " " for c in text)[:200]
+    return one_line("".join(c if c.isprintable() else " " for c in text), 200)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.wire.reply import Failure
+from lro_spec.display import telling_line
 
 
 class ServerTrouble(NotObserved):
@@ -39,14 +38,10 @@ def trouble_of(failure: Failure) -> ServerTrouble:
 
 
 def describe(failure: Failure) -> str:
-    """A failure in one line, with the end of stderr if there is any."""
-    lines = failure.stderr.splitlines()
-    telling = next((line.strip() for line in lines if _TELLING.search(line)), None)
-    stderr = f"; its stderr ends: {' | '.join(lines[-5:])}" if lines else ""
-    if telling is not None and not any(telling in line for line in lines[-5:]):
-        stderr = f"; its stderr says: {telling}{stderr.replace('; its stderr ends', ' … and ends')}"
-    return f"{failure.detail}{stderr}"
-
-
-_TELLING = re.compile(r"(?:Error|Exception)\b|\bpanic(?:ked)?\b|\bfatal\b", re.IGNORECASE)
-"""The line of stderr that names what ended a server; some print a stack, or the error's properties, after it."""
+    """A failure in one line, with the line of stderr that names it, and its end."""
+    lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
+    telling, last = telling_line(lines), lines[-5:]
+    if not telling:
+        return failure.detail
+    says = "" if telling in last else f"says: {telling} … and "
+    return f"{failure.detail}; its stderr {says}ends: {' | '.join(last)}"

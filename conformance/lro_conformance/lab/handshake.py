@@ -7,11 +7,11 @@ before, as a client does that speaks both.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lro_conformance.capture.records import show
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
 from lro_conformance.profile import Client
@@ -73,7 +73,7 @@ class Handshakes:
             raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
         if reply.error is not None:
             method = "server/discover" if self.modern else "initialize"
-            raise Refused(f"{method} was refused: {json.dumps(reply.error)[:300]}")
+            raise Refused(f"{method} was refused: {show(reply.error, 300)}")
         if self.modern and not server.modern:
             raise ServerTrouble(f"server/discover does not offer MCP {MODERN_VERSION}")
         self.opened = server.handshake

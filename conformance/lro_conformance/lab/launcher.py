@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +20,7 @@ from typing import Protocol
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.corpus import as_lines, corpus
-from lro_conformance.capture.start import Start
+from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.handshake import Handshakes
@@ -43,6 +45,10 @@ COMMAND_S = 60
 
 IMPATIENT_S = 0.2
 """Time for a server to stop, before each signal, once an earlier process of it had to be stopped by one."""
+
+
+MAX_ENTRIES = 200
+"""Number of entries of an output folder that are remembered of a start."""
 
 
 class Recorder(Protocol):
@@ -122,6 +128,7 @@ class Launcher:
             output_dir=output_dir,
             file_size_limit=file_size_limit,
             files={} if config is None else {str(config): config.read_text(encoding="utf-8", errors="replace")},
+            planted=tuple(_entries(output_dir)) if output_dir is not None else (),
             seed=None if seed is None or seed.tool is None else (seed.tool, json.dumps(seed.arguments)),
             seed_file=seed_file,
             seed_command=seed_command,
@@ -213,3 +220,17 @@ class Launcher:
         if words:
             self.run_command(words, "seed.command", {}, workdir)
         return path, words
+
+
+def _entries(folder: Path) -> Iterator[Entry]:
+    """What lies in a folder, up to `MAX_ENTRIES`; folders come before what they hold."""
+    found = ((Path(parent) / name) for parent, folders, files in os.walk(folder) for name in (*folders, *files))
+    for path in itertools.islice(found, MAX_ENTRIES):
+        with suppress(OSError):
+            seen = path.lstat()
+            target = os.readlink(path) if stat.S_ISLNK(seen.st_mode) else None
+            text = None
+            if stat.S_ISREG(seen.st_mode):
+                with path.open("rb") as file:
+                    text = file.readline(1 << 16).decode("utf-8", "replace")
+            yield Entry(str(path.relative_to(folder)), int(seen.st_mtime), text, target)

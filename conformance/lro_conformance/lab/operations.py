@@ -141,10 +141,25 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]
-    for tool in names:
-        if _WORDS.get(name, set()) & _words_of(tool):
-            return tool
-    return None
+    similar = (t for t in names if _WORDS.get(name, set()) & _words_of(t) and not _CHANGES & _words_of(t))
+    return next(similar, None)
+
+
+def hinted_tool(name: str, tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Mapping[str, Any] | None:
+    """A tool other than those *known* whose name, or else whose description, hints at an operation; None if none does.
+
+    A tool whose name says that it changes something is none.
+    """
+    free = [t for t in tools if t.get("name") not in known and not _CHANGES & _words_of(str(t.get("name")))]
+    texts = ((t, str(t.get(key) or "")) for key in ("name", "description") for t in free)
+    return next((tool for tool, text in texts if _HINTS[name] & _words_of(text)), None)
+
+
+_HINTS = {
+    "recall": {"recall", "recalls", "retrieve", "retrieves", "remember", "remembers"},
+    "search": {"search", "searches", "find", "finds", "query", "queries", "lookup"},
+    "inject": {"inject", "injects", "context", "prompt"},
+}
 
 
 def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:

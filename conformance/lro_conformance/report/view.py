@@ -280,6 +280,8 @@ def next_step(report: Report) -> str | None:
     ]
     if unseen:
         return f"fix {what}; level {level} also needs {_abbreviated(unseen)}, not observed so far"
+    if report.implemented is False:
+        return f"fix {what}; only then do the other requirements of LRO apply"
     return f"fix {what}, and level {level} is proved"
 
 
@@ -455,8 +457,11 @@ def _level(report: Report, number: int) -> Fact:
         "attested": (" by the vendor for", "doubtful"),
         "unproved": (": no verdict on", "doubtful"),
     }[level]
-    ids = blocking_ids(report, number)
-    return Fact(label, f"{level}{link} {_abbreviated(ids)}" if ids else level, tone)
+    below = [n for n in report.levels if n < number and report.levels[n] == level]
+    named = {id for n in below for id in blocking_ids(report, n)}
+    ids = [id for id in blocking_ids(report, number) if id not in named]
+    what = " and ".join([*(["the same"] if named else []), *([_abbreviated(ids)] if ids else [])])
+    return Fact(label, f"{level}{link} {what}" if what else level, tone)
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
@@ -506,7 +511,7 @@ def _abbreviated(ids: list[str], limit: int = 6) -> str:
 
 def _implemented(report: Report) -> Fact:
     if report.implemented is None:
-        return Fact("offloads", "could not be observed", "doubtful")
+        return Fact("offloads", "unknown: no call of recall, search or inject shows it", "doubtful")
     if report.implemented:
         return Fact("offloads", "yes")
     return Fact("offloads", f"no: it does not implement LRO, {_duty_to_implement(report)}")

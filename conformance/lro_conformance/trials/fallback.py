@@ -113,12 +113,12 @@ def _(failing: Failing) -> str:
     call = failing.call
     folder = word(call.start, str(call.output_dir))
     in_the_way = f"printf 'in the way\\n' > {folder}"
+    parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
     if failing.kind == FROM_START:
-        return of_call(call, setup=in_the_way)
+        return of_call(call, setup=f"mkdir -p {parent}; {in_the_way}")
     if failing.limit is not None:
         blocks = max(1, failing.limit // 1024)
         return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
-    parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
     done = {
         "replaced by a file": f"rm -rf {folder}; {in_the_way}",
         "removed": f"rm -rf {folder}",

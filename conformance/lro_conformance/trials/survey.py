@@ -122,7 +122,7 @@ class Survey:
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
     queries: tuple[Query, ...] = ()
-    """Calls of tools that may search by another name; none if a tool for search is known."""
+    """Calls of tools that may search by another name; none if a tool for search, or no tool at all, is known."""
     client: str | None = None
     """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -182,8 +182,8 @@ class Survey:
     @property
     def offloads_other_records(self) -> bool:
         """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
-        calls = (*self.offloaded, *(c for c, _ in self.together))
-        return self.proxied and not any(resembles_memory(r) for c in calls for r in c.filed)
+        calls = (*self.offloaded, *(c for c, _ in self.together if c.outcome == "offloaded"))
+        return self.proxied and bool(calls) and not any(resembles_memory(r) for c in calls for r in c.filed)
 
     @property
     def returned_anything(self) -> bool:
@@ -289,7 +289,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     asked = [_in_flight(o, m, word) for m in (3, 5) for o in bench.operations.values()]
     together = bench.calls(asked * 2)
     alone = [bench.call(**each) for each in asked] * 2
-    queries = tuple(_queries(bench)) if adjustable and "search" not in bench.operations else ()
+    queries = tuple(_queries(bench)) if adjustable and bench.operations and "search" not in bench.operations else ()
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),

@@ -22,6 +22,9 @@ _ADVICE = {
     errno.EAGAIN: "raise the limit of processes: ulimit -u",
 }
 
+_NO_THREAD = "can't start new thread"
+"""All that CPython says of a thread that the machine refuses."""
+
 
 class Shortage(Exception):
     """The machine lacks something that a run needs; the message says what, and what to do."""
@@ -33,6 +36,8 @@ def shortage_of(problem: BaseException) -> str | None:
         return str(problem)
     if isinstance(problem, MemoryError):
         return f"the machine ran out of memory: {_ADVICE[errno.ENOMEM]}"
+    if isinstance(problem, RuntimeError) and str(problem) == _NO_THREAD:
+        return f"the machine, not the server: {problem}: {_ADVICE[errno.EAGAIN]}, or that of memory: ulimit -v"
     if not isinstance(problem, OSError) or problem.errno not in _ADVICE:
         return None
     where = f" ({problem.filename})" if problem.filename else ""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from lro_proxy.wire.framing import LineWriter, Outgoing
+from lro_spec.display import telling_line
 
 _STDERR_TAIL = 2048
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
@@ -86,7 +87,7 @@ class StdioUpstream:
                 os.write(2, chunk)
 
     def describe_end(self) -> str:
-        """Description of its end with the last line of stderr, for messages; waits a moment for both."""
+        """Description of its end with the line of stderr that names it, for messages; waits a moment for both."""
         until = time.monotonic() + 1
         while (code := self.exit_code()) is None and time.monotonic() < until:
             time.sleep(0.01)
@@ -98,8 +99,8 @@ class StdioUpstream:
             if code >= 0
             else f"was ended by {_signal_name(-code)}"
         )
-        last = self._stderr_tail.decode(errors="replace").strip().splitlines()
-        return f"{how}: {last[-1][:300]}" if last else how
+        telling = telling_line(self._stderr_tail.decode(errors="replace").splitlines())
+        return f"{how}: {telling[:300]}" if telling else how
 
     def end(self, *, patient: bool = True) -> None:
         """End the process group: close stdin, then SIGTERM, then SIGKILL."""

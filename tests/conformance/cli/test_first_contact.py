@@ -16,6 +16,8 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.capture.marks import MARK
 from lro_conformance.engine.run import certify
+from lro_conformance.init.probe import probe
+from lro_conformance.init.writer import profile_text
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import profile_for_command
@@ -130,7 +132,7 @@ def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None
     assert exit_code(report) == EXIT_NO_VERDICT
     assert "proved" not in report.levels.values()
     assert not [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.ERROR)]
-    assert any(line.startswith("incomplete      the run ended at its time limit") for line in plain_lines(report))
+    assert any("the run ended at its time limit of 4 s" in line for line in plain_lines(report))
     from lro_conformance.engine.judgement import judge_again
     from lro_conformance.evidence.reader import read
 
@@ -181,6 +183,29 @@ def test_init_asks_for_the_tool_in_a_terminal(tmp_path: Path) -> None:
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
     assert recall is not None
     assert recall.tool == "find_bookmarks"
+
+
+def test_init_proposes_a_tool_that_only_hints_at_an_operation(tmp_path: Path) -> None:
+    words = server(tmp_path, ["save_context", "memory_context", *RECALL], FEW)
+    text = profile_text(probe(profile_for_command(words), lambda step: None))
+    assert '  # inject: {tool: memory_context, arguments: {query: "*"}, query: query}   # perhaps; not tried' in text
+
+
+@pytest.mark.parametrize("tools", [["read_query"], ["find_notes", "save_search"]])
+def test_nothing_is_called_where_no_tool_performs_an_operation(tmp_path: Path, tools: list[str]) -> None:
+    """A query of something else would be of no use: no requirement could be judged by it."""
+    called = tmp_path / "called"
+    report = certify(profile_for_command(server(tmp_path, tools, f"open({str(called)!r}, 'w')")), seed=1, examples=0)
+    assert "no tool was called" in (report.failure or "")
+    assert not called.exists()
+
+
+def test_a_proxy_whose_calls_all_fail_is_not_said_to_offload(tmp_path: Path) -> None:
+    words = ["lro", "proxy", "--", *server(tmp_path, ["search_nodes"], ERROR)]
+    report = certify(profile_for_command(words), seed=1, examples=0)
+    assert report.extensions["proxy"] == "pass"
+    assert any("no call returned a result" in note for note in report.notes)
+    assert not any("are no memories" in note for note in report.notes)
 
 
 GRAPH = (

@@ -224,7 +224,11 @@ def test_a_server_with_one_tool_of_another_name(tmp_path: Path) -> None:
 
 def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
-    assert _init(tmp_path, "--", *command("holds_nothing")).returncode == 0
+    done = _init(tmp_path, "--", *command("holds_nothing"))
+    assert done.returncode == 0
+    assert (
+        "nothing was offloaded: no call returned records: first give `operations` in lro.yaml arguments" in done.stdout
+    )
     text = (tmp_path / "lro.yaml").read_text()
     assert text.count("NOT FOUND: arguments that find memories") == 3
 

@@ -32,6 +32,7 @@ from tests.servers.variants import command
         (OSError(errno.EMFILE, "x"), "ulimit -n"),
         (OSError(errno.EAGAIN, "x"), "ulimit -u"),
         (MemoryError(), "ran out of memory"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
     ],
 )
 def test_a_shortage_says_what_to_do(problem: BaseException, word: str) -> None:
@@ -115,7 +116,8 @@ def test_a_crash_in_an_experiment_is_one_finding(tmp_path: Path) -> None:
     assert "exited with code 1" in found[0].text
     assert "Error: EISDIR: illegal operation on a directory, unlink" in found[0].text
     assert len(found[0].ids) > 1
-    assert found[0].reproduce
+    again = subprocess.run(["bash", "-c", "\n".join(found[0].reproduce)], capture_output=True, timeout=30, check=False)
+    assert b"Error: EISDIR" in again.stderr
     shown = list(plain_lines(report, -1))
     assert sum("EISDIR" in line for line in shown) == 1
     assert any(line.startswith("  so unseen    LRO-") for line in shown)

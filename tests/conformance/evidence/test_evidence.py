@@ -222,7 +222,6 @@ def test_files_that_should_have_gone_are_there_again(tmp_path: Path) -> None:
     assert len(re.findall(r"atlatl-recall-\S+\.jsonl", listed)) == 1
 
 
-@pytest.mark.long
 def test_what_a_failed_write_leaves_is_listed() -> None:
     work = Path("/w")
     start = Start(1, ("server",), {}, (), work, work, work / "tmp", {}, work / "out")
@@ -233,6 +232,8 @@ def test_what_a_failed_write_leaves_is_listed() -> None:
     start = replace(start, output_dir=None)
     call = SimpleNamespace(start=start, before=(), reply=reply, file=SimpleNamespace(path="/w/tmp/x.jsonl"))
     assert of_call(call).splitlines()[-2].startswith('(cd "$d"/tmp && ls -lA && head'), "no folder was set"
+    call.file.path = "/w/lro-x.jsonl"
+    assert of_call(call).splitlines()[-2] == """find "$d" -maxdepth 1 -name 'lro-*.jsonl' -newer "$d" -print -delete"""
 
 
 def test_a_server_that_ended_is_shown_with_its_exit_code(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
 from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.terminal import VERBOSE, plain_lines
-from lro_conformance.report.view import SHOWN, causes, next_step
+from lro_conformance.report.view import SHOWN, causes, facts, next_step
 from tests.support.report_samples import judged, report
 
 FAILED = {1: "failed", 2: "failed", 3: "failed"}
@@ -56,6 +56,20 @@ def test_the_next_step_names_causes_and_the_level() -> None:
     step = next_step(made(*recipes(), unseen, levels=levels))
     assert step is not None
     assert step.endswith("level 2 also needs LRO-CLN-01, not observed so far")
+
+
+def test_a_server_without_lro_needs_more_than_the_one_that_failed() -> None:
+    levels = {1: "proved", 2: "proved", 3: "failed"}
+    assert next_step(made(at("", "LRO-IMPL-03", 3), levels=levels, implemented=False)) == (
+        "fix this: LRO-IMPL-03; only then do the other requirements of LRO apply"
+    )
+
+
+def test_a_level_names_only_what_the_levels_below_do_not() -> None:
+    results = (at("", "LRO-A-01", 1), judged("LRO-B-01", Verdict.NOT_OBSERVED, level=1), at("", "LRO-C-01", 3))
+    shown = {f.label: f.text for f in facts(made(*results))}
+    assert (shown["Level 1"], shown["Level 2"]) == ("failed by LRO-A-01", "failed by the same")
+    assert shown["Level 3"] == "failed by the same and LRO-C-01"
 
 
 def test_a_server_that_ended_is_the_first_step() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.faults.catalogue import fault
+from tests.servers.fixed_budget import PROFILE, FixedBudget
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -138,6 +139,11 @@ class inject_file_lacks_the_last_memory(Budgeting):
         if call.operation == "inject":
             self.keep(call, max(1, len(call.lines) - 1))
         return super().offload(call)
+
+
+@fault("LRO-INJ-03", says="far too few for this E", proves=0, also=("LRO-FILE-09",), profile=PROFILE)
+class inject_file_holds_what_a_fixed_budget_leaves(FixedBudget, inject_file_holds_what_the_text_would):
+    """No argument of the tool shows what the budget cuts."""
 
 
 @fault("LRO-INJ-04", says="text", proves=0, also=("LRO-DESC-11",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.servers.fixed_budget import PROFILE, FixedBudget
 from tests.servers.plain import Call, Server
 from tests.servers.sound.catalogue import sound
 
@@ -196,6 +197,11 @@ class fallback_leaves_room_for_its_envelope(Server):
         while kept and self.estimate(call.lines[:kept]) > room:
             kept -= 1
         return kept
+
+
+@sound("it compares injected memories only with those of a recall at the level that it names", profile=PROFILE)
+class injects_by_a_fixed_budget(FixedBudget):
+    pass
 
 
 @sound("it expects the text of an injection to be longer than its frame")
