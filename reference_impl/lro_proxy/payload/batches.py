@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from lro_proxy.payload.survey import Survey
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 
@@ -29,12 +30,18 @@ class Batched(Generic[Item]):
         self._count, self.batches = count, batches
         self.json = json
         """The batches as JSON arrays, if they are parsed from them."""
+        self.findings: Survey | None = None
+        """What the pass that read the items has found; None if that is left to another pass."""
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Item]:
         return chain.from_iterable(self.batches())
+
+    def texts(self, name: str) -> Iterator[str] | None:
+        """The texts of a field, if they can be read without the rest of the items."""
+        return None
 
 
 class BatchedLines:

@@ -1,10 +1,9 @@
-"""A pass over records: their layouts, a sample from all over them, and the frequency of texts in a likely field."""
+"""A pass over records that finds out what they have in common (`lro_proxy.payload.survey.Survey`)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from operator import attrgetter
 from typing import Annotated, Any, TypeGuard, Union, cast
@@ -13,16 +12,14 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, parse
-from lro_proxy.payload.forms.tables import TableRecords
+from lro_proxy.payload.survey import SAMPLE, Layout, Survey, place
 from lro_reference.results import Records
 from lro_reference.writer import encode
 
-SAMPLE = 200
 MOST_LAYOUTS = 2000
 """Records of more different layouts have nothing in common that a schema could state."""
 _WORTH_A_GUESS = 1000
 _MOST_VALUES = 10_000
-_GOLDEN = 0.6180339887
 _MOST_DECODED = 200
 """Fields of records that are decoded into structs."""
 _DECODED: Mapping[type, Any] = {
@@ -36,53 +33,41 @@ _DECODED: Mapping[type, Any] = {
 }
 """Types by which values are decoded; what lists and objects hold is skipped."""
 
-Layout = tuple[tuple[str, ...], tuple[type, ...]]
-"""The names and types of a record's fields."""
 Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """The findings of a pass."""
-
-    layouts: Sequence[Layout]
-    """The layouts in the order in which they first occur; none if there are too many."""
-    sample: Sequence[Mapping[str, Any]]
-    guessed: str | None = None
-    """The field whose texts were counted."""
-    counted: Counter[str] = field(default_factory=Counter[str])
-
-
 def survey(records: Records, guess: Guess) -> Survey:
-    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted."""
+    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted.
+
+    Records of which the pass that read them has found all out are not looked at again.
+    """
+    if _are_batched(records) and records.findings is not None:
+        return records.findings
     step = max(1, len(records) // SAMPLE)
-    if isinstance(records, TableRecords):
-        return _of_rows(records, step, guess)
     layouts = _Layouts()
     sample: list[Mapping[str, Any]] = []
     guessed: str | None = None
     counted = Counter[str]()
-    place = 0
+    begun = 0
     for batch in _batches(records, layouts):
-        if place == 0 and len(records) >= _WORTH_A_GUESS:
+        if begun == 0 and len(records) >= _WORTH_A_GUESS:
             head = list(islice(records, SAMPLE))
             guessed = guess(list(map(_layout, head)), head)
         if layouts.are_many:
             return Survey((), ())
-        while (wanted := _place(len(sample), step) - place) < len(batch):
+        while (wanted := place(len(sample), step) - begun) < len(batch):
             sample.append(batch.record(wanted))
-        place += len(batch)
+        begun += len(batch)
         if guessed is not None:
             counted.update(batch.texts(guessed))
             guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey(layouts.found(), sample, guessed, counted)
+    return Survey(layouts.found(), sample, {} if guessed is None else {guessed: counted})
 
 
 def count(records: Records, name: str) -> Counter[str]:
     """The frequency of each text of a field."""
-    if isinstance(records, TableRecords):
-        column = records.names.index(name)
-        return Counter(row[column] for batch in records.rows() for row in batch)
+    if _are_batched(records) and (texts := records.texts(name)) is not None:
+        return Counter(texts)
     return Counter(chain.from_iterable(batch.texts(name) for batch in _batches(records, _Layouts())))
 
 
@@ -225,30 +210,6 @@ def _parsed(member: Any) -> Any:
     if isinstance(member, dict):
         return {key: orjson.loads(bytes(item)) for key, item in cast("dict[str, msgspec.Raw]", member).items()}
     return member
-
-
-def _of_rows(records: TableRecords, step: int, guess: Guess) -> Survey:
-    names = tuple(records.names)
-    layouts = [(names, types) for types in records.layouts()]
-    sample: list[Mapping[str, Any]] = []
-    guessed, column, place = None, 0, 0
-    counted = Counter[str]()
-    for batch in records.rows():
-        if place == 0 and len(records) >= _WORTH_A_GUESS:
-            guessed = guess(layouts, records.records(batch[:SAMPLE]))
-            column = 0 if guessed is None else names.index(guessed)
-        while (wanted := _place(len(sample), step) - place) < len(batch):
-            sample += records.records([batch[wanted]])
-        place += len(batch)
-        if guessed is not None:
-            counted.update([row[column] for row in batch])
-            guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey(layouts, sample, guessed, counted)
-
-
-def _place(n: int, step: int) -> int:
-    """The place of the n-th record of a sample: one in every *step*, not always the same, as data may be periodic."""
-    return n * step + int(n * _GOLDEN % 1 * step)
 
 
 def _layout(record: Mapping[str, Any]) -> Layout:

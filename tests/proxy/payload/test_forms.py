@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms import FORMS, python
 from lro_proxy.payload.forms.form import Shape
+from lro_proxy.payload.forms.tables import SEPARATED
 from lro_proxy.payload.result import of_program
 from lro_proxy.payload.shape import shape
 from tests.support.rebuilding import payload
@@ -127,6 +128,33 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     kinds = [draw(st.sampled_from([NUMBERS, CELLS, WORDS, NUMBERS | st.just("")])) for _ in names]
     rows = draw(st.lists(st.tuples(*kinds).map(list), min_size=3, max_size=8))
     return names, rows
+
+
+AWKWARD = st.text(st.sampled_from('ab,\t"\n\r\x00\x01\x7f\\é日'), max_size=5)
+
+
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(st.tuples(AWKWARD | NUMBERS, AWKWARD, WORDS | AWKWARD), min_size=2, max_size=6),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    wrong=st.sampled_from(["", '"', ",", '""', '"x",', '"b"']),
+    place=st.integers(0, 150),
+)
+def test_separated_values_are_read_as_csv_reads_them(
+    rows: list[tuple[str, ...]], line_end: str, wrong: str, place: int
+) -> None:
+    made = io.StringIO(newline="")
+    csv.writer(made, lineterminator=line_end).writerows([("a", "b", "c"), *[("x", "y", "z")] * 30, *rows])
+    text = made.getvalue()
+    place += len(text) // 2
+    found = SEPARATED.read((text[:place] + wrong + text[place:]).encode())
+    if found is None:
+        assert wrong or any("\r" in cell for row in rows for cell in row)
+        return
+    again = io.StringIO(rebuilt("table", found), newline="")
+    assert ["" if v is None else str(v) for line in found.lines for v in loaded(line).values()] == [
+        cell for row in list(csv.reader(again, strict=True))[1:] for cell in row
+    ]
 
 
 @hypothesis_settings(max_examples=80, deadline=None)
