@@ -78,6 +78,21 @@ def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     return (b"\n".join(map(encode, batch)) for batch in batches)
 
 
+def are_same_lines(one: Iterable[bytes], other: Iterable[bytes]) -> bool:
+    """True if blocks of lines have the same lines, however many are in a block."""
+    mine, others = b"", b""
+    blocks = iter(one)
+    for block in other:
+        others += block + b"\n"
+        while len(mine) < len(others) and (more := next(blocks, None)) is not None:
+            mine += more + b"\n"
+        shared = min(len(mine), len(others))
+        if mine[:shared] != others[:shared]:
+            return False
+        mine, others = mine[shared:], others[shared:]
+    return not mine and not others and next(blocks, None) is None
+
+
 def numbered(batches: Iterable[Sequence[Any]], member: str) -> Iterator[list[dict[str, Any]]]:
     """Items as records ``{"n", member}``, numbered from 1."""
     first = 1
