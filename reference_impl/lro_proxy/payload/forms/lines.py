@@ -122,6 +122,50 @@ HITS = Form(
 )
 
 
+# --- hits under headings: a line with the path, and below it line:text, as ripgrep writes them to a terminal
+
+_NUMBERED = re.compile(r"([1-9]\d{0,8}):(.*)", re.DOTALL)
+
+
+def _headed_hits(text: Data) -> Shape | None:
+    records = Batched(0, lambda: in_batches(_under_headings(lines_of(text))))
+    extra = {"format": "headed hits", "ending": ending_of(text)}
+    if not is_rebuilt(text, _with_headings(extra, records)):
+        return None
+    records = Batched(sum(map(len, records.batches())), records.batches)
+    return Shape(BatchedLines(len(records), lambda: encoded(records.batches())), records, extra)
+
+
+def _under_headings(lines: Iterable[str]) -> Iterator[Record]:
+    """The hits; other lines are left out, so that a text which has some cannot be rebuilt."""
+    file = ""
+    for line in lines:
+        if file and (hit := _NUMBERED.fullmatch(line)) is not None:
+            yield {"file": file, "line": int(hit[1]), "text": hit[2]}
+        else:
+            file = line if _is_path(line) else ""
+
+
+def _with_headings(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    file, between = "", ""
+    for record in records:
+        if record["file"] != file:
+            file = record["file"]
+            yield f"{between and between + between}{file}"
+        yield f"\n{record['line']}:{record['text']}"
+        between = "\n"
+    yield extra["ending"]
+
+
+def _begins_with_heading(beginning: str) -> bool:
+    lines = beginning.split("\n")
+    hits = sum(_NUMBERED.fullmatch(line) is not None for line in lines[1:])
+    return _is_path(lines[0]) and hits >= max(_LEAST_HITS, len(lines) // 3)
+
+
+HEADED_HITS = Form("headed hits", _begins_with_heading, _headed_hits, _with_headings, is_streamed=True)
+
+
 # --- unified diffs, by their lines
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
