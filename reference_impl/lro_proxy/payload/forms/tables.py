@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +15,8 @@ from html import escape, unescape
 from itertools import chain, pairwise, repeat
 from typing import Any
 
-import orjson
-
-from lro_proxy.payload.batches import Batched, BatchedLines
+from lro_proxy.payload.columns import Cells, Reading, text_of, utf8_of
 from lro_proxy.payload.forms.form import SMALL, Data, Extra, Form, Shape, decoded
-from lro_proxy.payload.survey import Layout, Sampling, Survey
-from lro_reference.writer import encode
 
 _SAMPLE = 16
 _LINE = 10_000
@@ -32,180 +27,7 @@ _BANNER, _NOTE = 12, 6
 _A_NAME = re.compile(r"\s*[^\s=]+(?:\s+[^\s=]+){0,5}\s*$")
 """Name of a column: a few words."""
 _BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
-Cells = list[bytes]
-"""The values of rows in UTF-8, one row after the other, without their names."""
 Rows = list[list[str]]
-_SEPARATOR = b"\x7f"
-"""Stands between cells while they are encoded as one text: JSON does not escape it."""
-_ESCAPED = bytes([*range(0x20), *b'"\\'])
-"""Characters that JSON escapes."""
-_DIGITS = b"-.0123456789"
-_AS_DIGITS = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
-_TOO_LONG = b"0" * 16
-"""A number as `_AS_DIGITS` has it, of more digits than every reader of JSON keeps."""
-_MOST_VALUES = 1000
-"""Different values of a column up to which they are counted while it is read."""
-
-
-class TableRecords(Batched[Mapping[str, Any]]):
-    """The rows of a table as records; a column of nothing but numbers has numbers, and null for an empty cell."""
-
-    def __init__(
-        self, names: Sequence[str], count: int, cells: Callable[[], Iterable[Cells]], numbers: Mapping[int, _Numbers]
-    ) -> None:
-        super().__init__(count, lambda: map(self.records, cells()))
-        self._names, self._cells = names, cells
-        self._numbers = numbers
-
-    def texts(self, name: str) -> Iterator[str]:
-        """The texts of a field."""
-        column = self._names.index(name)
-        return (_text(cell) for cells in self._cells() for cell in cells[column :: len(self._names)])
-
-    def records(self, cells: Cells) -> list[dict[str, Any]]:
-        """Rows as records."""
-        width = len(self._names)
-        texts = list(map(_text, cells))
-        return [
-            dict(zip(self._names, self._values(texts[n : n + width]), strict=True)) for n in range(0, len(texts), width)
-        ]
-
-    def layouts(self) -> list[Layout]:
-        """The fields of a row, and of one with every gap that there is."""
-        types = tuple(numbers.type if (numbers := self._numbers.get(n)) else str for n in range(len(self._names)))
-        gaps = tuple(
-            type(None) if (numbers := self._numbers.get(n)) and numbers.has_gaps else t for n, t in enumerate(types)
-        )
-        return [(tuple(self._names), found) for found in dict.fromkeys((types, gaps))]
-
-    def lines(self) -> Iterator[bytes]:
-        """The rows as lines, a block of them for each batch."""
-        between = [orjson.dumps(name) + b":" + self._quote(place) for place, name in enumerate(self._names)]
-        width = len(between)
-        # The bytes before each value of a row, from the end of the value before it.
-        between = [self._quote(place - 1) + b"," + one if place else one for place, one in enumerate(between)]
-        end = self._quote(width - 1) + b"}\n{"
-        for cells in self._cells():
-            if not cells:
-                continue
-            parts = [b""] * (2 * len(cells))
-            parts[::2] = [end + between[0], *between[1:]] * (len(cells) // width)
-            parts[1::2] = _as_json(cells)
-            for place, column in self._numbers.items():
-                if column.has_gaps:
-                    parts[2 * place + 1 :: 2 * width] = [
-                        value or b"null" for value in parts[2 * place + 1 :: 2 * width]
-                    ]
-            parts[0] = b"{" + between[0]
-            yield b"".join([*parts, self._quote(width - 1), b"}"])
-
-    def _values(self, row: Sequence[str]) -> list[Any]:
-        values: list[Any] = list(row)
-        for place, column in self._numbers.items():
-            values[place] = column.value(row[place])
-        return values
-
-    def _quote(self, place: int) -> bytes:
-        return b"" if place in self._numbers else b'"'
-
-
-def _text(cell: bytes) -> str:
-    return cell.decode("utf-8", "surrogatepass")
-
-
-def _utf8(cells: Iterable[str]) -> Cells:
-    return [cell.encode("utf-8", "surrogatepass") for cell in cells]
-
-
-def _as_json(cells: Cells) -> Cells:
-    """Cells as JSON writes them, without quotes."""
-    joined = _SEPARATOR.join(cells)
-    if len(joined.translate(None, _ESCAPED)) == len(joined) and _is_utf8(joined):
-        return cells
-    values = encode(_text(joined))[1:-1].split(_SEPARATOR)
-    return values if len(values) == len(cells) else [encode(_text(cell))[1:-1] for cell in cells]
-
-
-def _is_utf8(text: bytes) -> bool:
-    """False if the text has half of a surrogate pair."""
-    try:
-        return text.isascii() or bool(text.decode())
-    except UnicodeDecodeError:
-        return False
-
-
-class _Numbers:
-    """A column that holds nothing but numbers so far, written as JSON writes them."""
-
-    def __init__(self) -> None:
-        self.are_some = self.has_gaps = self.has_decimals = False
-
-    @property
-    def type(self) -> type:
-        return float if self.has_decimals else int
-
-    def take(self, cells: Cells) -> bool:
-        """Look at further cells; False if one of them is no number."""
-        text = b",".join(cells)
-        if text.translate(None, b"," + _DIGITS) or _TOO_LONG in text.translate(_AS_DIGITS):
-            return False
-        count = self._count(text)
-        if count != len(cells):
-            filled = [cell for cell in cells if cell]
-            self.has_gaps = True
-            count = self._count(b",".join(filled)) + len(cells) - len(filled)
-        self.has_decimals = self.has_decimals or b"." in text
-        return count == len(cells)
-
-    def _count(self, text: bytes) -> int:
-        """How many numbers a list of them has; 0 if something in it is none."""
-        try:
-            numbers = orjson.loads(b"[%b]" % text)
-        except ValueError:
-            return 0
-        self.are_some = self.are_some or bool(numbers)
-        return len(numbers)
-
-    def value(self, cell: str) -> float | int | None:
-        return None if not cell else float(cell) if self.has_decimals else int(cell)
-
-
-class _Reading:
-    """A pass over the rows of a table that finds out what its columns hold."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names, self.count = names, 0
-        self._numbers = {place: _Numbers() for place in range(len(names))}
-        self._counted: dict[int, Counter[bytes]] = {}
-        self._sample = Sampling[Cells]()
-
-    def take(self, cells: Cells) -> None:
-        width = len(self.names)
-        rows = len(cells) // width
-        if not rows:
-            return
-        for place in list(self._numbers):
-            if not self._numbers[place].take(cells[place::width]):
-                del self._numbers[place]
-                if not self.count or place in self._counted:
-                    self._counted[place] = Counter()
-        for place, counted in list(self._counted.items()):
-            counted.update(cells[place::width])
-            if len(counted) > _MOST_VALUES:
-                del self._counted[place]
-        self._sample.take(rows, lambda row: cells[row * width : (row + 1) * width])
-        self.count += rows
-
-    def shape(self, cells: Callable[[], Iterable[Cells]], extra: Extra, name: str = "table") -> Shape:
-        numbers = {place: column for place, column in self._numbers.items() if column.are_some}
-        records = TableRecords(self.names, self.count, cells, numbers)
-        counted = {
-            self.names[place]: Counter({_text(value): number for value, number in values.items()})
-            for place, values in self._counted.items()
-        }
-        sample = list(chain.from_iterable(map(records.records, self._sample.chosen)))
-        records.findings = Survey(records.layouts(), sample, counted)
-        return Shape(BatchedLines(self.count, records.lines), records, {"format": name, **extra, "columns": self.names})
 
 
 def _cells(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[list[str]]:
@@ -240,7 +62,7 @@ class _Notation:
         cells = self._cut(part, is_known=False)
         if cells is not None:
             return cells, True
-        text = _text(part)
+        text = text_of(part)
         try:
             rows = self._read(text)
         except (csv.Error, ValueError):
@@ -248,12 +70,12 @@ class _Notation:
         if set(map(len, rows)) != {self.columns}:
             return None
         is_same = self.write(rows) == (text if text.endswith(self.line_end) else text + self.line_end)
-        return (_utf8(chain.from_iterable(rows)), False) if is_same else None
+        return (utf8_of(chain.from_iterable(rows)), False) if is_same else None
 
     def read(self, part: bytes, *, are_plain: bool) -> Cells:
         """The cells of rows that `cells` has read before, and found to be plain or not."""
         cells = self._cut(part, is_known=True) if are_plain else None
-        return _utf8(chain.from_iterable(self._read(_text(part)))) if cells is None else cells
+        return utf8_of(chain.from_iterable(self._read(text_of(part)))) if cells is None else cells
 
     def write(self, rows: Iterable[Sequence[str]]) -> str:
         """Rows as a text, with a line end after each."""
@@ -317,10 +139,10 @@ def _separated(text: Data) -> Shape | None:
     line_end = "\r\n" if head.endswith(b"\r\n") else "\n"
     notation = _Notation(delimiter, line_end, head.count(delimiter.encode()) + 1)
     found = notation.cells(head)
-    names = [] if found is None else list(map(_text, found[0]))
+    names = [] if found is None else list(map(text_of, found[0]))
     if not are_names(names):
         return None
-    reading = _Reading(names)
+    reading = Reading(names)
     parts: list[tuple[int, int, bool]] = []
     start = rows
     while start < end:
@@ -342,7 +164,7 @@ def _separated(text: Data) -> Shape | None:
             yield notation.read(bytes(memoryview(text)[start:stop]), are_plain=are_plain)
 
     layout = {"delimiter": delimiter, "line_end": line_end, "ending": line_end if ended else ""}
-    return reading.shape(read, {**layout, **around})
+    return reading.shape(read, {"format": "table", **layout, **around, "columns": reading.names})
 
 
 def _write_separated(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -433,10 +255,10 @@ def _markdown(text: Data) -> Shape | None:
     around = _around("".join(f"{line}\n" for line in lines[:top]), "".join(f"\n{line}" for line in lines[end:]))
     if layout is None or not _is_mostly(rows, around):
         return None
-    reading = _Reading(rows[0])
-    cells = _utf8(chain.from_iterable(rows[1:]))
+    reading = Reading(rows[0])
+    cells = utf8_of(chain.from_iterable(rows[1:]))
     reading.take(cells)
-    return reading.shape(lambda: [cells], {**layout, **around}, "markdown table")
+    return reading.shape(lambda: [cells], {"format": "markdown table", **layout, **around, "columns": reading.names})
 
 
 def _plain(cell: str) -> str:
@@ -515,9 +337,9 @@ def _html(data: Data) -> Shape | None:
         cells = [["row", *cells[1][1:]], *cells[2:]]
     if not _is_mostly(cells, around):
         return None
-    reading, values = _Reading(cells[0]), _utf8(chain.from_iterable(cells[1:]))
+    reading, values = Reading(cells[0]), utf8_of(chain.from_iterable(cells[1:]))
     reading.take(values)
-    return reading.shape(lambda: [values], {**layout, **around}, "html table")
+    return reading.shape(lambda: [values], {"format": "html table", **layout, **around, "columns": reading.names})
 
 
 def _is_grid(cells: Rows) -> bool:
