@@ -31,42 +31,49 @@ _MOST_VALUES = 1000
 class RowRecords(Batched[Mapping[str, Any]]):
     """Rows as records; a column of nothing but numbers has numbers, and null for an empty cell."""
 
-    def __init__(
-        self, names: Sequence[str], count: int, cells: Callable[[], Iterable[Cells]], numbers: Mapping[int, _Numbers]
-    ) -> None:
-        super().__init__(count, lambda: map(self.records, cells()))
-        self._names, self._cells = names, cells
-        self._numbers = numbers
+    def __init__(self, count: int, fields: _Fields, cells: Callable[[], Iterable[Cells]]) -> None:
+        # The functions do not refer to the records: in a circle, the text would stay in memory until it is collected.
+        super().__init__(count, lambda: map(fields.records, cells()))
+        self._fields, self._cells = fields, cells
 
     def texts(self, name: str) -> Iterator[str]:
         """The texts of a field."""
-        column = self._names.index(name)
-        return (text_of(cell) for cells in self._cells() for cell in cells[column :: len(self._names)])
+        names = self._fields.names
+        column = names.index(name)
+        return (text_of(cell) for cells in self._cells() for cell in cells[column :: len(names)])
+
+
+class _Fields:
+    """The names and types of the columns of rows."""
+
+    def __init__(self, names: Sequence[str], numbers: Mapping[int, _Numbers]) -> None:
+        self.names = names
+        self._numbers = numbers
 
     def records(self, cells: Cells) -> list[dict[str, Any]]:
         """Rows as records."""
-        width = len(self._names)
+        width = len(self.names)
         texts = list(map(text_of, cells))
         return [
-            dict(zip(self._names, self._values(texts[n : n + width]), strict=True)) for n in range(0, len(texts), width)
+            dict(zip(self.names, self._values(texts[n : n + width]), strict=True)) for n in range(0, len(texts), width)
         ]
 
     def layouts(self) -> list[Layout]:
         """The fields of a row, and of one with every gap that there is."""
-        types = tuple(numbers.type if (numbers := self._numbers.get(n)) else str for n in range(len(self._names)))
+        types = tuple(numbers.type if (numbers := self._numbers.get(n)) else str for n in range(len(self.names)))
         gaps = tuple(
             type(None) if (numbers := self._numbers.get(n)) and numbers.has_gaps else t for n, t in enumerate(types)
         )
-        return [(tuple(self._names), found) for found in dict.fromkeys((types, gaps))]
+        return [(tuple(self.names), found) for found in dict.fromkeys((types, gaps))]
 
-    def lines(self) -> Iterator[bytes]:
-        """The rows as lines, a block of them for each batch."""
-        between = [orjson.dumps(name) + b":" + self._quote(place) for place, name in enumerate(self._names)]
+    def lines(self, batches: Iterable[Cells]) -> Iterator[bytes]:
+        """Rows as lines, a block of them for each batch."""
+        between = [orjson.dumps(name) + b":" + self._quote(place) for place, name in enumerate(self.names)]
         width = len(between)
         # The bytes before each value of a row, from the end of the value before it.
         between = [self._quote(place - 1) + b"," + one if place else one for place, one in enumerate(between)]
         end = self._quote(width - 1) + b"}\n{"
-        for cells in self._cells():
+        for cells in batches:
             if not cells:
                 continue
             parts = [b""] * (2 * len(cells))
@@ -188,11 +195,12 @@ class Reading:
     def shape(self, cells: Callable[[], Iterable[Cells]], extra: Extra) -> Shape:
         """The rows as records; *cells* gives them again."""
         numbers = {place: column for place, column in self._numbers.items() if column.are_some}
-        records = RowRecords(self.names, self.count, cells, numbers)
+        fields = _Fields(self.names, numbers)
+        records = RowRecords(self.count, fields, cells)
         counted = {
             self.names[place]: Counter({text_of(value): number for value, number in values.items()})
             for place, values in self._counted.items()
         }
-        sample = list(chain.from_iterable(map(records.records, self._sample.chosen)))
-        records.findings = Survey(records.layouts(), sample, counted)
-        return Shape(BatchedLines(self.count, records.lines), records, extra)
+        sample = list(chain.from_iterable(map(fields.records, self._sample.chosen)))
+        records.findings = Survey(fields.layouts(), sample, counted)
+        return Shape(BatchedLines(self.count, lambda: fields.lines(cells())), records, extra)
