@@ -1,4 +1,4 @@
-"""Recipes for the fields of records: each has run on them before it is offered, and has a bound.
+"""Recipes for the fields of records: each has run on the first ones before it is offered, and has a bound.
 
 A recipe returns at most so many rows, each of at most so many characters, so that its output is bounded on any file,
 whatever stands in the records that it did not run on.
