@@ -361,7 +361,5 @@ def test_any_use_for_hours(capsys: pytest.CaptureFixture[str]) -> None:
             with capsys.disabled():
                 print(f"\n{(told - begun) / 60:.0f} min: {TALLY.line()}", end="", flush=True)
     with capsys.disabled():
-        print(
-            f"\n{(time.monotonic() - begun) / 60:.0f} min: {TALLY.line()}, at first {TALLY.peaks[0]:.0f} MB; no answer"
-        )
-        print("was lost, none came twice, and no process stayed")
+        print(f"\n{TALLY.line()}; {max(TALLY.peaks[:2]):.0f} MB at first, {max(TALLY.peaks[-2:]):.0f} MB at last")
+        print("no answer was lost, none came twice, no process stayed; who gets none has cancelled or ended the proxy")
