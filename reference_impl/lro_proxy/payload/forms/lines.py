@@ -16,8 +16,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded
-from lro_proxy.payload.columns import Cells, Reading, text_of
 from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.forms.columns import Cells, Reading, text_of
 from lro_proxy.payload.forms.form import (
     Data,
     Extra,

@@ -15,7 +15,7 @@ from html import escape, unescape
 from itertools import chain, pairwise, repeat
 from typing import Any
 
-from lro_proxy.payload.columns import Cells, Reading, text_of, utf8_of
+from lro_proxy.payload.forms.columns import Cells, Reading, text_of, utf8_of
 from lro_proxy.payload.forms.form import SMALL, Data, Extra, Form, Shape, decoded
 
 _SAMPLE = 16
