@@ -118,6 +118,21 @@ def test_a_run_is_recorded_without_contents(tmp_path: Path) -> None:
     assert said.count("More: lro gain") == 1
 
 
+def test_what_is_read_as_a_resource_or_by_name_is_read_back(tmp_path: Path) -> None:
+    record = tmp_path / "gain.jsonl"
+    with proxy(tmp_path / "out", "--links", "--tools", "extract", threshold=2000, LRO_GAIN=str(record)) as client:
+        greet(client)
+        link = client.result("say", result=LARGE)["content"][1]
+        (read,) = client.answer(client.post("resources/read", uri=f"{link['uri']}?lines=2-9"))["result"]["contents"]
+        assert "error" in client.answer(client.post("resources/read", uri="lro:///other"))
+        by_name = text_of(client.result("lro_extract", file_path=link["name"], query="select(.n < 9)"))
+    entries = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [(one["tool"], one["sent"]) for one in entries if one["kind"] == "read"] == [
+        ("say", -(-len(read["text"]) // 4)),
+        ("say", -(-len(by_name) // 4)),
+    ]
+
+
 def test_a_signal_ends_with_the_sums_too(tmp_path: Path) -> None:
     with proxy(tmp_path, stderr=subprocess.PIPE) as client:
         client.result("say", result=LARGE)

@@ -4,6 +4,8 @@ Each request is answered exactly once, each offloaded answer is whole, no proces
 tests try a few sequences; this tries them for two hours, always others:
 
     LRO_RANDOM_MINUTES=120 pytest --long tests/proxy/test_random_use.py
+
+It prints a line every minute, and at its end what was tried.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,31 @@ MOST_MB = 260
 """Limit of the memory of a proxy whose largest message has 6 MB."""
 SMALL = {"content": [{"type": "text", "text": "small"}]}
 CODES = {GONE, CANCELLED, TOO_LONG, UNREADABLE}
+
+
+@dataclass
+class Tally:
+    """What was tried; a lost answer, a second one or a process that stays ends the test."""
+
+    sequences: int = 0
+    proxies: int = 0
+    requests: int = 0
+    answers: int = 0
+    peak_mb: float = 0
+    """The largest memory of a proxy since the last line."""
+    peaks: list[float] = field(default_factory=list[float])
+    """The same, of each line before."""
+
+    def line(self) -> str:
+        self.peaks.append(self.peak_mb)
+        self.peak_mb = 0
+        return (
+            f"{self.sequences} sequences, {self.proxies} proxies, {self.requests} requests, {self.answers} answers; "
+            f"at most {self.peaks[-1]:.0f} MB"
+        )
+
+
+TALLY = Tally()
 
 
 class Session:
@@ -105,6 +133,7 @@ class Use(RuleBasedStateMachine):
         self.begin()
 
     def begin(self) -> None:
+        TALLY.proxies += 1
         self.session = Session(self.folder)
         self.waiting: dict[int, str] = {}
         """The expected answer to each request."""
@@ -116,6 +145,7 @@ class Use(RuleBasedStateMachine):
 
     def ask(self, method: str, expected: str, **params: Any) -> None:
         self.number += 1
+        TALLY.requests += 1
         self.waiting[self.number] = expected
         self.session.send({"id": self.number, "method": method, "params": params})
 
@@ -253,6 +283,7 @@ class Use(RuleBasedStateMachine):
         """Check a message; an answer must be the only one, and what was expected."""
         if "method" in message:
             return
+        TALLY.answers += 1
         expected = self.waiting.pop(message["id"], None)
         if expected is None:  # only a cancelled call may still get an answer
             assert "error" in message, message
@@ -281,9 +312,12 @@ class Use(RuleBasedStateMachine):
     @invariant()
     def memory_is_bounded(self) -> None:
         if not self.ended and hasattr(self, "session"):
-            assert self.session.memory_mb() < MOST_MB
+            memory_mb = self.session.memory_mb()
+            TALLY.peak_mb = max(TALLY.peak_mb, memory_mb)
+            assert memory_mb < MOST_MB
 
     def teardown(self) -> None:
+        TALLY.sequences += 1
         if not hasattr(self, "session"):
             return
         try:
@@ -313,11 +347,19 @@ class Patient(Use):
 
 @pytest.mark.long
 @pytest.mark.timeout(0)
-def test_any_use_for_hours() -> None:
-    until = time.monotonic() + 60 * MINUTES
+def test_any_use_for_hours(capsys: pytest.CaptureFixture[str]) -> None:
+    begun = told = time.monotonic()
+    until = begun + 60 * MINUTES
     phases = [phase for phase in Phase if phase is not Phase.explain]
     long = settings(
         max_examples=10, stateful_step_count=100, deadline=None, suppress_health_check=CHECKS, phases=phases
     )
     while time.monotonic() < until:
         run_state_machine_as_test(Patient, settings=settings(long, derandomize=False, database=None))
+        if time.monotonic() > told + 60:
+            told = time.monotonic()
+            with capsys.disabled():
+                print(f"\n{(told - begun) / 60:.0f} min: {TALLY.line()}", end="", flush=True)
+    with capsys.disabled():
+        print(f"\n{TALLY.line()}; {max(TALLY.peaks[:2]):.0f} MB at first, {max(TALLY.peaks[-2:]):.0f} MB at last")
+        print("no answer was lost, none came twice, no process stayed; who gets none has cancelled or ended the proxy")

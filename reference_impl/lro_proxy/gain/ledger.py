@@ -45,7 +45,7 @@ class Ledger:
         self._path = path
         self._file: int | None = None
         self._origins: OrderedDict[str, str] = OrderedDict()
-        """The tool whose result is in an offloaded file, by path; of the latest files."""
+        """The tool whose result is in an offloaded file, by the name of the file; of the latest files."""
         self._lock = threading.Lock()
         self._local = threading.local()
 
@@ -66,7 +66,7 @@ class Ledger:
             self._add("call", tokens, sent, offloaded=path is not None, tool=tool)
 
     def read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
-        """Count an answer of a tool of the proxy, which reads offloaded files."""
+        """Count an answer of the proxy's own, from an offloaded file that an argument names (path, name or URI)."""
         origin = self._origin(arguments)
         self._add("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)")
 
@@ -111,13 +111,13 @@ class Ledger:
         os.write(self._file, line)
 
     def _remember(self, path: str, tool: str) -> None:
-        self._origins[path] = tool
+        self._origins[os.path.basename(path)] = tool
         if len(self._origins) > _MOST_FILES:
             self._origins.popitem(last=False)
 
     def _origin(self, arguments: Mapping[str, Any]) -> str | None:
         """The tool whose offloaded result an argument names."""
-        found = (self._origins.get(value) for value in arguments.values() if isinstance(value, str))
+        found = (self._origins.get(os.path.basename(value)) for value in arguments.values() if isinstance(value, str))
         return next((tool for tool in found if tool is not None), None)
 
 

@@ -16,7 +16,10 @@ from typing import Any, cast
 
 import orjson
 
-from lro_proxy.payload.batches import encoded
+from lro_proxy.payload.batches import are_same_lines, encoded
+from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.survey import Survey
+from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 
 Text = bytes | bytearray
@@ -44,6 +47,10 @@ class _Batch:
     count: int
     plain: bool
     """True if orjson loses nothing of it."""
+    are_objects: bool
+    """True if all elements are objects."""
+    exact: bool
+    """True if it is as orjson writes it."""
     compact: bool = False
     """True if its elements are lines once each `between` is replaced."""
 
@@ -52,12 +59,13 @@ class Array:
     """An array in a text, read in batches."""
 
     def __init__(
-        self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool, between: bytes | None
+        self, data: Text, start: int, stop: int, batches: list[_Batch], elements: Elements | None, between: bytes | None
     ) -> None:
         self.start, self.stop = start, stop
         """Its place in the text."""
-        self.are_objects = objects
+        self.are_objects = elements is not None
         """True if all elements are objects."""
+        self._elements = elements
         self._data, self._parts, self._between = data, batches, between
         self._count = sum(batch.count for batch in batches)
 
@@ -67,6 +75,10 @@ class Array:
     def __iter__(self) -> Iterator[Any]:
         return chain.from_iterable(self.batches())
 
+    def findings(self) -> Survey | None:
+        """What was found out about elements that are objects."""
+        return None if self._elements is None else self._elements.findings()
+
     def lossless_batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch, as `lossless.parse` reads them."""
         return map(self._parse_lossless, self._parts)
@@ -74,6 +86,12 @@ class Array:
     def texts(self) -> Iterator[bytes]:
         """The JSON of the elements batch by batch, as arrays."""
         return (_cut(self._data, batch) for batch in self._parts)
+
+    def json(self) -> Iterator[bytes]:
+        """The JSON of the elements batch by batch, as arrays without spaces."""
+        return (
+            _cut(self._data, batch) if batch.exact else encode(self._parse_lossless(batch)) for batch in self._parts
+        )
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
@@ -172,6 +190,8 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, str):
         return one == other
     if isinstance(one, Array):
+        if one.are_objects and other.are_objects and are_same_lines(one.lines(), other.lines()):
+            return True
         others = chain.from_iterable(other.lossless_batches())
         same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.lossless_batches())
         return all(same_batches)
@@ -200,27 +220,28 @@ def read(data: Text, start: int, stop: int) -> Array | None:
     """The array that begins at a place, after a look at every element; None if it cannot be read in batches."""
     batches: list[_Batch] = []
     between: bytes | None = None
-    misses, objects, size = 0, True, _FIRST
+    elements: Elements | None = Elements()
+    misses, size = 0, _FIRST
     place = _after_space(data, start + 1)
     while True:
         end = -1
-        batch: tuple[_Batch, bool] | None = None
+        batch: _Batch | None = None
         if between is not None and misses < _MISSES:
             end = data.find(between, place + _BATCH, stop) + 1
-            batch = _batch(data, place, end, between) if end else None
+            batch = _batch(data, place, end, between, elements) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
             end = _whole(data, place, min(place + size, stop), stop)
-            batch = _batch(data, place, end, between) if end else None
+            batch = _batch(data, place, end, between, elements) if end else None
             if batch is None:
                 return None
             size = _BATCH
-        batches.append(batch[0])
-        objects = objects and batch[1]
+        batches.append(batch)
+        elements = elements if batch.are_objects else None
         following = _after_space(data, end)
         sign = data[following : following + 1]
         if sign == b"]":
-            return Array(data, start, following + 1, batches, objects, between)
+            return Array(data, start, following + 1, batches, elements, between)
         if sign != b",":
             return None
         place = _after_space(data, following + 1)
@@ -229,22 +250,32 @@ def read(data: Text, start: int, stop: int) -> Array | None:
             between = bytes(data[end - 1 : opening.end()])
 
 
-def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_Batch, bool] | None:
-    """The elements in a part of a text, and whether all are objects; None if they are not whole, or inexact."""
-    text = _cut(data, _Batch(start, stop, 0, True))
+def _batch(data: Text, start: int, stop: int, between: bytes | None, elements: Elements | None) -> _Batch | None:
+    """The elements in a part of a text; None if they are not whole, or inexact."""
+    text = b"".join((b"[", memoryview(data)[start:stop], b"]"))
+    known = None if elements is None else elements.take(text)
+    if known is not None:
+        count, is_compact = known
+        return _Batch(start, stop, count, True, True, is_compact, is_compact and _are_apart(text, between, count))
     try:
-        elements: list[Any] = orjson.loads(text)
-        exact = orjson.dumps(elements) == text
-        plain = exact or lossless.is_whole(elements, text)
+        values: list[Any] = orjson.loads(text)
+        exact = orjson.dumps(values) == text
+        plain = exact or lossless.is_whole(values, text)
         if not plain:
             lossless.parse(text)
     except (ValueError, TypeError):  # TypeError: nested too deeply
         return None
-    objects = set(map(type, elements)) == {dict}
-    # As many places that look like the end of an element as there are: they are the ends.
-    apart = between is not None and between[:2] == b"},"
-    compact = exact and objects and apart and text.count(between or b"") == len(elements) - 1
-    return _Batch(start, stop, len(elements), plain, compact), objects
+    objects = set(map(type, values)) == {dict}
+    if objects and elements is not None:
+        elements.learn(values)
+    return _Batch(
+        start, stop, len(values), plain, objects, exact and objects and _are_apart(text, between, len(values))
+    )
+
+
+def _are_apart(text: bytes, between: bytes | None, count: int) -> bool:
+    """True if as many places look like the end of an object as there are: then they are the ends."""
+    return between is not None and between[:2] == b"}," and text.count(between) == count - 1
 
 
 def _lines(text: bytes, between: bytes) -> bytes:

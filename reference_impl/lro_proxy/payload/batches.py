@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from lro_proxy.payload.survey import Survey
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 
@@ -29,12 +30,18 @@ class Batched(Generic[Item]):
         self._count, self.batches = count, batches
         self.json = json
         """The batches as JSON arrays, if they are parsed from them."""
+        self.findings: Survey | None = None
+        """What the pass that read the items has found; None if that is left to another pass."""
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Item]:
         return chain.from_iterable(self.batches())
+
+    def texts(self, name: str) -> Iterator[str] | None:
+        """The texts of a field, if they can be read without the rest of the items."""
+        return None
 
 
 class BatchedLines:
@@ -69,6 +76,21 @@ def has_all_members(value: Any, text: bytes) -> bool:
 def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """A block of lines for each batch of records."""
     return (b"\n".join(map(encode, batch)) for batch in batches)
+
+
+def are_same_lines(one: Iterable[bytes], other: Iterable[bytes]) -> bool:
+    """True if blocks of lines have the same lines, however many are in a block."""
+    mine, others = b"", b""
+    blocks = iter(one)
+    for block in other:
+        others += block + b"\n"
+        while len(mine) < len(others) and (more := next(blocks, None)) is not None:
+            mine += more + b"\n"
+        shared = min(len(mine), len(others))
+        if mine[:shared] != others[:shared]:
+            return False
+        mine, others = mine[shared:], others[shared:]
+    return not mine and not others and next(blocks, None) is None
 
 
 def numbered(batches: Iterable[Sequence[Any]], member: str) -> Iterator[list[dict[str, Any]]]:

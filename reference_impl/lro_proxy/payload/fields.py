@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import orjson
 
-from lro_proxy.payload.sample import Layout, count, survey
+from lro_proxy.payload.sample import count, survey
+from lro_proxy.payload.survey import Layout
 from lro_reference.results import Records
 
 _MOST_FIELDS = 60
@@ -125,7 +126,7 @@ def fields(records: Records) -> Fields:
     grouping = _choose_grouping(values)
     top: list[tuple[str, int]] = []
     if (name := _top_level(grouping)) is not None and "string" in types[name]:
-        top = (findings.counted if name == findings.guessed else count(records, name)).most_common(_TOP)
+        top = (findings.counted.get(name) or count(records, name)).most_common(_TOP)
     texts = [path for path in values.by_path if values.are_texts(path)]
     numbers = [path for path in values.by_path if values.are_numbers(path) and not _IDENTITY.search(path[-1])]
     numbers = [path for path in numbers if path[-1].lower() not in _PLACES]

@@ -1,4 +1,4 @@
-"""Recipes for the fields of records: each has run on them before it is offered, and has a bound.
+"""Recipes for the fields of records: each has run on the first ones before it is offered, and has a bound.
 
 A recipe returns at most so many rows, each of at most so many characters, so that its output is bounded on any file,
 whatever stands in the records that it did not run on.
@@ -328,15 +328,31 @@ def recipes_for(
         else _for_records(fields, first, bound)
     )
     offered: list[JqRecipe] = []
-    for draft, output in zip(drafts, _outputs(drafts, sample), strict=True):
-        if output is None:
-            continue
-        recipe = JqRecipe(f"{draft.what} ({_cost(draft, output)})", draft.command(path))
-        room -= len(json.dumps(recipe.to_dict(), ensure_ascii=False)) - free
-        if room < 0 and len(offered) >= least:
-            break
-        offered.append(recipe)
+    while drafts:
+        tried = _fitting(drafts, path, room, least - len(offered), free)
+        for draft, output in zip(drafts[:tried], _outputs(drafts[:tried], sample), strict=True):
+            if output is None:
+                continue
+            recipe = JqRecipe(f"{draft.what} ({_cost(draft, output)})", draft.command(path))
+            room -= _size(recipe) - free
+            if room < 0 and len(offered) >= least:
+                return offered
+            offered.append(recipe)
+        del drafts[:tried]
     return offered
+
+
+def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int) -> int:
+    """The number of drafts to try at once: those that may fit, and the first that does not."""
+    for number, draft in enumerate(drafts, 1):
+        room -= _size(JqRecipe(f"{draft.what} (about 10 tokens)", draft.command(path))) - free
+        if room < 0 and number > least:
+            return number
+    return len(drafts)
+
+
+def _size(recipe: JqRecipe) -> int:
+    return len(json.dumps(recipe.to_dict(), ensure_ascii=False))
 
 
 def _cost(draft: _Draft, output: str) -> str:

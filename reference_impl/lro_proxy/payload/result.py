@@ -82,8 +82,7 @@ class ToolResult:
         characters, wide = characters_in_utf8(around), wide_in_utf8(around)
         for array in large:
             characters += 1 - len(b"null")
-            for elements in array.lossless_batches():
-                json = encode(elements)
+            for json in array.json():
                 characters += characters_in_utf8(json) - 1  # without the brackets, with a comma
                 wide += wide_in_utf8(json)
         return characters, wide

@@ -1,255 +1,64 @@
-"""A pass over records: their layouts, a sample from all over them, and the frequency of texts in a likely field."""
+"""A pass over records that finds out what they have in common (`lro_proxy.payload.survey.Survey`)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
-from operator import attrgetter
-from typing import Annotated, Any, TypeGuard, Union, cast
+from typing import Any, TypeGuard
 
-import msgspec
-import orjson
-
-from lro_proxy.payload.batches import Batched, parse
-from lro_proxy.payload.forms.tables import TableRecords
+from lro_proxy.payload.batches import Batched
+from lro_proxy.payload.elements import Layouts, can_be_named, layout_of, texts_of
+from lro_proxy.payload.survey import SAMPLE, Layout, Sampling, Survey
 from lro_reference.results import Records
-from lro_reference.writer import encode
 
-SAMPLE = 200
-MOST_LAYOUTS = 2000
-"""Records of more different layouts have nothing in common that a schema could state."""
 _WORTH_A_GUESS = 1000
 _MOST_VALUES = 10_000
-_GOLDEN = 0.6180339887
-_MOST_DECODED = 200
-"""Fields of records that are decoded into structs."""
-_DECODED: Mapping[type, Any] = {
-    str: str,
-    bool: bool,
-    int: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],  # a larger one may be a float to others
-    float: float,
-    list: list[msgspec.Raw],
-    dict: dict[str, msgspec.Raw],
-    type(None): None,
-}
-"""Types by which values are decoded; what lists and objects hold is skipped."""
-
-Layout = tuple[tuple[str, ...], tuple[type, ...]]
-"""The names and types of a record's fields."""
 Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """The findings of a pass."""
-
-    layouts: Sequence[Layout]
-    """The layouts in the order in which they first occur; none if there are too many."""
-    sample: Sequence[Mapping[str, Any]]
-    guessed: str | None = None
-    """The field whose texts were counted."""
-    counted: Counter[str] = field(default_factory=Counter[str])
-
-
 def survey(records: Records, guess: Guess) -> Survey:
-    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted."""
-    step = max(1, len(records) // SAMPLE)
-    if isinstance(records, TableRecords):
-        return _of_rows(records, step, guess)
-    layouts = _Layouts()
-    sample: list[Mapping[str, Any]] = []
+    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted.
+
+    Records of which the pass that read them has found all out are not looked at again.
+    """
+    if _are_batched(records) and records.findings is not None:
+        return records.findings
+    layouts = Layouts()
+    sample = Sampling[Mapping[str, Any]]()
     guessed: str | None = None
     counted = Counter[str]()
-    place = 0
-    for batch in _batches(records, layouts):
-        if place == 0 and len(records) >= _WORTH_A_GUESS:
+    for number, batch in enumerate(_batches(records)):
+        layouts.learn(batch)
+        if number == 0 and len(records) >= _WORTH_A_GUESS:
             head = list(islice(records, SAMPLE))
-            guessed = guess(list(map(_layout, head)), head)
+            guessed = guess(list(map(layout_of, head)), head)
         if layouts.are_many:
             return Survey((), ())
-        while (wanted := _place(len(sample), step) - place) < len(batch):
-            sample.append(batch.record(wanted))
-        place += len(batch)
+        sample.take(len(batch), batch.__getitem__)
         if guessed is not None:
-            counted.update(batch.texts(guessed))
+            counted.update(_texts(batch, guessed))
             guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey(layouts.found(), sample, guessed, counted)
+    return Survey(layouts.found(), sample.chosen, {} if guessed is None else {guessed: counted})
 
 
 def count(records: Records, name: str) -> Counter[str]:
     """The frequency of each text of a field."""
-    if isinstance(records, TableRecords):
-        column = records.names.index(name)
-        return Counter(row[column] for batch in records.rows() for row in batch)
-    return Counter(chain.from_iterable(batch.texts(name) for batch in _batches(records, _Layouts())))
-
-
-class _Layouts:
-    """The layouts of records, and a decoder for records that have no other fields and types."""
-
-    def __init__(self) -> None:
-        self._known: dict[Layout, None] = {}
-        self._decoder: msgspec.json.Decoder[list[Any]] | None = None
-        self.names: dict[str, str] = {}
-        """The attributes of decoded records, by field."""
-
-    @property
-    def are_many(self) -> bool:
-        return len(self._known) > MOST_LAYOUTS
-
-    def found(self) -> list[Layout]:
-        """The layouts; where a field has decimals, its integers are numbers like them."""
-        fields = {field for names, types in self._known for field in zip(names, types, strict=True)}
-        decimals = {name for name, type in fields if type in (float, orjson.Fragment)}
-        return [
-            (names, tuple(float if n in decimals and t is int else t for n, t in zip(names, types, strict=True)))
-            for names, types in self._known
-        ]
-
-    def learn(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Look at each record."""
-        known = len(self._known)
-        self._known.update(dict.fromkeys(map(_layout, records)))
-        if len(self._known) > known:
-            self._decoder = None
-
-    def decode(self, text: bytes) -> list[Any] | None:
-        """The records of a JSON array, if they have only known fields and types, as structs; otherwise None."""
-        if self._decoder is None:
-            self._decoder = self._make_decoder()
-        try:
-            return None if self._decoder is None else self._decoder.decode(text)
-        except msgspec.MsgspecError:
-            return None
-
-    def _make_decoder(self) -> msgspec.json.Decoder[list[Any]] | None:
-        types: dict[str, set[type]] = {}
-        for names, kinds in self._known:
-            for name, kind in zip(names, kinds, strict=True):
-                types.setdefault(name, set()).add(kind)
-        if any(encode(name) != f'"{name}"'.encode() for name in types):  # msgspec takes no name that has to be escaped
-            return None
-        always = set(types).intersection(*(names for names, _ in self._known))
-        if not 0 < len(types) <= _MOST_DECODED or not all(
-            kind in _DECODED for kinds in types.values() for kind in kinds
-        ):
-            return None
-        self.names = {name: f"f{number}" for number, name in enumerate(types)}
-        annotated = [
-            (self.names[name], Union[tuple(_DECODED[kind] for kind in kinds)])  # noqa: UP007
-            for name, kinds in types.items()
-        ]
-        needed = [one for one, name in zip(annotated, types, strict=True) if name in always]
-        others = [
-            (field, Union[kind, msgspec.UnsetType], msgspec.UNSET)  # noqa: UP007
-            for (field, kind), name in zip(annotated, types, strict=True)
-            if name not in always
-        ]
-        struct = msgspec.defstruct(
-            "Record",
-            [*needed, *others],
-            rename={field: name for name, field in self.names.items()},
-            forbid_unknown_fields=True,
-            gc=False,
-        )
-        return msgspec.json.Decoder(list[struct])
-
-
-class _Records:
-    """A batch of parsed records."""
-
-    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
-        self._records = records
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def record(self, place: int) -> Mapping[str, Any]:
-        return self._records[place]
-
-    def texts(self, name: str) -> Iterable[str]:
-        return (text for record in self._records if isinstance(text := record.get(name), str))
-
-
-class _Structs:
-    """A batch of decoded records."""
-
-    def __init__(self, structs: list[Any], names: Mapping[str, str]) -> None:
-        self._structs, self._names = structs, names
-
-    def __len__(self) -> int:
-        return len(self._structs)
-
-    def record(self, place: int) -> Mapping[str, Any]:
-        struct = self._structs[place]
-        members = ((name, getattr(struct, field)) for name, field in self._names.items())
-        return {name: _parsed(member) for name, member in members if member is not msgspec.UNSET}
-
-    def texts(self, name: str) -> Iterable[str]:
-        if name not in self._names:
-            return ()
-        return (text for text in map(attrgetter(self._names[name]), self._structs) if isinstance(text, str))
-
-
-def _batches(records: Records, layouts: _Layouts) -> Iterator[_Records | _Structs]:
-    """Batches of records, whose layouts are learned.
-
-    A batch of JSON is decoded into structs if it has nothing new: that takes a third of the time of a look at each.
-    """
-    batched: Batched[Mapping[str, Any]] | None = records if _are_batched(records) else None
-    if batched is None or batched.json is None:
-        batches: Iterable[Sequence[Mapping[str, Any]]] = [list(records)] if batched is None else batched.batches()
-        for batch in batches:
-            layouts.learn(batch)
-            yield _Records(batch)
-        return
-    for text in batched.json():
-        structs = layouts.decode(text)
-        if structs is not None:
-            yield _Structs(structs, layouts.names)
-        else:
-            batch = parse(text)
-            layouts.learn(batch)
-            yield _Records(batch)
+    if _are_batched(records):
+        if (texts := records.texts(name)) is not None:
+            return Counter(texts)
+        if records.json is not None and can_be_named(name):
+            return Counter(texts_of(records.json(), name))
+    return Counter(chain.from_iterable(_texts(batch, name) for batch in _batches(records)))
 
 
 def _are_batched(records: Records) -> TypeGuard[Batched[Mapping[str, Any]]]:
     return isinstance(records, Batched)
 
 
-def _parsed(member: Any) -> Any:
-    if isinstance(member, list):
-        return [orjson.loads(bytes(item)) for item in cast("list[msgspec.Raw]", member)]
-    if isinstance(member, dict):
-        return {key: orjson.loads(bytes(item)) for key, item in cast("dict[str, msgspec.Raw]", member).items()}
-    return member
+def _batches(records: Records) -> Iterator[Sequence[Mapping[str, Any]]]:
+    return iter(records.batches()) if _are_batched(records) else iter([list(records)])
 
 
-def _of_rows(records: TableRecords, step: int, guess: Guess) -> Survey:
-    names = tuple(records.names)
-    layouts = [(names, types) for types in records.layouts()]
-    sample: list[Mapping[str, Any]] = []
-    guessed, column, place = None, 0, 0
-    counted = Counter[str]()
-    for batch in records.rows():
-        if place == 0 and len(records) >= _WORTH_A_GUESS:
-            guessed = guess(layouts, records.records(batch[:SAMPLE]))
-            column = 0 if guessed is None else names.index(guessed)
-        while (wanted := _place(len(sample), step) - place) < len(batch):
-            sample += records.records([batch[wanted]])
-        place += len(batch)
-        if guessed is not None:
-            counted.update([row[column] for row in batch])
-            guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey(layouts, sample, guessed, counted)
-
-
-def _place(n: int, step: int) -> int:
-    """The place of the n-th record of a sample: one in every *step*, not always the same, as data may be periodic."""
-    return n * step + int(n * _GOLDEN % 1 * step)
-
-
-def _layout(record: Mapping[str, Any]) -> Layout:
-    return tuple(record), tuple(map(type, record.values()))
+def _texts(records: Iterable[Mapping[str, Any]], name: str) -> Iterator[str]:
+    return (text for record in records if isinstance(text := record.get(name), str))

@@ -37,9 +37,9 @@ def shape(result: ToolResult) -> Shape | None:
         if repeated is not None:
             return _of_text(result.text, value, {**layout, **repeated})
     elif result.blocks is not None:
-        repeated = {} if structured is None else _repeats_blocks(structured, result.blocks)
+        lines, repeated = (None, {}) if structured is None else _repeats_blocks(structured, result.blocks)
         if repeated is not None:
-            return _of_blocks(result.blocks, {**layout, **repeated})
+            return _of_blocks(result.blocks, {**layout, **repeated}, lines)
     elif structured is None:
         return None
     else:
@@ -75,23 +75,26 @@ def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | N
     return None
 
 
-def _repeats_blocks(structured: Any, blocks: Blocks) -> dict[str, Any] | None:
-    """The header's description of structured content that is only a list which repeats the texts, one by one.
+def _repeats_blocks(structured: Any, blocks: Blocks) -> tuple[BatchedLines | None, dict[str, Any] | None]:
+    """The lines of structured content that is only a list which repeats the texts, one by one, and its description.
 
-    Its items are either the texts, or their JSON values if they have some.
+    Its items are either the texts, or their JSON values if they have some. There are no lines if those of the texts
+    would be others, and no description if the content is anything else.
     """
     entries = _items(structured)
     if len(entries) != 1:
-        return None
+        return None, None
     ((key, value),) = entries
     items = ParsedArray(cast("list[Any]", value)) if isinstance(value, list) else value
     if not isinstance(items, (Array, ParsedArray)) or len(items) != len(blocks):
-        return None
+        return None, None
+    if items.are_objects and blocks.are_lines(items.lines()):
+        return BatchedLines(len(items), items.lines), _repetition(key, {}, as_text=False)
     if all(map(eq, blocks.texts, chain.from_iterable(items.lossless_batches()))):
-        return _repetition(key, {}, as_text=True)
+        return None, _repetition(key, {}, as_text=True)
     others = chain.from_iterable(items.lossless_batches())
     are_same = all(same(batch, list(islice(others, len(batch)))) for batch in blocks.values())
-    return _repetition(key, {}, as_text=False) if are_same else None
+    return None, _repetition(key, {}, as_text=False) if are_same else None
 
 
 def _repetition(key: str, rest: dict[str, Any], *, as_text: bool) -> dict[str, Any]:
@@ -143,9 +146,9 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
     return replace(found, extra={**found.extra, **extra}, is_well_formed=text.is_well_formed)
 
 
-def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
+def _of_blocks(blocks: Blocks, extra: Mapping[str, Any], lines: BatchedLines | None) -> Shape:
     records = blocks.records()
-    lines = BatchedLines(len(records), lambda: encoded(records.batches()))
+    lines = lines or BatchedLines(len(records), lambda: encoded(records.batches()))
     extra = {"format": "blocks" if blocks.are_objects else "texts", **extra}
     return Shape(lines, records, extra, is_well_formed=records.json is not None)
 

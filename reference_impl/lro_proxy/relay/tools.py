@@ -261,6 +261,9 @@ class ProxyTools:
         except Refused as problem:
             self._send(error_line(id, INVALID_PARAMS, str(problem)))
             return
+        if message.get("method") == "resources/read":
+            uri: str = message["params"]["uri"]
+            self.count({"uri": uri.partition("?")[0]}, [content["text"] for content in result["contents"]])
         modern = protocol.message_version(message) is not None
         self._reply(id, protocol.uncached_result(result) if modern else result)
 

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import assume, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms import FORMS, python
 from lro_proxy.payload.forms.form import Shape
+from lro_proxy.payload.forms.tables import SEPARATED
 from lro_proxy.payload.result import of_program
 from lro_proxy.payload.shape import shape
 from tests.support.rebuilding import payload
@@ -68,6 +70,8 @@ LINES = st.one_of(
                 "'''",
             ),
             *("Commit: a", "Author: b: c", "Message:", "Message: x"),
+            *("src/a.py", "12:x = 1", "13:y", "13-y"),
+            *("- id: 1", "  name: a", "- id: 0x1F", "- a: &b 1", "  c: *b", "  - x: yes", "items:", "  - {x: 1}", "-"),
             *('- row "x" [ref=e1]:', '  - cell "a \\"b\\"" [ref=e2]', "  - cell [active] [ref=e3]: text", "- /url: /x"),
         ]
     ),
@@ -127,6 +131,33 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     kinds = [draw(st.sampled_from([NUMBERS, CELLS, WORDS, NUMBERS | st.just("")])) for _ in names]
     rows = draw(st.lists(st.tuples(*kinds).map(list), min_size=3, max_size=8))
     return names, rows
+
+
+AWKWARD = st.text(st.sampled_from('ab,\t"\n\r\x00\x01\x7f\\é日'), max_size=5)
+
+
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(st.tuples(AWKWARD | NUMBERS, AWKWARD, WORDS | AWKWARD), min_size=2, max_size=6),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    wrong=st.sampled_from(["", '"', ",", '""', '"x",', '"b"']),
+    place=st.integers(0, 150),
+)
+def test_separated_values_are_read_as_csv_reads_them(
+    rows: list[tuple[str, ...]], line_end: str, wrong: str, place: int
+) -> None:
+    made = io.StringIO(newline="")
+    csv.writer(made, lineterminator=line_end).writerows([("a", "b", "c"), *[("x", "y", "z")] * 30, *rows])
+    text = made.getvalue()
+    place += len(text) // 2
+    found = SEPARATED.read((text[:place] + wrong + text[place:]).encode())
+    if found is None:
+        assert wrong or any("\r" in cell for row in rows for cell in row)
+        return
+    again = io.StringIO(rebuilt("table", found), newline="")
+    assert ["" if v is None else str(v) for line in found.lines for v in loaded(line).values()] == [
+        cell for row in list(csv.reader(again, strict=True))[1:] for cell in row
+    ]
 
 
 @hypothesis_settings(max_examples=80, deadline=None)
@@ -403,3 +434,102 @@ def test_a_text_within_an_object_is_read_in_its_own_form() -> None:
     texts, _ = payload({"extra": found.extra}, [json.loads(line) for line in found.lines])
     assert texts == [value]
     assert forms.of_text(diff.encode()) is not None
+
+
+# --- YAML
+
+ITEMS = st.lists(
+    st.dictionaries(
+        WORDS.filter(lambda word: word not in ("line", "part", "text")),
+        st.recursive(
+            st.none()
+            | st.booleans()
+            | st.integers(-(10**14), 10**14)
+            | st.decimals(0, 10**6, places=3).map(float)
+            | CELLS,
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+            max_leaves=4,
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    min_size=3,
+    max_size=6,
+)
+
+
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(items=ITEMS, around=st.booleans(), sort_keys=st.booleans(), indent=st.sampled_from([2, 4]), start=st.booleans())
+def test_a_yaml_list_becomes_its_items(
+    items: list[dict[str, Any]], around: bool, sort_keys: bool, indent: int, start: bool
+) -> None:
+    value = {"kind": "List", "items": items} if around else items
+    text = yaml.safe_dump(value, sort_keys=sort_keys, indent=indent, explicit_start=start, allow_unicode=True)
+    form, records = form_of(text)
+    if form == "yaml":
+        found = [{k: v for k, v in one.items() if k not in ("line", "text")} for one in records]
+        assert [one for one in found if one] == items
+    else:
+        assert form == "text"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- id: 1\n  tags:\n    - a\n    - b\n  note: ''\n- id: 2\n  tags: []\n  note: \"a\\nb\"\n- id: 3\n",
+        "items:\n    - id: 1\n      sub:\n        - x: 1\n    - id: 2\n    - id: 3\nkind: List\n",
+        "# exported\n---\n- id: 1\n\n- id: 2 # two\n- id: 3\n",
+        "- id: 1\r\n- id: 2\r\n- id: 3\r\n",
+    ],
+)
+def test_other_emitters_of_yaml_are_understood(text: str) -> None:
+    form, records = form_of(text)
+    assert form == "yaml"
+    assert [one["id"] for one in records if "id" in one] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *("at: 12:30:45", "a: .nan", "a: -.INF", "a: &x 1", "a: !!str 1", "a: 1\n  a: 2", "<<: {b: 1}", "? [a]\n  : 1"),
+        *("a: 1\n...\n---\n- b: 2", "a: [1", "a: 1\x852", "a: b: c"),
+    ],
+)
+def test_yaml_that_readers_understand_differently_stays_lines(last: str) -> None:
+    assert form_of("- a: 1\n- b: 2\n- c: 3\n" + f"- {last}\n")[0] == "text"
+
+
+def test_scalars_of_which_readers_are_not_agreed_are_texts() -> None:
+    spelled = ["yes", "0x1F", "017", "1_000", "1e3", "2024-01-02", "+1", "1.", "12345678901234567890"]
+    form, records = form_of("".join(f"- a: {text}\n" for text in spelled))
+    assert (form, [one["a"] for one in records]) == ("yaml", spelled)
+
+
+def test_hits_under_headings_have_the_heading_as_their_file() -> None:
+    text = "src/a.py\n3:x = 1\n12:12:y\n\nsrc/b.py\n7:\n\nsrc/a.py\n9:z\n"
+    form, records = form_of(text)
+    assert form == "headed hits"
+    assert records == [
+        {"file": "src/a.py", "line": 3, "text": "x = 1"},
+        {"file": "src/a.py", "line": 12, "text": "12:y"},
+        {"file": "src/b.py", "line": 7, "text": ""},
+        {"file": "src/a.py", "line": 9, "text": "z"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "src/a.py\n3:x\n4-y\n--\n9:z\n\nsrc/b.py\n7:w\n",
+        "src/a.py\n3:x\n\nsrc/a.py\n9:z\n12:y\n",
+        "Agenda\n1: one\n2: two\n3: three\n",
+        "src/a.py\n3:x\n9:z\n12:y\n\n",
+        "src/a.py\n03:x\n9:z\n12:y\n",
+    ],
+)
+def test_other_lines_with_numbers_are_no_hits(text: str) -> None:
+    assert form_of(text)[0] == "text"
+
+
+def test_lists_of_scalars_stay_lines() -> None:
+    assert form_of("- one\n- two\n- three\n- four: 1\n")[0] == "text"

@@ -17,10 +17,12 @@ FORMS: tuple[Form, ...] = (
     tables.SEPARATED,
     lines.LOG,
     lines.HITS,
+    lines.HEADED_HITS,
     lines.OUTLINE,
     pieces.DEFINITIONS,
     pieces.SECTIONS,
     pieces.ELEMENTS,
+    pieces.ITEMS,
     stanzas.STANZAS,
 )
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16

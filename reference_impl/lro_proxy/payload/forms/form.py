@@ -92,11 +92,16 @@ def decoded(text: Data, start: int, stop: int) -> str:
 
 def whole_lines(text: Data, end: int) -> Iterator[str]:
     """A text up to a place, some thousand whole lines at a time; without the line feed after each."""
+    return (decoded(text, start, stop) for start, stop in places_of_lines(text, end))
+
+
+def places_of_lines(text: Data, end: int) -> Iterator[tuple[int, int]]:
+    """The places of pieces of a text up to a place, each of some thousand whole lines."""
     start, size = 0, _FIRST_PIECE  # a reader of a few lines must not pay for thousands
     while start <= end:
         stop = text.find(b"\n", min(start + size, end), end)
         stop = end if stop < 0 else stop
-        yield decoded(text, start, stop)
+        yield start, stop
         start, size = stop + 1, _PIECE
 
 

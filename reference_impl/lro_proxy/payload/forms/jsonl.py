@@ -10,6 +10,7 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, parse
+from lro_proxy.payload.elements import Elements
 from lro_spec.jsonl import lossless
 
 _BATCH = 1 << 16
@@ -36,28 +37,34 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     if first < 1 or text[first - 1 : first] != b"}":
         return None
     count, is_well_formed = 0, True
+    elements = Elements()
     for block in _blocks(text, stop):
+        known = elements.take(_array(block), block)
+        if known is not None:
+            count += known.size
+            continue
         lines = block.split(b"\n")
-        if not _are_objects(lines, block):
-            if not _are_unusual_objects(lines, block):
-                return None
+        objects = _objects(lines, block)
+        if objects is not None:
+            elements.learn(objects)
+        elif _are_unusual_objects(lines, block):
             is_well_formed = False
+        else:
+            return None
         count += len(lines)
-    return JsonLines(
-        BatchedLines(count, lambda: _blocks(text, stop)),
-        Batched(
-            count,
-            lambda: (list(map(parse, block.split(b"\n"))) for block in _blocks(text, stop)),
-            lambda: map(_array, _blocks(text, stop)),
-        ),
-        ending,
-        is_well_formed,
+    records = Batched(
+        count,
+        lambda: (list(map(parse, block.split(b"\n"))) for block in _blocks(text, stop)),
+        (lambda: map(_array, _blocks(text, stop))) if is_well_formed else None,
     )
+    records.findings = elements.findings() if is_well_formed else None
+    return JsonLines(BatchedLines(count, lambda: _blocks(text, stop)), records, ending, is_well_formed)
 
 
-def _are_objects(lines: list[bytes], block: bytes) -> bool:
+def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
+    """The objects that lines are, none of which loses a member; None if they are anything else."""
     if not all(line.startswith(b"{") for line in lines):
-        return False
+        return None
     array = _array(block)
     try:
         values: list[Any] = orjson.loads(array)
@@ -67,8 +74,8 @@ def _are_objects(lines: list[bytes], block: bytes) -> bool:
             for line in lines:
                 lossless.parse(line)
     except ValueError:
-        return False
-    return True
+        return None
+    return values
 
 
 def _array(block: bytes) -> bytes:

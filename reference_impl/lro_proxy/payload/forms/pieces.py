@@ -1,4 +1,4 @@
-"""Texts that fall into pieces: Markdown by section, source code by definition, markup by element.
+"""Texts that fall into pieces: Markdown by section, source code by definition, markup by element, YAML by item.
 
 Every record has its piece of the text as ``text``, unchanged, so that all pieces in order are the text. Its other
 fields tell what the piece is. A long piece is cut at the ends of lines, and its ``part`` numbered.
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from lro_proxy.payload.forms.form import Data, Extra, Form, Record, Shape, decoded, in_batches, lines_of, of_batches
 from lro_proxy.payload.forms.markdown import are_sections, headings
@@ -230,3 +230,163 @@ def _attributes(data: bytes) -> dict[str, str]:
 ELEMENTS = Form(
     "elements", lambda beginning: _TAG.search(beginning.encode("utf-8", "replace")) is not None, _elements, _rebuilt
 )
+
+
+# --- YAML, by the items of its list
+
+_ITEM = re.compile(r"^( *)- +(?:[\w.$/-]+|'[^'\n]*'|\"[^\"\n]*\"):(?: |$)", re.MULTILINE)
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
+_DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:e[-+]\d+)?")
+_DOUBTFUL = re.compile(r"[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+"""Numbers to base 60, and those that JSON does not have."""
+_OTHER_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+"""Ends of lines to YAML alone."""
+_WORDS_OF_YAML = {"true": True, "false": False, "null": None, "~": None, "": None}
+_MOST_DEEP, _MOST_DIGITS = 50, 16
+
+
+class _NotPlainError(ValueError):
+    """The text has something that readers of YAML understand differently, or that JSON cannot say."""
+
+
+def _items(text: Data) -> Shape | None:
+    """The items of the list that a YAML text is, or that is most of its mapping; each must be a mapping."""
+    if len(text) > _MOST_TO_PARSE:
+        return None
+    import yaml  # here because loading it takes a while, and few results are YAML
+
+    code, parser = decoded(text, 0, len(text)), cast("Any", yaml)
+    try:
+        found = _list_of(_Events(list(parser.parse(code, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))))
+    except (yaml.YAMLError, _NotPlainError):
+        return None
+    if found is None or not _are_mappings(found[0]) or _OTHER_BREAK.search(code):
+        return None
+    items, end = found
+    places = _places(text)
+    stop = places[end] if end < len(places) else len(text)
+    begin = all(text.startswith(b"-", places[line] + indent) for line, indent, _ in items)
+    if not begin or stop - places[items[0][0]] < _MOSTLY * len(text):
+        return None
+    cuts: list[Cut] = [(places[line], _columns_of(value)) for line, _, value in items]
+    return _shape(text, [*cuts, *([(stop, Record())] if text[stop:] else [])], "yaml")
+
+
+Item = tuple[int, int, Any]
+"""The line of an item, the column of its dash, and its value."""
+
+
+def _columns_of(item: Record) -> Record:
+    return {key: value for key, value in item.items() if key not in ("line", "part", "text")}
+
+
+class _Events:
+    """The events of a parser of YAML."""
+
+    def __init__(self, events: Sequence[Any]) -> None:
+        self._events, self._next = events, 0
+
+    def take(self) -> tuple[str, Any]:
+        """The name of the next event, and the event. Raises `_NotPlainError` for anchors, aliases and tags."""
+        event = self._events[self._next]
+        self._next += 1
+        name = type(event).__name__.removesuffix("Event")
+        tag = getattr(event, "tag", None)
+        if name == "Alias" or getattr(event, "anchor", None) is not None or tag is not None:
+            raise _NotPlainError("an anchor, an alias or a tag")
+        return name, event
+
+    def line(self) -> int:
+        """The number of the line on which the next event begins, from 0."""
+        return self._events[self._next].start_mark.line
+
+    def ends(self, name: str) -> bool:
+        """True if the next event is the end of a list or a mapping."""
+        return type(self._events[self._next]).__name__ == name
+
+
+def _list_of(events: _Events) -> tuple[list[Item], int] | None:
+    """The items of the list that the text is, or of the first one in its mapping, and the line at which it ends."""
+    events.take()  # the stream
+    if events.take()[0] != "DocumentStart":
+        return None
+    name, event = events.take()
+    if name == "SequenceStart":
+        found = None if event.flow_style else _items_of(event, events)
+    elif name == "MappingStart" and not event.flow_style:
+        found = _first_list(events)
+    else:
+        return None
+    if events.take()[0] != "DocumentEnd" or events.take()[0] != "StreamEnd":
+        return None
+    return found
+
+
+def _first_list(events: _Events) -> tuple[list[Item], int] | None:
+    found: tuple[list[Item], int] | None = None
+    while not events.ends("MappingEndEvent"):
+        events.take()
+        name, event = events.take()
+        if name == "SequenceStart" and not event.flow_style:
+            other = _items_of(event, events)
+            found = other if found is None and _are_mappings(other[0]) else found
+        else:
+            _value(name, event, events)
+    events.take()
+    return found
+
+
+def _items_of(begun: Any, events: _Events) -> tuple[list[Item], int]:
+    items: list[Item] = []
+    while not events.ends("SequenceEndEvent"):
+        line = events.line()
+        items.append((line, begun.start_mark.column, _value(*events.take(), events)))
+    events.take()
+    return items, events.line()
+
+
+def _value(name: str, event: Any, events: _Events, depth: int = 0) -> Any:
+    """The value that begins with an event."""
+    if depth > _MOST_DEEP:
+        raise _NotPlainError("nested too deeply")
+    if name == "Scalar":
+        return _scalar(event.value) if event.implicit[0] else event.value
+    if name == "SequenceStart":
+        values: list[Any] = []
+        while not events.ends("SequenceEndEvent"):
+            values.append(_value(*events.take(), events, depth + 1))
+        events.take()
+        return values
+    members: Record = {}
+    while not events.ends("MappingEndEvent"):
+        kind, key = events.take()
+        if kind != "Scalar" or key.value in members or (key.value == "<<" and key.implicit[0]):
+            raise _NotPlainError("a key that is no text, or stands twice")
+        members[key.value] = _value(*events.take(), events, depth + 1)
+    events.take()
+    return members
+
+
+def _are_mappings(items: Iterable[Item]) -> bool:
+    return all(isinstance(value, dict) for _, _, value in items)
+
+
+def _scalar(text: str) -> Any:
+    """The value of a plain scalar; a text if readers do not agree that it is anything else."""
+    if text in _WORDS_OF_YAML:
+        return _WORDS_OF_YAML[text]
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _DECIMAL.fullmatch(text) and len(text) <= _MOST_DIGITS:
+        return float(text)
+    if _DOUBTFUL.fullmatch(text):
+        raise _NotPlainError("a number that readers understand differently")
+    return text
+
+
+def _begins_with_items(beginning: str) -> bool:
+    found: list[str] = _ITEM.findall(beginning)
+    return found.count(min(found, default="")) > 2
+
+
+ITEMS = Form("yaml", _begins_with_items, _items, _rebuilt)

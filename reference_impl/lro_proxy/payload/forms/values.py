@@ -138,6 +138,7 @@ def _plain(array: AnyArray, extra: Extra) -> Shape:
     count = len(array)
     is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
     records = Batched(count, array.batches, array.texts if is_array else None)
+    records.findings = array.findings() if is_array else None
     return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array)
 
 

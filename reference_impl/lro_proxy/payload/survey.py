@@ -1,0 +1,49 @@
+"""Findings of a pass over records: their layouts, a sample from all over them, and how often texts occur."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+
+SAMPLE = 200
+_GOLDEN = 0.6180339887
+
+Layout = tuple[tuple[str, ...], tuple[type, ...]]
+"""The names and types of a record's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The findings of a pass."""
+
+    layouts: Sequence[Layout]
+    """The layouts in the order in which they first occur; none if there are too many."""
+    sample: Sequence[Mapping[str, Any]]
+    counted: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
+    """How often each text occurs, of the fields whose texts were counted."""
+
+
+class Sampling(Generic[Item]):
+    """A sample of items whose number is not known before: all of a few, and some hundred of many."""
+
+    def __init__(self) -> None:
+        self.chosen: list[Item] = []
+        self._step, self._seen = 1, 0
+
+    def take(self, count: int, item: Callable[[int], Item]) -> None:
+        """Look at further items; *item* returns the one at a place among them."""
+        while (wanted := max(0, place(len(self.chosen), self._step) - self._seen)) < count:
+            self.chosen.append(item(wanted))
+            if len(self.chosen) == 2 * SAMPLE:
+                self.chosen = [self.chosen[place(n, 2)] for n in range(SAMPLE)]
+                self._step *= 2
+        self._seen += count
+
+
+def place(n: int, step: int) -> int:
+    """The place of the n-th item of a sample: one in every *step*, not always the same, as data may be periodic."""
+    return n * step + int(n * _GOLDEN % 1 * step)
