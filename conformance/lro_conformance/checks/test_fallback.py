@@ -357,7 +357,7 @@ _LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing fil
 def _has_details(event: str) -> bool:
     """Return whether an event tells of the error: by a word, or by the number of a code.
 
-    Its name, its envelope, its time and what was called tell nothing of it.
+    Its name, its envelope, its time, what was called and where to write tell nothing of it.
     """
     line = event.partition(": ")[2]  # after the channel
     try:
@@ -371,8 +371,9 @@ def _has_details(event: str) -> bool:
 
 def _said(value: object) -> Iterator[str]:
     """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
-    if isinstance(value, str) and value not in DETAILS:
-        yield value
+    if isinstance(value, str):
+        if value not in DETAILS and (": " in value or not value.startswith("/")):  # the name of a level, a mere path
+            yield value
     elif isinstance(value, list):
         for each in cast("list[object]", value):
             yield from _said(each)

@@ -114,9 +114,13 @@ def test_decided_before_budgeting(
     )
 
 
+FEWER = 0.8
+"""Share of the memories at another level below which a budget must have cut the set."""
+
+
 @check("LRO-INJ-03")
 def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """The file of inject holds all memories found, whatever the token budget."""
+    """The file of inject holds all memories found, whatever the token budget and the detail level."""
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
         short, fewer = estimates.is_cut_short(call), estimates.memories_beyond(call)
@@ -128,6 +132,16 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             observed=f"{len(call.filed)} memories, "
             + (f"but recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
+        )
+    levels = {d: c for (n, d), c in survey.whole.items() if n == "inject" and d is not None and c.filed}
+    most = max(levels.values(), key=lambda c: len(c.filed_ids), default=None)
+    least = min(levels.values(), key=lambda c: len(c.filed_ids), default=None)
+    if most is not None and least is not None and most is not least:
+        subjects.expect(
+            len(least.filed_ids) > FEWER * len(most.filed_ids) or not least.filed_ids < most.filed_ids,
+            expected=f"the same {len(most.filed_ids)} memories at {least.detail} detail as at {most.detail}",
+            observed=f"{len(least.filed_ids)} of them: the file seems to hold what a budget has left",
+            at=least,
         )
     small, large = survey.budgets if len(survey.budgets) == 2 else (None, None)
     plain = survey.whole.get(("inject", None))

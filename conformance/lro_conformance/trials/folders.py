@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
-AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
+AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$ or 6$&'
 """A folder name that breaks out of any command in which it is not quoted."""
 
 

@@ -221,6 +221,14 @@ class failure_event_has_no_details(Server):
 
 
 @fault("LRO-ERR-04", says="without details", proves=2)
+class failure_event_has_an_empty_error(Server):
+    """An exception that no serialiser knows: the event names the folder, and its error is an empty object."""
+
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.emit("OffloadWriteFailed", "warning", operation=call.operation, output_dir=self.output_dir(), error={})
+
+
+@fault("LRO-ERR-04", says="without details", proves=2)
 class failure_event_names_the_operation_only(Server):
     """The event says which operation was called, and nothing of the error."""
 

@@ -8,6 +8,8 @@ from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tests.servers.plain import Record
 
 BUDGET = 2000
@@ -119,6 +121,19 @@ class inject_file_holds_what_the_text_would(Budgeting):
         if call.operation == "inject":
             self.keep(call, max(1, self.within_budget(call)))
         return super().offload(call)
+
+
+@fault("LRO-INJ-03", says="what a budget has left", proves=0)
+class inject_is_cut_before_it_is_judged(Server):
+    """The service returns what fits into 4,000 tokens, so that E and the file are those of the rest."""
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        while operation == "inject" and call.tokens > 4000:
+            kept = len(call.lines) * 9 // 10
+            call.found, call.records, call.lines = call.found[:kept], call.records[:kept], call.lines[:kept]
+            call.tokens = self.tokens(call)
+        return call
 
 
 @fault("LRO-INJ-03", says="file", proves=0, also=("LRO-FILE-09",))
