@@ -345,13 +345,21 @@ def _json_in(text: str) -> Any:
     starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
     for start in sorted(starts):
         try:
-            value = json.JSONDecoder().raw_decode(text, start)[0]
+            value, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
                 return None  # its first member is no value of its own
             continue
+        if not value and not _is_a_line(text, start, end):
+            continue  # brackets of a sentence, or of a title
         return None if too_deep(value) else value
     return None
+
+
+def _is_a_line(text: str, start: int, end: int) -> bool:
+    """True if nothing else is on the lines of a part of a text."""
+    before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
+    return not before.strip() and not after.strip()
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:

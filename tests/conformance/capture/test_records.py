@@ -134,6 +134,9 @@ LAST = [
     (texts([{"x": 1}, {"warning": "truncated"}]), [{"x": 1}, {"warning": "truncated"}]),
     (texts([{"warning": "truncated"}]), [{"warning": "truncated"}]),
     (texts(["Warning: truncated"]), None),
+    (texts("# Context\n\n## A title with =[]|\n\nText"), None),
+    (texts("# Context\n\nWhat {} means"), None),
+    (texts("Nothing found:\n[]\n"), []),
 ]
 """Lists whose first or last member may say something of the others."""
 
