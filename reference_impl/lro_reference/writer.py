@@ -55,19 +55,21 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
     directory = _open_folder(folder)
     try:
         temporary = temporary_name(name)
-        # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
-        _in_progress.add(path := os.path.join(folder, temporary))
+        _in_progress.add(path := os.path.join(folder, temporary))  # before it exists, so that `abandon` misses none
         try:
+            # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
+            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
             try:
-                _write_all(file, chunks)
-                os.fsync(file)
+                try:
+                    _write_all(file, chunks)
+                    os.fsync(file)
+                finally:
+                    os.close(file)  # a network file system may report a full disk only here
+                _publish(temporary, name, directory)
             finally:
-                os.close(file)  # a network file system may report a full disk only here
-            _publish(temporary, name, directory)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=directory)
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=directory)
             _in_progress.discard(path)
         _sync_folder(directory, name)
     finally:
