@@ -32,7 +32,7 @@ def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> 
 
 
 def against_output_schema(result: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    """How the structuredContent of a result violates its tool's outputSchema; None if it is valid."""
+    """Violation of its tool's outputSchema by the structuredContent of a result; None if it is valid."""
     structured = result.get("structuredContent")
     if structured is None:
         return "none"

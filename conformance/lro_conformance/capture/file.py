@@ -119,7 +119,7 @@ def written_since(path: str, moment: float) -> bool:
 
 
 OUTSIDE = "outside every directory that the server was given, so it was not read"
-"""Why a file is not opened, whatever it is."""
+"""The reason for which a file is not opened, whatever it is."""
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:

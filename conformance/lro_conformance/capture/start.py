@@ -16,7 +16,7 @@ def _silence() -> Iterable[bytes]:
 
 @dataclass(frozen=True)
 class Entry:
-    """What lay in the output folder of a server before it was started."""
+    """A file, a folder or a link in the output folder of a server that is about to be started."""
 
     path: str
     """Path below the folder."""
@@ -52,7 +52,7 @@ class Start:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Files that were written for it: path and text."""
     planted: tuple[Entry, ...] = ()
-    """What lay in the output folder: of an earlier process, or for an experiment."""
+    """Content of the output folder before the start: of an earlier process, or for an experiment."""
     seed: tuple[str, str] | None = None
     """The tool that stored memories in it, and the template of its arguments as JSON."""
     seed_file: Path | None = None

@@ -99,7 +99,7 @@ def test_fallback_is_truncated(fallback: Fallback, subjects: Subjects) -> None:
 
 
 def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
-    """What is wrong with the records of a result that could not be written; None if they are whole and few enough."""
+    """The defect of the records of a result that could not be written; None if they are whole and few enough."""
     records = failing.call.records
     if records is None:
         tokens = len(failing.call.text) / 4

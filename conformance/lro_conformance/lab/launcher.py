@@ -223,7 +223,7 @@ class Launcher:
 
 
 def _entries(folder: Path) -> Iterator[Entry]:
-    """What lies in a folder, up to `MAX_ENTRIES`; folders come before what they hold."""
+    """The first `MAX_ENTRIES` entries below a folder; folders come before what they hold."""
     found = ((Path(parent) / name) for parent, folders, files in os.walk(folder) for name in (*folders, *files))
     for path in itertools.islice(found, MAX_ENTRIES):
         with suppress(OSError):

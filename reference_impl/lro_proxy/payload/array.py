@@ -76,7 +76,7 @@ class Array:
         return chain.from_iterable(self.batches())
 
     def findings(self) -> Survey | None:
-        """What was found out about elements that are objects."""
+        """Fields and other facts of the elements that are objects."""
         return None if self._elements is None else self._elements.findings()
 
     def lossless_batches(self) -> Iterator[list[Any]]:

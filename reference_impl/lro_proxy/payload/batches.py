@@ -31,7 +31,7 @@ class Batched(Generic[Item]):
         self.json = json
         """The batches as JSON arrays, if they are parsed from them."""
         self.findings: Survey | None = None
-        """What the pass that read the items has found; None if that is left to another pass."""
+        """Findings of the pass that read the items; None if that is left to another pass."""
 
     def __len__(self) -> int:
         return self._count

@@ -190,7 +190,7 @@ class Elements:
         return b"\n".join(map(encode, lossless.parse(array))) if lines is None else lines
 
     def findings(self) -> Survey:
-        """What was found."""
+        """The facts found so far."""
         if self._layouts.are_many:
             return Survey((), ())
         sample = [_record(one, names) for one, names in self._sample.chosen]

@@ -24,7 +24,7 @@ class Survey:
     """The layouts in the order in which they first occur; none if there are too many."""
     sample: Sequence[Mapping[str, Any]]
     counted: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
-    """How often each text occurs, of the fields whose texts were counted."""
+    """Number of times that each text occurs, of the fields whose texts were counted."""
 
 
 class Sampling(Generic[Item]):

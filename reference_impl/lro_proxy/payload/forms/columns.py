@@ -149,7 +149,7 @@ class _Numbers:
         return count == len(cells)
 
     def _count(self, text: bytes) -> int:
-        """How many numbers a list of them has; 0 if something in it is none."""
+        """Number of numbers in a list of them; 0 if something in it is none."""
         try:
             numbers = orjson.loads(b"[%b]" % text)
         except ValueError:

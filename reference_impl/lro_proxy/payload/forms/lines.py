@@ -78,7 +78,7 @@ class _Columns:
     """The notation of lines that all have the same fields."""
 
     fields: Mapping[str, str]
-    """What stands before the value of each field."""
+    """Text before the value of each field."""
     pattern: re.Pattern[bytes]
     """An expression of a line, with a group for each field."""
     numbers: Set[int] = frozenset()
