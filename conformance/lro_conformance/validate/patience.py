@@ -24,10 +24,8 @@ class PatientPipe:
 
     def read(self, size: int, /) -> bytes:
         """At most *size* bytes; none at the end. Raises `TimeoutError`."""
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError(errno.ETIMEDOUT, f"no end within {self._timeout_s:g} s; --timeout S waits longer")
-        silence = min(left, SILENCE * self._timeout_s)
-        if not select.select([self._descriptor], [], [], silence)[0]:
-            raise TimeoutError(errno.ETIMEDOUT, f"nothing came for {silence:.1f} s; --timeout S waits longer")
-        return os.read(self._descriptor, size)
+        quiet, left = SILENCE * self._timeout_s, self._until - time.monotonic()
+        if left > 0 and select.select([self._descriptor], [], [], min(left, quiet))[0]:
+            return os.read(self._descriptor, size)
+        missing = f"nothing came for {quiet:.1f} s" if left >= quiet else f"no end within {self._timeout_s:g} s"
+        raise TimeoutError(errno.ETIMEDOUT, f"{missing}; --timeout S waits longer")
