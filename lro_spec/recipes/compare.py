@@ -30,13 +30,13 @@ class Agreement:
 
     ok: bool
     expected: str
-    """Short texts for a report, without control characters."""
+    """Short texts for a report, without control characters; empty if the outputs agree and jq exited with 0."""
     observed: str
     with_header: bool = False
     """True if the output is right for the header and the records together: the header was not skipped."""
     erratum: str | None = None
     """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
-    server's fault."""
+    server's fault. None if the outputs agree and jq exited with 0."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -59,11 +59,13 @@ def agrees(
     """
     options: dict[str, Any] = {"edition": edition, "detail": detail}
     expected = evaluate(number, records, literal=literal, **options)
-    known = None if output.problem else erratum(number, records, **options)  # a program that fails there ends soon
     values = _stream(output.stdout.decode("utf-8", "replace"))
     readings = list(_readings(output, values, expected))
     met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
-    ok = met and (output.ok or known is not None)
+    if met and output.ok:
+        return Agreement(True, "", "")
+    known = None if output.problem else erratum(number, records, **options)  # a program that fails there ends soon
+    ok = met and known is not None
     with_header = False
     if not met and header is not None:
         all_lines = [header, *records]
@@ -179,6 +181,8 @@ def _in_place_of(found: str, literal: str) -> str:
 def show(text: str) -> str:
     """A short text for a report: control characters escaped, cut to 300 characters."""
     cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    if cut.isprintable():
+        return cut
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
 
 

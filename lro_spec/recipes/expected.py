@@ -216,11 +216,18 @@ def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]
             left[canonical(value)] += count
     if not left:
         return left
+    possible = {_plain_texts(value) for value in values}
     for key, (record, count) in given.items():
         count -= found[key][1] if key in found else 0
-        if count > 0:
+        if count > 0 and _plain_texts(record) in possible:
             left[canonical(record)] -= count
     return +left
+
+
+def _plain_texts(value: Json) -> frozenset[tuple[str, str]]:
+    """The members of an object that are spelled the same in all equal objects."""
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return frozenset((k, v) for k, v in members.items() if isinstance(v, str) and k.isascii() and v.isascii())
 
 
 def _by_spelling(values: Iterable[Any]) -> dict[str, tuple[Any, int]]:

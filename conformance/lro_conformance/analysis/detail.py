@@ -79,7 +79,12 @@ def details(survey: Survey) -> DetailLevels:
 
 def filled_fields(records: Sequence[Record]) -> frozenset[str]:
     """Documented fields that at least one record fills."""
-    return frozenset(k for k in MEMORY_FIELDS if any(not is_blank(r.get(k)) for r in records))
+    empty = set(MEMORY_FIELDS)
+    for record in records:
+        empty -= {k for k in empty & record.keys() if not is_blank(record[k])}
+        if not empty:
+            break
+    return frozenset(MEMORY_FIELDS) - empty
 
 
 def _missing_core(call: Call) -> list[str]:

@@ -20,7 +20,7 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
-from lro_conformance.analysis.prose import Prose, missing_from, shown_of
+from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import differing_descriptors, is_failure
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
@@ -371,7 +371,7 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
 def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
     """The stored memories that a text shows with title and content."""
     stored = exchange.stored.values()
-    return [m for m in stored if len({"title", "content"} & shown_of(m, shown.text).keys()) == 2]
+    return [m for m in stored if is_shown(m, shown.text)]
 
 
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -483,7 +483,7 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
     fields = filled_fields(call.filed) - changing
     for number, record in enumerate(call.filed, 1):
         elsewhere = context.filled.get((id(call.start), call.detail, id_of(record) or ""), frozenset[str]())
-        lost = sorted((fields & elsewhere) - filled_fields([record]))
+        lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in all records at {call.detail} detail whose memories have them"
             observed = f"record {number} of {len(call.filed)} lacks them; in another file at this level it has them"

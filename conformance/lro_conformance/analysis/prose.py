@@ -28,6 +28,11 @@ def shown_of(memory: Mapping[str, object], text: str) -> Record:
     return {k: v for k, v in memory.items() if _is_text(v) and v in text}
 
 
+def is_shown(memory: Mapping[str, object], text: str) -> bool:
+    """True if another text shows the title and the content of a memory as they are."""
+    return all(_is_text(value := memory.get(key)) and value in text for key in ("title", "content"))
+
+
 def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and len(value) >= LEAST
 
@@ -54,8 +59,7 @@ class Prose:
 
     def known_in(self, shown: Call) -> list[Record]:
         """The known memories whose title and content an inline text shows."""
-        told = ((r, {"title", "content"} & shown_of(r, shown.text).keys()) for r in self._titles.values())
-        return [record for record, fields in told if len(fields) == 2]
+        return [record for record in self._titles.values() if is_shown(record, shown.text)]
 
 
 def missing_from(filed: Call, known: list[Record]) -> list[str]:

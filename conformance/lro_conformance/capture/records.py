@@ -244,10 +244,18 @@ def show(value: object, limit: int = 160) -> str:
 
     Control characters are escaped, and combining ones where a reader would not see that letters are not composed.
     """
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=False, default=str)[: limit + 1]
     if not text.isprintable() or not is_normalized("NFC", text):
-        text = "".join(c if c.isprintable() and not combining(c) else f"\\u{ord(c):04x}" for c in text)
+        text = _NOT_ASCII.sub(_visible, text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_NOT_ASCII = re.compile("[^ -~]")
+
+
+def _visible(found: re.Match[str]) -> str:
+    character = found[0]
+    return character if character.isprintable() and not combining(character) else f"\\u{ord(character):04x}"
 
 
 _MISSING = object()
@@ -291,7 +299,7 @@ def _empty(value: object) -> bool:
 
 def is_blank(value: object) -> bool:
     """True if a field is null, or an empty string, list or object."""
-    return value is None or value == "" or value == [] or value == {}
+    return not value and not isinstance(value, (int, float))
 
 
 def _texts(result: Mapping[str, Any] | None) -> list[str]:

@@ -117,7 +117,7 @@ def parse(line: bytes) -> Message:
         return _unreadable(line, problems, ("too-deep", "nested too deeply to be read"))
     except ValueError as bad:  # also an integer with more digits than the interpreter reads
         return _unreadable(line, problems, ("not-json", f"{bad}: {excerpt(line)}"))
-    if too_deep(value):
+    if text.count("{") + text.count("[") > DEEPEST and too_deep(value):
         return _unreadable(line, problems, ("too-deep", f"nested deeper than {DEEPEST} levels"))
     if constants:
         problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
