@@ -57,6 +57,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = nodeid.partition("::")[0]
             return file if file in TOGETHER else nodeid
 
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """Forget what is complete, too: xdist counts all that a process was ever given after each test."""
+            super().mark_test_complete(node, item_index, duration)
+            given, scope = self.assigned_work[node], self._split_scope(self.registered_collections[node][item_index])
+            if all(given[scope].values()):
+                del given[scope]
+
     return Scheduling(config, log)
 
 
@@ -65,11 +72,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--long"):
-        return
-    for item in items:
-        if item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="takes minutes: --long runs it"))
+    long = [] if config.getoption("--long") else [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @pytest.fixture(scope="session")
