@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.switch import on_off_pairs
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
@@ -16,7 +17,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
-from lro_conformance.trials.folders import Folders
+from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
@@ -121,16 +122,35 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
 
 
 @check("LRO-CFG-04")
-def test_output_dir_setting(survey: Survey, subjects: Subjects) -> None:
-    """output_dir takes effect: the file is below it."""
-    for call in (c for c in survey.offloaded if c.file is not None):
-        if call.output_dir is None or call.real_output_dir is None or call.file is None:
-            raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
+def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
+    """output_dir takes effect: each file is below it."""
+    for call in (one.call for one in documents.documents):
+        if call.file is None or call.real_output_dir is None:
+            subjects.not_observed("the output folder cannot be set (profile: settings.output_dir)")
+            continue
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")
             continue
         below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
         subjects.expect(below, expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
+
+
+@check("LRO-CFG-04")
+def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Subjects) -> None:
+    """What is offloaded to a folder with an ordinary name is offloaded to one with blanks, quotes and dollar signs."""
+    if not survey.adjustable:
+        raise NotObserved("the threshold cannot be set (profile: settings.threshold_tokens)")
+    # In a file of settings or an argument, the profile may have to quote the name.
+    calls = [c for c in folders.awkward if any(AWKWARD in value for value in c.start.env.values())]
+    for call in (c for c in calls if c.operation in survey.effective and c.outcome in ("inline", "error", "offloaded")):
+        subjects.expect(
+            call.outcome == "offloaded",
+            expected=f"offloaded to the folder {AWKWARD}",
+            observed=f"{call.outcome}: {show(call.text, 200)}",
+            at=call,
+        )
+    if not calls:
+        raise NotObserved("no environment variable sets the output folder")
 
 
 @check("LRO-CFG-05")

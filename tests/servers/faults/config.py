@@ -98,6 +98,15 @@ class output_dir_is_ignored(Server):
         return os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
 
 
+@fault("LRO-CFG-04", says="offloaded to the folder it", proves=0)
+class blanks_in_output_dir_become_underscores(Server):
+    """Files go to another folder than the one that was set."""
+
+    def output_dir(self) -> str:
+        folder = super().output_dir()
+        return os.path.join(os.path.dirname(folder), os.path.basename(folder).replace(" ", "_"))
+
+
 @fault("LRO-CFG-04", says="a file in", proves=0, also=("LRO-NAME-01",))
 class output_dir_is_taken_for_a_file(Server):
     """Only its parent is used."""
