@@ -125,7 +125,7 @@ def test_output_dir_setting(survey: Survey, subjects: Subjects) -> None:
     """output_dir takes effect: the file is below it."""
     for call in (c for c in survey.offloaded if c.file is not None):
         if call.output_dir is None or call.real_output_dir is None or call.file is None:
-            raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
+            raise NotObserved("the profile gives no way to set the output folder (settings.output_dir)")
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")
             continue
