@@ -75,7 +75,7 @@ def test_axe_finds_nothing_in_comparisons_and_nothing_leaves_them(
             assert seen.page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_the_heads_of_a_long_matrix_stay_in_sight(browser: Browser, tmp_path: Path):
+def test_the_heads_of_a_long_matrix_stay_in_sight_and_a_row_has_an_address(browser: Browser, tmp_path: Path):
     path = tmp_path / "matrix.html"
     path.write_text(compared_html(matrix([MADE["equal"]()] * 3, ["a", "b", "c"], show_all=True)), encoding="utf-8")
     with visit(browser, path, viewport={"width": 1280, "height": 800}) as seen:
@@ -85,6 +85,9 @@ def test_the_heads_of_a_long_matrix_stay_in_sight(browser: Browser, tmp_path: Pa
         assert seen.page.evaluate("document.querySelector('.tall').scrollTop") == 600
         assert abs(seen.page.evaluate(f"{head}.top") - before) < 2
         assert seen.page.evaluate(f"{head}.height") < 60
+        seen.page.click("text=LRO-THR-07")
+        assert seen.page.evaluate("location.hash") == "#LRO-THR-07"
+        assert seen.page.is_visible("tr:target >> text=LRO-THR-07")
 
 
 def test_light_and_dark_follow_the_reader(browser: Browser, page_of: Callable[[str], Path]):
