@@ -14,6 +14,7 @@ from typing import Any, cast
 import click
 
 from lro_conformance.cli.help_examples import with_examples
+from lro_conformance.cli.options import ServerCommand
 from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 from lro_conformance.report.atomic import check_target, write_text
 from lro_conformance.report.sanitize import one_line
@@ -181,7 +182,7 @@ def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen)) or tuple(known)
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=ServerCommand)
 @click.option(
     "--calls", "calls_file", type=click.Path(path_type=Path, dir_okay=False), metavar="F", help="Calls to make."
 )

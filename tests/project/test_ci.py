@@ -107,6 +107,30 @@ class TestStep:
         assert "achieved" not in step.outputs or step.outputs["achieved"] == "0"
 
 
+def test_the_action_names_another_runner_on_windows(tmp_path: Path):
+    install = ACTION["runs"]["steps"][0]
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", install["run"]],
+        env={"PATH": "/nowhere", "RUNNER_OS": "Windows", "RUNNER_TEMP": str(tmp_path), "ACTION": str(ROOT)},
+        executable=shutil.which("bash"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stdout.startswith("::error title=lro::servers can be certified on Linux and macOS only")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_jobs_of_a_matrix_are_told_to_name_their_artifacts():
+    """upload-artifact refuses a name that another job of the run has used."""
+    keep = next(s for s in ACTION["runs"]["steps"] if "upload-artifact" in s.get("uses", ""))
+    assert keep["with"]["name"] == "${{ inputs.artifact }}"
+    for text in (ACTION["inputs"]["artifact"]["description"], PAGE):
+        assert "matrix" in text
+        assert "lro-report-${{ matrix.python }}" in PAGE
+
+
 class TestAnnotations:
     def test_failures_are_errors_and_warnings_warnings(self):
         told = list(report_annotations(mixed(), "lro.yaml"))

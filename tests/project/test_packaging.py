@@ -154,6 +154,13 @@ def test_the_image_is_not_root_and_writes_nothing_of_its_own() -> None:
     assert last[-2:] == ['ENTRYPOINT ["lro"]', 'CMD ["proxy", "--help"]']
 
 
+def test_the_image_has_what_its_commands_need() -> None:
+    """`--url`, which its comment and the docs show, needs the packages of the extra proxy."""
+    assert "--url" in DOCKERFILE
+    assert "'.[proxy]'" in DOCKERFILE
+    assert "/wheels/*.whl" in DOCKERFILE
+
+
 def test_hadolint_accepts_the_image() -> None:
     run(tool("hadolint"), PACKAGING / "Dockerfile")
 

@@ -24,6 +24,7 @@ from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.support.browser import browser, violations
 from tests.support.paths import ROOT
+from tests.support.pictures import HEIGHT, VIEWS, assert_is_as_kept
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -234,20 +235,22 @@ def site(build, tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtur
         server.shutdown()
 
 
-@pytest.mark.parametrize(
-    ("page", "scheme", "says"),
-    [
-        ("", "light", "lro-spec"),
-        ("reference/requirements/LRO-THR-07/", "dark", "offloads_at_equal_threshold"),
-        ("results/", "dark", "server-filesystem"),
-        ("results/scoreboard.html", "light", "Scoreboard"),
-        ("sample/report.html", "dark", "Each call against the threshold"),
-    ],
-)
+PAGES = {
+    "": "lro-spec",
+    "reference/requirements/LRO-THR-07/": "offloads_at_equal_threshold",
+    "results/": "server-filesystem",
+    "results/scoreboard.html": "Scoreboard",
+    "sample/report.html": "Each call against the threshold",
+}
+PICTURED = {"": "front", "results/": "results"}
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_asks_no_other_machine_and_axe_finds_nothing(
-    browser: Browser, site: str, page: str, scheme: str, says: str
+    browser: Browser, site: str, page: str, width: int, scheme: str
 ):
-    context = browser.new_context(color_scheme=scheme)
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT})
     asked: list[str] = []
     trouble: list[str] = []
     seen = context.new_page()
@@ -256,13 +259,40 @@ def test_a_page_asks_no_other_machine_and_axe_finds_nothing(
     seen.on("pageerror", lambda problem: trouble.append(str(problem)))
     try:
         seen.goto(f"{site}/{page}", wait_until="networkidle")
-        assert says in seen.inner_text("body")
+        assert PAGES[page] in seen.inner_text("body")
         assert [url for url in asked if not url.startswith((site, "data:", "blob:"))] == []
         assert trouble == []
+        assert seen.evaluate("document.documentElement.scrollWidth") <= width
+        if page in PICTURED:
+            assert_is_as_kept(browser, seen.screenshot(), f"site-{PICTURED[page]}", width, scheme)
         assert violations(seen) == []
-        seen.set_viewport_size({"width": 390, "height": 844})
-        seen.reload(wait_until="networkidle")  # menus do not fold away while they are looked at
-        assert seen.evaluate("document.documentElement.scrollWidth") <= 390
-        assert violations(seen) == []
+    finally:
+        context.close()
+
+
+BROKEN = """() => [...document.querySelectorAll("article a, article code")]
+  .filter((e) => /^(LRO-[A-Z]+-[0-9]{2}|[IE]-[0-9]{2})$/.test(e.textContent) && e.getClientRects().length > 1)
+  .map((e) => e.textContent)"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "reference/requirements/",
+        "reference/requirements/LRO-THR-07/",
+        "reference/checks/",
+        "reference/faults/",
+        "detection/",
+        "interpretations/",
+        "levels/",
+    ],
+)
+def test_an_id_is_on_one_line(browser: Browser, site: str, page: str, width: int):
+    context = browser.new_context(viewport={"width": width, "height": HEIGHT})
+    try:
+        seen = context.new_page()
+        seen.goto(f"{site}/{page}", wait_until="networkidle")
+        assert seen.evaluate(BROKEN) == []
     finally:
         context.close()

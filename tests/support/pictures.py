@@ -53,7 +53,11 @@ VIEWS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 def assert_looks_as_it_did(browser: Browser, page: Path, name: str, width: int, scheme: str) -> None:
     """A page has its kept picture, fits its width, asks for nothing else, and axe finds nothing."""
-    taken = shot(browser, page, width, scheme)
+    assert_is_as_kept(browser, shot(browser, page, width, scheme), name, width, scheme)
+
+
+def assert_is_as_kept(browser: Browser, taken: bytes, name: str, width: int, scheme: str) -> None:
+    """A screenshot is like the picture that is kept under a name."""
     kept = PICTURES / f"{name}-{width}-{scheme}.png"
     if os.environ.get("LRO_PICTURES") == "write":
         kept.write_bytes(base64.b64decode(differ(browser, taken, None, KEPT)))

@@ -644,7 +644,7 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     folder, root = call.output_dir, call.real_output_dir
     if folder is None or root is None or call.file is None or call.file.real is None:
-        yield "the output folder cannot be set (profile: settings.output_dir)"
+        yield "the profile gives no way to set the output folder (settings.output_dir)"
         return
     real = pathlib.Path(call.file.real)
     if not real.is_relative_to(root):

@@ -42,7 +42,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
                 holds=False,
                 expected=f"{stuck[0].path.name} ({OLD_S} s old) is deleted, "
                 "since younger files of the same operation were",
-                observed="it is still there",
+                observed="the file is still there",
                 at=cleaning,
             )
             return
@@ -72,7 +72,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         subjects.expect(
             cleans_at_all,
             expected="a file 40 days old is gone after cleanup",
-            observed="it is still there",
+            observed="the file is still there",
             at=scans[0],
         )
         if cleanup.refused is not None:
@@ -127,7 +127,7 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
             subjects.expect(
                 read.gone,
                 expected="a file written 40 days ago is deleted, although it was read just now",
-                observed="it is still there; a file of the same age that was not read is gone",
+                observed="the file is still there; a file of the same age that was not read is gone",
                 at=cleaning,
             )
     cleaning = cleanup.set_ttl
@@ -150,7 +150,7 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
             planted.gone == goes,
             expected=f"in a time zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
             + ("is deleted" if goes else "stays"),
-            observed="it is still there" if goes else "it was deleted",
+            observed="the file is still there" if goes else "the file was deleted",
             at=cleaning,
         )
 
@@ -171,7 +171,7 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjec
         subjects.expect(
             own.fresh_stays,
             expected="a fresh file stays, though the server process is older than the TTL",
-            observed="it was deleted",
+            observed="the file was deleted",
             at=own,
         )
 
@@ -181,7 +181,7 @@ def _fresh_stay(cleaning: Cleaning, subjects: Subjects) -> None:
         subjects.expect(
             not gone,
             expected=f"{Path(path).name}, fresh when cleanup ran, stays",
-            observed="it was deleted",
+            observed="the file was deleted",
             at=cleaning,
         )
 
@@ -212,7 +212,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
         subjects.expect(
             holds=True,
             expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
-            observed="it was deleted",
+            observed="the file was deleted",
             at=cleanup.own,
         )
         return
@@ -230,7 +230,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
             subjects.expect(
                 old.gone,
                 expected=f"{old.path.name}, a file of an earlier process that is 40 days old, is deleted",
-                observed="it is still there",
+                observed="the file is still there",
                 at=cleaning,
             )
 
@@ -323,7 +323,7 @@ def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects:
         subjects.expect(
             planted.gone == goes,
             expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'is deleted' if goes else 'stays'}",
-            observed="it was deleted" if planted.gone else "it is still there",
+            observed="the file was deleted" if planted.gone else "the file is still there",
             at=cleaning,
         )
 
@@ -419,7 +419,7 @@ def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjec
             subjects.expect(
                 not decoy.gone,
                 expected=f"{json.dumps(decoy.path.name)} ({decoy.kind}) is left alone",
-                observed="it was deleted",
+                observed="the file was deleted",
                 at=cleaning,
             )
 
@@ -433,7 +433,10 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
             continue
         gone = wrong_by_name(sweep)
         subjects.expect(
-            not gone, expected=f"{show(gone[0])} is left alone" if gone else "", observed="it was deleted", at=sweep
+            not gone,
+            expected=f"{show(gone[0])} is left alone" if gone else "",
+            observed="the file was deleted",
+            at=sweep,
         )
 
 
@@ -452,7 +455,7 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
         subjects.expect(
             wrong is None,
             expected=f"with a TTL of {sweeps.ttl_s} s a file {age} s old {'stays' if gone else 'is deleted'}",
-            observed="it was deleted" if gone else "it is still there",
+            observed="the file was deleted" if gone else "the file is still there",
             at=sweep,
         )
 

@@ -126,7 +126,7 @@ def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
     """output_dir takes effect: each file is below it."""
     for call in (one.call for one in documents.documents):
         if call.file is None or call.real_output_dir is None:
-            subjects.not_observed("the output folder cannot be set (profile: settings.output_dir)")
+            subjects.not_observed("the profile gives no way to set the output folder (settings.output_dir)")
             continue
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lro_conformance import PROFILE_NAME
-from lro_conformance.cli.options import ALL_EDITIONS, EDITION_HELP, ReportOptions, known_edition, report_options
+from lro_conformance.cli.options import (
+    ALL_EDITIONS,
+    EDITION_HELP,
+    ReportOptions,
+    ServerCommand,
+    known_edition,
+    report_options,
+)
 from lro_conformance.errors import EXIT_FAILED, UsageError, require
 
 BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
@@ -27,8 +34,7 @@ if TYPE_CHECKING:
     from lro_conformance.report.terminal import View
 
 
-# the first word that is not an option begins the command of the server
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=ServerCommand)
 @click.option(
     "--profile",
     "profile_path",

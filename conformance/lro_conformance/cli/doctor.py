@@ -14,8 +14,6 @@ import click
 
 from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, EXTRAS
 
-MIN_FILES, MIN_MEMORY_MIB = 256, 512
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -76,19 +74,10 @@ def _temporary() -> Finding:
 
 
 def _limits() -> Iterator[Finding]:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    files, memory = resource.getrlimit(resource.RLIMIT_NOFILE)[0], resource.getrlimit(resource.RLIMIT_AS)[0]
-    few = files != resource.RLIM_INFINITY and files < MIN_FILES
-    yield Finding("open files", _limit(files), f"raise the limit: ulimit -n {4 * MIN_FILES}" if few else "")
-    little = memory != resource.RLIM_INFINITY and memory >> 20 < MIN_MEMORY_MIB
-    yield Finding("memory", _limit(memory, 20, " MiB"), "raise the limit: ulimit -v unlimited" if little else "")
+    from lro_conformance.wire.shortage import limits
 
-
-def _limit(value: int, shift: int = 0, unit: str = "") -> str:
-    return "no limit" if value < 0 or value >= 1 << 60 else f"{value >> shift:,}{unit}"
+    for name, found, lack in limits():
+        yield Finding(name, found, lack or "")
 
 
 def _jq() -> Finding:

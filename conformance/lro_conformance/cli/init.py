@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
+from lro_conformance.cli.options import ServerCommand
 from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, UsageError
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=ServerCommand)
 @click.option(
     "-o",
     "--output",

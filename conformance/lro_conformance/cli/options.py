@@ -26,6 +26,32 @@ ALL_EDITIONS = "all"
 EDITION_HELP = "Edition to judge by (default: the profile's, or lro-6400); all: judge one run by every edition."
 
 
+class ServerCommand(click.Command):
+    """A command line that ends with the command of a server, whose first word is the first that is no option.
+
+    One of our options behind it would reach the server instead, and a claim or a gate would be lost without a word. It
+    is refused, unless ``--`` says where the server's command begins.
+    """
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        more["context_settings"] = {**(more.get("context_settings") or {}), "allow_interspersed_args": False}
+        super().__init__(*args, **more)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words, and refuse our own options within the command."""
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        command: tuple[str, ...] = ctx.params.get("command") or ()
+        ours = {name for p in self.params if isinstance(p, click.Option) for name in (*p.opts, *p.secondary_opts)}
+        late = [word for word in command if word.partition("=")[0] in ours]
+        if late and given[: len(given) - len(command)][-1:] != ["--"]:
+            raise UsageError(
+                f"{late[0]} stands after the command and would go to the server: put it before the command, or put -- "
+                "before the command if the server is to have it"
+            )
+        return rest
+
+
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
     """Options for writing and showing a report."""

@@ -24,7 +24,7 @@ from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.interrupt import interruptible
-from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_space, shortage_of
+from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_limits, lack_of_space, shortage_of
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "disabled", "control", "fallback", "explored")
@@ -83,7 +83,7 @@ class Capture:
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
-        if (lack := lack_of_space()) is not None:
+        if (lack := lack_of_space() or lack_of_limits()) is not None:
             raise Shortage(lack)
         workspace = Workspace()
         with interruptible(workspace.abort), workspace, self._limited(workspace):

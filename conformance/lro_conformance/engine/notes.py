@@ -37,7 +37,9 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         if survey.operations and missing:
             found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
         if not survey.adjustable:
-            found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
+            found.append(
+                "the profile gives no way to set the threshold, so limits bracketed it (settings.threshold_tokens)"
+            )
         if survey.lowest > 1:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):

@@ -179,9 +179,10 @@ def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> It
 
 _FINDS = {"query", "find", "lookup", "retrieve"}
 _CHANGES = {
-    *("add", "archive", "clear", "create", "delete", "edit", "forget", "insert", "merge", "move", "purge", "remove"),
-    *("replace", "save", "set", "store", "update", "write"),
+    *("add", "archive", "cancel", "clear", "create", "delete", "edit", "forget", "insert", "merge", "move", "purge"),
+    *("remove", "replace", "save", "set", "start", "stop", "store", "update", "write"),
 }
+"""Verbs of tools that change something; a search that was started is not its results."""
 
 
 def _words_of(name: str) -> set[str]:

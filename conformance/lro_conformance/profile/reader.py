@@ -36,7 +36,7 @@ from lro_conformance.profile.model import (
     default_settings,
 )
 from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL
-from lro_conformance.profile.yaml import MAX_BYTES, Document, YamlError, read
+from lro_conformance.profile.yaml import Document, YamlError, read, read_file
 
 _Keyed = tuple[tuple[str | int, ...], str | Complaint]
 
@@ -50,8 +50,7 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
     Raises `ProfileError` with all problems.
     """
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_file(path)
     except OSError as problem:
         raise ProfileError(
             [Problem(os.fspath(path), None, "", Complaint(f"cannot be read: {problem.strerror}"))]

@@ -6,8 +6,12 @@ a value, which may be a secret.
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import re
+import select
+import stat
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -19,6 +23,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 Path = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
+PIPE_S = 5
 _MAX_NODES = 20_000
 _MAX_DEPTH = 40
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
@@ -67,6 +72,23 @@ class Document:
     def lines_below(self, path: Path) -> set[int]:
         """Lines on which this key, or any key or item below it, begins."""
         return {place.line for known, place in self.places.items() if known[: len(path)] == path}
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The beginning of a file, up to one byte more than `read` accepts; a pipe that nobody writes is empty.
+
+    Raises `OSError`, also for a pipe of which nothing comes for `PIPE_S` seconds.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb", buffering=0) as stream:
+        data = b""
+        while len(data) <= MAX_BYTES:
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and not select.select([descriptor], [], [], PIPE_S)[0]:
+                raise OSError(errno.ETIMEDOUT, f"a pipe of which nothing came for {PIPE_S} s", os.fspath(path))
+            if not (part := stream.read(MAX_BYTES + 1 - len(data))):
+                break
+            data += part
+        return data
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:

@@ -16,7 +16,7 @@ from lro_conformance.errors import UsageError
 from lro_conformance.judging.results import Acceptance, CheckResult, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile.errors import Complaint, Problem, dotted, explain, nearest, value_at
-from lro_conformance.profile.yaml import MAX_BYTES, Document, YamlError, read
+from lro_conformance.profile.yaml import Document, YamlError, read, read_file
 from lro_conformance.report.catalogue import check_names
 
 
@@ -34,8 +34,7 @@ class Entry:
 def load(path: Path) -> tuple[Entry, ...]:
     """Read the entries of a baseline. Raises `UsageError` with all problems of the file, one a line."""
     try:
-        with path.open("rb") as stream:
-            document = read(stream.read(MAX_BYTES + 1), dates=True, least="accept: []")
+        document = read(read_file(path), dates=True, least="accept: []")
     except OSError as problem:
         raise UsageError(f"--baseline {path}: cannot be read: {problem.strerror}") from None
     except YamlError as problem:

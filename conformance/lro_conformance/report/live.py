@@ -24,13 +24,15 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import (
-    BRIEF_CHARACTERS,
     MARKS,
+    MORE,
     SHOWN,
     Cause,
+    CheckDetail,
     Detail,
     Fact,
     Row,
+    abridged,
     brief_facts,
     causes,
     details,
@@ -38,9 +40,10 @@ from lro_conformance.report.view import (
     failure_lines,
     failure_reproducer,
     first_failure,
+    others,
     sections,
     shortened,
-    troubles,
+    shown_troubles,
 )
 
 STYLES = {
@@ -160,12 +163,11 @@ class LiveView:
                 self._console.print()
         else:
             self._causes(causes(report))
-        for trouble in troubles(report):
+        for trouble in shown_troubles(report, verbose=self._verbosity > 0):
             self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
             self._labelled([("so unseen", ", ".join(trouble.ids))])
             self._verbatim(trouble.evidence)
-            self._labelled([("transcript", trouble.location), ("reproduce", "paste this:")])
-            self._verbatim(trouble.reproduce)
+            self._script(trouble.location, trouble.reproduce)
             self._console.print()
         for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
@@ -206,40 +208,47 @@ class LiveView:
         """Failures by cause: one in full, the others in short."""
         in_full = first_failure(found)
         for cause in found[:SHOWN]:
-            self._detail(shortened(cause.first), brief=cause is not in_full)
+            self._detail(shortened(cause.first), in_full=cause is in_full)
             if cause.others:
                 self._labelled([("same cause", ", ".join(d.id for d in cause.others))])
             self._console.print()
-        if rest := [id for cause in found[SHOWN:] for id in cause.ids]:
-            self._console.print(Text(f"and {', '.join(rest)}", "bold red"))
+        if rest := others(found):
+            self._console.print(Text(f"also failed: {rest}", "bold red"))
         if len(found) > 1:
-            self._console.print(Text("evidence of each with a script: -v, or --only ID", "dim"))
+            self._console.print(Text(f"evidence {MORE}", "dim"))
             self._console.print()
 
-    def _detail(self, detail: Detail, *, brief: bool = False) -> None:
+    def _detail(self, detail: Detail, *, in_full: bool = True) -> None:
         style = STYLES[detail.verdict]
         head = Text.assemble((f"{MARKS[detail.verdict]} {detail.id}", style), f"  {detail.title} ({detail.binding})")
         self._console.print(head)
-        if not brief:
+        if in_full:
             self._labelled([("requirement", detail.statement), ("reason", detail.reason)])
-        for check in detail.checks[: 1 if brief else None]:
-            self._labelled(
-                [
-                    ("check", f"{check.name} ({check.subjects} examined)"),
-                    ("expected", "\n".join(check.expected)[: BRIEF_CHARACTERS if brief else None]),
-                    ("observed", "\n".join(check.observed)[: BRIEF_CHARACTERS if brief else None]),
-                    ("evidence", "as recorded:" if check.evidence and not brief else ""),
-                ]
-            )
-            if brief:
-                continue
-            self._verbatim(check.evidence)
-            self._labelled([("transcript", check.location), ("reproduce", "paste this:" if check.reproduce else "")])
-            self._verbatim(check.reproduce)
+            for check in detail.checks:
+                self._check(check)
+        else:
+            for check in detail.checks[:1]:
+                self._labelled([("expected", abridged(check.expected)), ("observed", abridged(check.observed))])
         if detail.verdict is Verdict.ERROR:
             self._labelled([("fix", "this is a defect of lro-spec, not of the server: please report it")])
         else:
-            self._labelled([("fix", detail.fix), ("more", f"lro explain {detail.id}")])
+            self._labelled([("fix", detail.fix), ("more", f"lro explain {detail.id}" if in_full else "")])
+
+    def _check(self, check: CheckDetail) -> None:
+        self._labelled(
+            [
+                ("check", f"{check.name} ({check.subjects} examined)"),
+                ("expected", "\n".join(check.expected)),
+                ("observed", "\n".join(check.observed)),
+                ("evidence", "as recorded:" if check.evidence else ""),
+            ]
+        )
+        self._verbatim(check.evidence)
+        self._script(check.location, check.reproduce)
+
+    def _script(self, transcript: str, script: Iterable[str]) -> None:
+        self._labelled([("transcript", transcript), ("reproduce", "paste this:" if script else "")])
+        self._verbatim(script)
 
     def _labelled(self, pairs: Iterable[tuple[str, str]]) -> None:
         grid = Table.grid(padding=(0, 1))

@@ -12,12 +12,13 @@ from lro_conformance.judging.events import Event, TrialFinished
 from lro_conformance.judging.results import Report
 from lro_conformance.report.sanitize import escape_unencodable, one_line
 from lro_conformance.report.view import (
-    BRIEF_CHARACTERS,
+    MORE,
     SHOWN,
     Cause,
     CheckDetail,
     Detail,
     Trouble,
+    abridged,
     brief_facts,
     causes,
     details,
@@ -25,9 +26,10 @@ from lro_conformance.report.view import (
     failure_lines,
     failure_reproducer,
     first_failure,
+    others,
     sections,
     shortened,
-    troubles,
+    shown_troubles,
 )
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
@@ -102,7 +104,7 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
             yield ""
     else:
         yield from cause_lines(causes(report))
-    for trouble in troubles(report):
+    for trouble in shown_troubles(report, verbose=verbosity >= VERBOSE):
         yield from trouble_lines(trouble)
         yield ""
     for number, line in enumerate(failure_lines(report)):
@@ -140,11 +142,10 @@ def cause_lines(found: list[Cause]) -> Iterator[str]:
         if cause.others:
             yield f"  same cause   {', '.join(d.id for d in cause.others)}"
         yield ""
-    if len(found) > SHOWN:
-        yield f"FAIL, too      {', '.join(id for cause in found[SHOWN:] for id in cause.ids)}"
-        yield ""
+    if rest := others(found):
+        yield f"also failed    {rest}"
     if len(found) > 1:
-        yield "evidence       of each with a script: -v, or --only ID"
+        yield f"evidence       {MORE}"
         yield ""
 
 
@@ -152,8 +153,8 @@ def brief_detail_lines(detail: Detail) -> Iterator[str]:
     """A requirement that was not met, without its evidence."""
     yield f"{detail.verdict.label.upper()} {detail.id} {detail.title} ({detail.binding})"
     for check in detail.checks[:1]:
-        yield f"  expected     {' '.join(check.expected)[:BRIEF_CHARACTERS]}"
-        yield f"  observed     {' '.join(check.observed)[:BRIEF_CHARACTERS]}"
+        yield f"  expected     {abridged(check.expected)}"
+        yield f"  observed     {abridged(check.observed)}"
     yield from (line for line in fix_lines(detail) if not line.startswith("  more"))
 
 
@@ -164,8 +165,9 @@ def trouble_lines(trouble: Trouble) -> Iterator[str]:
     yield from trouble.evidence
     if trouble.location:
         yield f"  transcript   {trouble.location}"
-    yield "  reproduce"
-    yield from trouble.reproduce
+    if trouble.reproduce:
+        yield "  reproduce"
+        yield from trouble.reproduce
 
 
 def _check_lines(check: CheckDetail) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lro_conformance.capture.marks import MARK
@@ -20,13 +20,20 @@ REASON_CHARACTERS = 200
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
 
-SHOWN = 8
-"""Number of causes that a terminal shows, one of them with its evidence, so that a first run fits two screens."""
+# A terminal shows the first run of a bad server on two screens: at most 120 lines of 100 columns.
+TABLE_ROWS = 40
+"""Rows of a report's table above which a terminal counts verdicts, if there are failures to show below it."""
+SHOWN = 6
+"""Number of causes that a terminal shows, one of them with its evidence."""
+BRIEF_CHARACTERS = 200
+"""Characters of a line of evidence in a view that has to be short, and of what is shown of a failure without it."""
+BRIEF_EVIDENCE = 9
+"""Lines of evidence in such a view."""
+BRIEF_SCRIPT = 2_000
+"""Characters of a script up to which such a view shows it; half a script is useless."""
 
-BRIEF_CHARACTERS = 240
-"""Characters of an expectation, an observation or a line of evidence in a view that has to be short."""
-BRIEF_SCRIPT = 4_000
-"""Characters of a script up to which a short view shows it; half a script is useless."""
+MORE = "of each with a script, and why others were not observed: -v, or --only ID"
+"""Where the evidence is that a terminal does not show."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -96,16 +103,26 @@ class Fact:
     tone: str = ""
 
 
-def sections(report: Report, *, unfold: bool = False) -> Iterator[Section]:
+def sections(report: Report, *, unfold: bool = False) -> list[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row."""
+    if unfold:
+        return _sections(report, lambda results: map(_row, results))
+    folded = _sections(report, _folded)
+    has_failed = any(r.verdict is Verdict.FAIL for r in report.requirements)
+    is_long = sum(len(section.rows) for section in folded) > TABLE_ROWS
+    return _sections(report, _counted) if has_failed and is_long else folded
+
+
+def _sections(report: Report, rows: Callable[[list[RequirementResult]], Iterable[Row]]) -> list[Section]:
     part = is_selection(report)
+    found: list[Section] = []
     for level in (1, 2, 3, None):
         results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
         if results:
             verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
             heading = "Deciding no level" if level is None else f"Level {level}{verdict}"
-            rows = map(_row, results) if unfold else _folded(results)
-            yield Section(heading, tuple(rows))
+            found.append(Section(heading, tuple(rows(results))))
+    return found
 
 
 def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
@@ -145,6 +162,16 @@ def troubles(report: Report) -> list[Trouble]:
                 detail.reproduce,
             )
     return list(found.values())
+
+
+def shown_troubles(report: Report, *, verbose: bool) -> list[Trouble]:
+    """Troubles as a terminal shows them: all in full if *verbose*, else the first with some of its evidence."""
+    found = troubles(report)
+    if verbose or not found:
+        return found
+    first, *rest = found
+    shown = replace(first, evidence=tuple(_brief_lines(first.evidence)), reproduce=_brief_script(first.reproduce))
+    return [shown, *(replace(t, evidence=(), location="", reproduce=()) for t in rest)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,26 +260,49 @@ def first_failure(found: Iterable[Cause]) -> Cause | None:
     return next((cause for cause in found if cause.first.verdict is Verdict.FAIL), None)
 
 
+def others(found: Sequence[Cause]) -> str:
+    """The requirements of the causes that a short view does not show."""
+    return _abbreviated([id for cause in found[SHOWN:] for id in cause.ids], 12)
+
+
 def shortened(detail: Detail) -> Detail:
-    """A requirement with short lines of evidence, and without scripts of more than `BRIEF_SCRIPT` characters."""
-    return replace(detail, checks=tuple(map(_shortened, detail.checks)))
+    """A requirement with little evidence of one check, and without a script of more than `BRIEF_SCRIPT` characters."""
+    return replace(detail, checks=tuple(map(_shortened, detail.checks[:1])))
 
 
 def _shortened(check: CheckDetail) -> CheckDetail:
-    script = check.reproduce
-    if sum(map(len, script)) > BRIEF_SCRIPT:
-        script = (
-            f"# a script of {sum(map(len, script)):,} characters: -v shows it, and the HTML and JSON reports have it",
-        )
-    return replace(check, evidence=tuple(_brief_lines(check.evidence)), reproduce=script)
+    return replace(
+        check,
+        expected=(abridged(check.expected),),
+        observed=(abridged(check.observed),),
+        evidence=tuple(_brief_lines(check.evidence)),
+        reproduce=_brief_script(check.reproduce),
+    )
+
+
+def _brief_script(script: tuple[str, ...]) -> tuple[str, ...]:
+    characters = sum(map(len, script))
+    if characters <= BRIEF_SCRIPT:
+        return script
+    return (f"# a script of {characters:,} characters: -v shows it, and the HTML and JSON reports have it",)
+
+
+def abridged(texts: Iterable[str]) -> str:
+    """Lines as one that is not long."""
+    text = " ".join(texts)
+    return f"{text[: BRIEF_CHARACTERS - 1]}…" if len(text) > BRIEF_CHARACTERS else text
 
 
 def _brief_lines(evidence: Sequence[str]) -> Iterator[str]:
-    """Lines of evidence, long ones cut; those with a mark as they are."""
+    """Lines of evidence, long ones cut, the last ones left out; those with a mark as they are."""
     for number, text in enumerate(evidence):
+        if number >= BRIEF_EVIDENCE:
+            yield f"… ({len(evidence) - number:,} more lines: -v)"
+            return
         is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
         if len(text) > BRIEF_CHARACTERS and not is_marked:
-            yield f"{text[:BRIEF_CHARACTERS]}… ({len(text):,} characters; complete with -v)"
+            more = f"… ({len(text):,} characters: -v)"
+            yield text[: BRIEF_CHARACTERS - len(more)] + more
         else:
             yield text
 
@@ -262,27 +312,54 @@ def _binds(result: RequirementResult) -> bool:
 
 
 def next_step(report: Report) -> str | None:
-    """The repairs that would prove the next level; None if nothing is to be repaired, or nothing is known."""
-    open_levels = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
-    if report.failure is not None or not open_levels or is_selection(report):
+    """What would prove the next level: repairs, or else observations; None if all are proved, or nothing is known."""
+    if report.failure is not None or is_selection(report):
         return None
-    level = open_levels[0]
+    failed = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
+    if not failed:
+        return _next_observation(report)
+    level = failed[0]
     blocking = [c for c in causes(report) if c.level is not None and c.level <= level]
     others = [f" (and {len(c.others)} by the same cause)" if c.others else "" for c in blocking]
-    heads = ", ".join(f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True))
+    heads = _abbreviated([f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True)], 8)
     what = f"this: {heads}" if len(blocking) == 1 else f"these {len(blocking)}: {heads}"
-    if hidden := {id for trouble in troubles(report) for id in trouble.ids}:
-        what = f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}, then {what}"
-    unseen = [
-        r.requirement.id
-        for r in report.requirements
-        if r.verdict is Verdict.NOT_OBSERVED and _binds(r) and 0 < (r.requirement.level or 0) <= level
-    ]
-    if unseen:
-        return f"fix {what}; level {level} also needs {_abbreviated(unseen)}, not observed so far"
+    if trouble := _hiding(report):
+        what = f"{trouble}, then {what}"
+    if unseen := _unobserved(report, level):
+        return f"fix {what}; level {level} also needs {_ids(unseen)}, not observed so far"
     if report.implemented is False:
         return f"fix {what}; only then do the other requirements of LRO apply"
     return f"fix {what}, and level {level} is proved"
+
+
+def _next_observation(report: Report) -> str | None:
+    """What was not observed and keeps the lowest unproved level from being proved."""
+    unproved = (n for n in sorted(report.levels) if report.levels[n] == "unproved")
+    unseen = _unobserved(report, next(unproved, 0))
+    if not unseen:
+        return None
+    if trouble := _hiding(report):
+        return f"fix {trouble}"
+    first = "" if len(unseen) == 1 else "the first: "
+    return f"let the suite observe {_ids(unseen)} ({first}{reason_of(unseen[0])})"
+
+
+def _hiding(report: Report) -> str:
+    hidden = {id for trouble in troubles(report) for id in trouble.ids}
+    return f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}" if hidden else ""
+
+
+def _unobserved(report: Report, level: int) -> list[RequirementResult]:
+    """The MUSTs up to a level that were not observed."""
+    return [
+        r
+        for r in report.requirements
+        if r.verdict is Verdict.NOT_OBSERVED and _binds(r) and 0 < (r.requirement.level or 0) <= level
+    ]
+
+
+def _ids(results: Iterable[RequirementResult]) -> str:
+    return _abbreviated([r.requirement.id for r in results])
 
 
 def warnings_of(report: Report) -> Iterator[Detail]:
@@ -405,6 +482,26 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
             yield Row(verdict, "others", f"{sum(number.values())} {verdict.label.replace('-', ' ')}: {counts}")
 
 
+def _counted(results: list[RequirementResult]) -> Iterator[Row]:
+    """A row with the requirements of each verdict, the worst first, and the passes of each group."""
+    place = "no level" if (level := results[0].requirement.level) is None else f"level {level}"
+    for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.ATTESTED):
+        if ids := [r.requirement.id for r in results if r.verdict is verdict]:
+            yield Row(verdict, place, f"{len(ids)} {_COUNTED[verdict]}: {_abbreviated(ids, 3)}")
+    groups = Counter(r.requirement.group for r in results if r.verdict is Verdict.PASS)
+    if groups:
+        yield Row(Verdict.PASS, place, f"{groups.total()} passed: {', '.join(f'{g} {n}' for g, n in groups.items())}")
+
+
+_COUNTED = {
+    Verdict.ERROR: "with an error of the suite",
+    Verdict.FAIL: "failed",
+    Verdict.WARN: "with a warning",
+    Verdict.NOT_OBSERVED: "not observed",
+    Verdict.ATTESTED: "attested",
+}
+
+
 def detail_of(result: RequirementResult) -> Detail:
     """All details of a requirement, with the checks that decided its verdict."""
     requirement = result.requirement
@@ -504,7 +601,7 @@ def blocking_ids(report: Report, number: int) -> list[str]:
     ]
 
 
-def _abbreviated(ids: list[str], limit: int = 6) -> str:
+def _abbreviated(ids: list[str], limit: int = 5) -> str:
     more = f" and {len(ids) - limit} more" if len(ids) > limit else ""
     return ", ".join(ids[:limit]) + more
 

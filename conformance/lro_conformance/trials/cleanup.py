@@ -177,7 +177,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
-        return Cleanup(None, None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
+        return Cleanup(None, None, None, "the profile gives no way to set the TTL (settings.ttl_seconds)")
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
 

@@ -148,7 +148,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     """Make writing fail in each way that is possible here and call every operation."""
     if not lab.can_set("output_dir"):
         raise NotObserved(
-            "the output folder cannot be set (profile: settings.output_dir), so no write can be made to fail"
+            "the profile gives no way to set the output folder (settings.output_dir), so no write can be made to fail"
         )
     plans = _plans(survey)
     if not plans:

@@ -395,7 +395,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     between the two inline results; what does not, was the same when the file between them was written.
     """
     if not lab.can_set("threshold_tokens"):
-        raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
+        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_COMMAS = 100_000
 """The largest descriptor, header, profile or report that is read."""
 
 MAX_FINDINGS = 500_000
@@ -166,6 +167,10 @@ class Document:
         if len(data) > MAX_DOCUMENT_BYTES:
             expected, hint = f"at most {MAX_DOCUMENT_BYTES} bytes", "--kind file, if this is a file of lines"
             yield Finding("json", Kind.TOO_LARGE, "", f"too large for a {self.kind}", expected, "more", hint)
+            return
+        if data.count(b",") > MAX_COMMAS:  # each value takes a kilobyte and more while it is validated
+            message, expected = f"too many values for a {self.kind}", f"at most {MAX_COMMAS:,} commas"
+            yield Finding("json", Kind.TOO_LARGE, "", message, expected, "more")
             return
         text = data.decode("utf-8", "replace")
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 LEAST_BYTES = 32 << 20
@@ -12,6 +13,13 @@ LEAST_BYTES = 32 << 20
 
 RESERVE_BYTES = 8 << 20
 """Free bytes of the temporary folder below which a run ends, before a server could fail for want of them."""
+
+LEAST_LIMITS = {
+    "NOFILE": ("open files", 256, 1, "", "ulimit -n 1024"),
+    "AS": ("memory", 512, 1 << 20, " MiB", "ulimit -v unlimited"),
+    "FSIZE": ("file size", LEAST_BYTES >> 20, 1 << 20, " MiB", "ulimit -f unlimited"),
+}
+"""Limits of processes, which servers inherit: a name, the least that a run needs, its unit, and what raises it."""
 
 _ADVICE = {
     errno.ENOSPC: "free some space, or set TMPDIR to another folder",
@@ -42,6 +50,27 @@ def shortage_of(problem: BaseException) -> str | None:
         return None
     where = f" ({problem.filename})" if problem.filename else ""
     return f"the machine, not the server: {os.strerror(problem.errno)}{where}: {_ADVICE[problem.errno]}"
+
+
+def limits() -> Iterator[tuple[str, str, str | None]]:
+    """Each limit of `LEAST_LIMITS`: its name, what is there, and a line that says what is lacking."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for key, (name, least, unit, suffix, advice) in LEAST_LIMITS.items():
+        value = resource.getrlimit(getattr(resource, f"RLIMIT_{key}"))[0]
+        if value == resource.RLIM_INFINITY or value > 1 << 60:
+            yield name, "no limit", None
+            continue
+        found = f"{value // unit:,}{suffix}"
+        lack = f"the limit of {name} is {found}, and a run needs {least}{suffix}: {advice}"
+        yield name, found, lack if value < least * unit else None
+
+
+def lack_of_limits() -> str | None:
+    """A line that says which limit of processes is too low for a run; None if none is."""
+    return next((lack for _, _, lack in limits() if lack is not None), None)
 
 
 def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:

@@ -26,6 +26,7 @@ from lro_conformance.report.catalogue import check_sources, requirement_of
 from lro_spec.catalogue import catalogue, chapters
 from lro_spec.editions import EDITIONS
 from lro_spec.filenames import file_name, ulid_at
+from tests.servers.variants import command
 from tests.support.offloads import made
 from tests.support.report_samples import judged, mixed, report
 
@@ -291,6 +292,35 @@ class TestExplain:
     def test_a_group_names_its_requirements(self, capsys: pytest.CaptureFixture[str]):
         assert main(["explain", "threshold"]) == 2
         assert "threshold is a group: LRO-SCOPE-01, LRO-SCOPE-02" in one_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["certify", "node", "server.js", "--level", "3"], "--level"),
+        (["certify", "-q", "node", "server.js", "--junit=x.xml"], "--junit=x.xml"),
+        (["certify", "npx", "server", "--", "--only", "threshold"], "--only"),
+        (["init", "node", "server.js", "--force"], "--force"),
+    ],
+)
+def test_an_option_behind_the_command_is_refused(
+    words: list[str], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would go to the server, and a level that was not proved would pass."""
+    assert main(words) == 2
+    assert one_line(capsys).startswith(f"lro: {option} stands after the command")
+
+
+@pytest.mark.parametrize("between", [[], ["--"]], ids=["without --", "with --"])
+def test_a_command_needs_no_separator(between: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "--plain", "-q", "--only", "FILE-01", *between, *command()]) == 0
+    assert "1 pass" in capsys.readouterr().out
+
+
+def test_behind_the_separator_every_word_is_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [sys.executable, "-c", "import sys; sys.exit(' '.join(sys.argv[1:]))", "--level", "3"]
+    assert main(["certify", "--plain", "--", *words]) == 3
+    assert "its stderr ends: --level 3" in capsys.readouterr().out
 
 
 class TestSchema:

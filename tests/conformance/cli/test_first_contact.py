@@ -191,7 +191,7 @@ def test_init_proposes_a_tool_that_only_hints_at_an_operation(tmp_path: Path) ->
     assert '  # inject: {tool: memory_context, arguments: {query: "*"}, query: query}   # perhaps; not tried' in text
 
 
-@pytest.mark.parametrize("tools", [["read_query"], ["find_notes", "save_search"]])
+@pytest.mark.parametrize("tools", [["read_query"], ["find_notes", "save_search", "start_search"]])
 def test_nothing_is_called_where_no_tool_performs_an_operation(tmp_path: Path, tools: list[str]) -> None:
     """A query of something else would be of no use: no requirement could be judged by it."""
     called = tmp_path / "called"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
@@ -9,9 +12,11 @@ from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
 from lro_conformance.report.exit_code import exit_code
+from lro_conformance.report.live import LiveView
 from lro_conformance.report.terminal import VERBOSE, plain_lines
 from lro_conformance.report.view import SHOWN, causes, facts, next_step
-from tests.support.report_samples import judged, report
+from lro_spec.catalogue import catalogue
+from tests.support.report_samples import check, judged, report
 
 FAILED = {1: "failed", 2: "failed", 3: "failed"}
 
@@ -79,13 +84,45 @@ def test_a_server_that_ended_is_the_first_step() -> None:
     assert step == "fix the trouble that hides 1 requirement, then this: LRO-THR-07, and level 1 is proved"
 
 
+def bad_server() -> Report:
+    """Of the whole catalogue each requirement fails, or is not observed because another one fails."""
+    said = "the server said something else than what was expected, " * 3
+    script = "\n".join(['printf \'%s\' \'{"jsonrpc":"2.0","id":1,"method":"initialize"}\''] * 18)
+    results: list[RequirementResult] = []
+    for n, r in enumerate(catalogue()):
+        verdict = Verdict.NOT_OBSERVED if n % 3 == 2 else Verdict.FAIL
+        evidence, shown = ("\n".join([said * 5] * 40), script) if verdict is Verdict.FAIL else ("", "")
+        seen = check(r.id, verdict, observed=f"{n} {said}", place=f"place {n}", evidence=evidence, reproduce=shown)
+        results.append(RequirementResult(r, verdict, (seen,)))
+    return made(*results, notes=("a note",) * 3)
+
+
+def rows(lines: Iterable[str], columns: int = 100) -> int:
+    return sum(max(1, -(-len(line) // columns)) for line in lines)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
-    many = [at("", f"LRO-X-{n:02}", 1) for n in range(40)]
-    brief = list(plain_lines(made(*many)))
-    assert len(brief) < 120
-    assert sum(line.startswith("FAIL LRO-X") for line in brief) == SHOWN
-    assert any(line.startswith("FAIL, too      LRO-X-08, LRO-X-09") for line in brief)
-    assert sum(line.startswith("FAIL LRO-X") for line in plain_lines(made(*many), VERBOSE)) == 40
+    bad = bad_server()
+    shown = list(plain_lines(bad))
+    stream = Terminal()
+    LiveView(stream, width=100).show(bad)
+    assert rows(shown) <= 120
+    assert rows(re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()) <= 120
+    assert sum(line.startswith("FAIL LRO-") for line in shown) == SHOWN
+    assert any(line.startswith("also failed    LRO-") for line in shown)
+    failed = sum(r.verdict is Verdict.FAIL for r in bad.requirements)
+    assert sum(line.startswith("FAIL LRO-") for line in plain_lines(bad, VERBOSE)) == failed
+
+
+def test_a_short_report_names_each_requirement_with_its_reason() -> None:
+    few = made(judged("LRO-A-01", Verdict.FAIL), judged("LRO-A-02", Verdict.NOT_OBSERVED))
+    shown = list(plain_lines(few))
+    assert any(line.startswith("not-observed    LRO-A-02") and line.endswith("observed of LRO-A-02") for line in shown)
 
 
 def test_one_cause_is_shown_in_full_with_the_others_below() -> None:
@@ -108,3 +145,15 @@ def test_what_a_baseline_leaves_open_is_named() -> None:
     done = apply_baseline(made(*results, claimed=3), both)
     assert exit_code(done) == 0
     assert not [line for line in plain_lines(done) if line.startswith("still open")]
+
+
+def test_without_a_failure_the_next_step_is_an_observation() -> None:
+    unseen = judged("LRO-CFG-03", Verdict.NOT_OBSERVED, level=2, observed="the profile gives no way to set the TTL")
+    levels = {1: "proved", 2: "unproved", 3: "unproved"}
+    assert next_step(made(judged("LRO-THR-07", Verdict.PASS, level=1), unseen, levels=levels)) == (
+        "let the suite observe LRO-CFG-03 (the profile gives no way to set the TTL)"
+    )
+    later = judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2)
+    assert "LRO-CFG-03, LRO-CLN-01 (the first: the" in (next_step(made(unseen, later, levels=levels)) or "")
+    proved = {1: "proved", 2: "proved", 3: "proved"}
+    assert next_step(made(judged("LRO-THR-07", Verdict.PASS, level=1), levels=proved)) is None

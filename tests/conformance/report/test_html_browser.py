@@ -75,6 +75,21 @@ def test_axe_finds_nothing_in_comparisons_and_nothing_leaves_them(
             assert seen.page.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_the_heads_of_a_long_matrix_stay_in_sight_and_a_row_has_an_address(browser: Browser, tmp_path: Path):
+    path = tmp_path / "matrix.html"
+    path.write_text(compared_html(matrix([MADE["equal"]()] * 3, ["a", "b", "c"], show_all=True)), encoding="utf-8")
+    with visit(browser, path, viewport={"width": 1280, "height": 800}) as seen:
+        head = "document.querySelector('.tall thead th').getBoundingClientRect()"
+        before = seen.page.evaluate(f"{head}.top")
+        seen.page.evaluate("document.querySelector('.tall').scrollTop = 600")
+        assert seen.page.evaluate("document.querySelector('.tall').scrollTop") == 600
+        assert abs(seen.page.evaluate(f"{head}.top") - before) < 2
+        assert seen.page.evaluate(f"{head}.height") < 60
+        seen.page.click("text=LRO-THR-07")
+        assert seen.page.evaluate("location.hash") == "#LRO-THR-07"
+        assert seen.page.is_visible("tr:target >> text=LRO-THR-07")
+
+
 def test_light_and_dark_follow_the_reader(browser: Browser, page_of: Callable[[str], Path]):
     def ground(scheme: str) -> str:
         with visit(browser, page_of("mixed"), color_scheme=scheme) as seen:
