@@ -34,7 +34,7 @@ SIZES = {"small": 200, "1 MB": 1_000_000, "10 MB": 10_000_000}
 LARGE = 100_000
 TOOL = "read_text_file"
 TARGET = 1.5
-MEMORY_TARGET = 3.0
+MEMORY_TARGET = 4.0
 PATIENCE_S = 30
 
 

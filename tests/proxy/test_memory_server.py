@@ -68,5 +68,18 @@ def test_level_3_is_proved_behind_the_proxy(tmp_path: Path, monkeypatch: pytest.
     assert (report.claimed, report.achieved) == (3, 3)
 
 
+@pytest.mark.long
+@pytest.mark.timeout(400)
+def test_the_cleanup_tool_of_the_server_behind_it_is_not_the_proxys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference server by another command, for which there is no profile that names a restart."""
+    monkeypatch.setenv("PYTHONPATH", ROOTS)
+    monkeypatch.chdir(tmp_path)
+    report = certify(profile_for_command(["lro", "proxy", "--", *MEMORY]), seed=1, jobs=2)
+    assert [r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "error")] == []
+    assert "LRO-CLN-01" in {r.requirement.id for r in report.requirements if r.verdict.label == "pass"}
+
+
 def test_the_profile_in_the_docs_is_the_bundled_one() -> None:
     assert fenced(TEXTS["docs/proxy.md"], "yaml")[0] == PROXIED.read_text(encoding="utf-8")

@@ -123,6 +123,8 @@ class Use(RuleBasedStateMachine):
 
     patient = False
     """True if the proxy may be made to wait for a server that never answers, which takes ten seconds."""
+    lasts = False
+    """True if the proxy is the same to the end of a sequence."""
 
     @initialize()
     def start(self) -> None:
@@ -228,7 +230,7 @@ class Use(RuleBasedStateMachine):
 
     # --- ends
 
-    @precondition(lambda self: not self.ended and not self.server_ended)
+    @precondition(lambda self: not self.ended and not self.server_ended and not self.lasts)
     @rule(tool=st.sampled_from(["die", "killed", "half"]))
     def the_server_ends(self, tool: str) -> None:
         self.call(tool, "error")
@@ -242,14 +244,16 @@ class Use(RuleBasedStateMachine):
         self.session.close()
         self.begin()
 
-    @precondition(lambda self: not self.ended)
+    @precondition(lambda self: not self.ended and not self.lasts)
     @rule(number=st.sampled_from([signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
     def a_signal_ends_it(self, number: signal.Signals) -> None:
         self.session.process.send_signal(number)
         assert self.session.process.wait(PATIENCE_S) == 128 + number
         self.end(are_known=False)
 
-    @precondition(lambda self: not self.ended and (self.patient or "hangs" not in self.waiting.values()))
+    @precondition(
+        lambda self: not self.ended and not self.lasts and (self.patient or "hangs" not in self.waiting.values())
+    )
     @rule()
     def the_client_leaves(self) -> None:
         assert self.session.process.stdin
@@ -257,7 +261,7 @@ class Use(RuleBasedStateMachine):
         assert self.session.process.wait(3 * PATIENCE_S) == 0
         self.end(are_known=True)
 
-    @precondition(lambda self: not self.ended)
+    @precondition(lambda self: not self.ended and not self.lasts)
     @rule()
     def it_is_killed(self) -> None:
         self.session.process.kill()
@@ -337,12 +341,19 @@ CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_to
 QUICK = settings(max_examples=6, stateful_step_count=12, deadline=None, suppress_health_check=CHECKS)
 
 
-def test_any_use() -> None:
-    run_state_machine_as_test(Use, settings=QUICK)
-
-
 class Patient(Use):
     patient = True
+
+
+class Lasting(Use):
+    """A client that stays with its proxy, whose memory must not grow however much it has passed on."""
+
+    lasts = True
+
+
+@pytest.mark.parametrize("machine", [Use, Lasting])
+def test_any_use(machine: type[Use]) -> None:
+    run_state_machine_as_test(machine, settings=QUICK)
 
 
 @pytest.mark.long
@@ -355,7 +366,8 @@ def test_any_use_for_hours(capsys: pytest.CaptureFixture[str]) -> None:
         max_examples=10, stateful_step_count=100, deadline=None, suppress_health_check=CHECKS, phases=phases
     )
     while time.monotonic() < until:
-        run_state_machine_as_test(Patient, settings=settings(long, derandomize=False, database=None))
+        for machine in (Patient, Lasting):
+            run_state_machine_as_test(machine, settings=settings(long, derandomize=False, database=None))
         if time.monotonic() > told + 60:
             told = time.monotonic()
             with capsys.disabled():

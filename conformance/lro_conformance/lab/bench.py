@@ -334,19 +334,21 @@ class Bench:
 
     @property
     def has_trigger(self) -> bool:
-        """True if the profile names a way to trigger cleanup, or the server lists the conventional tool."""
-        return self.profile.cleanup is not None or self._lists_cleanup_tool
+        """True if the profile names a way to trigger cleanup, or the server has the conventional tool."""
+        return self.profile.cleanup is not None or self._has_cleanup_tool
 
     @property
-    def _lists_cleanup_tool(self) -> bool:
-        return any(t.get("name") == _CLEANUP_TOOL for t in self.tools)
+    def _has_cleanup_tool(self) -> bool:
+        """True if the server lists the conventional tool. One behind `lro proxy` knows nothing of the proxy's files."""
+        is_behind = profiles.behind_proxy(self.profile.server.command) is not None
+        return not is_behind and any(t.get("name") == _CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:
         """Trigger the server's cleanup: as the profile says, or by the conventional tool, or by a restart."""
         how = self.profile.cleanup
         tool: str | None = how.tool if how is not None else None
         arguments: Mapping[str, Any] = how.arguments if how is not None else {}
-        if how is None and self._lists_cleanup_tool:
+        if how is None and self._has_cleanup_tool:
             tool, arguments = _CLEANUP_TOOL, {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:

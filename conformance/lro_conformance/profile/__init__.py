@@ -19,7 +19,7 @@ from lro_conformance.profile.model import (
     ServerSpec,
     Setting,
 )
-from lro_conformance.profile.proxy import in_front, own_lro, proxy_command
+from lro_conformance.profile.proxy import behind_proxy, in_front, own_lro, proxy_command
 from lro_conformance.profile.reader import load, parse
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "ServerSpec",
     "Setting",
     "SettingNotOffered",
+    "behind_proxy",
     "fill",
     "in_front",
     "launch",

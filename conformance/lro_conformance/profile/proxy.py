@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from lro_conformance.profile.model import Profile
 
-_PROGRAM = re.compile(r"lro(\.exe|_conformance|-spec([@=].*)?)?")
+_PROGRAM = re.compile(r"lro(\.exe|_conformance|[-_]spec([\[@=<>~!].*)?)?")
 """Names under which `lro` is started: its own, the module's, and the package's as `uvx` takes it."""
 UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL = "{upstream}", "{upstream_config}", "{upstream_url}"
 

@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -49,24 +49,20 @@ class _Batch:
     """True if orjson loses nothing of it."""
     are_objects: bool
     """True if all elements are objects."""
-    exact: bool
-    """True if it is as orjson writes it."""
-    compact: bool = False
-    """True if its elements are lines once each `between` is replaced."""
+    lines: bytes | None = None
+    """Its elements as lines, of a batch that has nothing new."""
 
 
 class Array:
     """An array in a text, read in batches."""
 
-    def __init__(
-        self, data: Text, start: int, stop: int, batches: list[_Batch], elements: Elements | None, between: bytes | None
-    ) -> None:
+    def __init__(self, data: Text, start: int, stop: int, batches: list[_Batch], elements: Elements | None) -> None:
         self.start, self.stop = start, stop
         """Its place in the text."""
         self.are_objects = elements is not None
         """True if all elements are objects."""
         self._elements = elements
-        self._data, self._parts, self._between = data, batches, between
+        self._data, self._parts = data, batches
         self._count = sum(batch.count for batch in batches)
 
     def __len__(self) -> int:
@@ -88,18 +84,13 @@ class Array:
         return (_cut(self._data, batch) for batch in self._parts)
 
     def json(self) -> Iterator[bytes]:
-        """The JSON of the elements batch by batch, as arrays without spaces."""
-        return (
-            _cut(self._data, batch) if batch.exact else encode(self._parse_lossless(batch)) for batch in self._parts
-        )
+        """The JSON of the elements without spaces batch by batch, with a character between two of a batch."""
+        return (encode(self._parse_lossless(one))[1:-1] if one.lines is None else one.lines for one in self._parts)
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
         for batch in self._parts:
-            if batch.compact and self._between is not None:
-                yield _lines(bytes(memoryview(self._data)[batch.start : batch.stop]), self._between)
-            else:
-                yield from encoded([self._parse_lossless(batch)])
+            yield from encoded([self._parse_lossless(batch)]) if batch.lines is None else [batch.lines]
 
     def batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
@@ -216,8 +207,11 @@ def _json(value: Any, arrays: list[Array]) -> bytes:
     return orjson.dumps(value, default=mark, option=orjson.OPT_SORT_KEYS)
 
 
-def read(data: Text, start: int, stop: int) -> Array | None:
-    """The array that begins at a place, after a look at every element; None if it cannot be read in batches."""
+def read(data: Text, start: int, stop: int, *, keeps_lines: bool = True) -> Array | None:
+    """The array that begins at a place, after a look at every element; None if it cannot be read in batches.
+
+    *keeps_lines*: the lines of objects that are made for that look are kept, as they are wanted later.
+    """
     batches: list[_Batch] = []
     between: bytes | None = None
     elements: Elements | None = Elements()
@@ -228,20 +222,20 @@ def read(data: Text, start: int, stop: int) -> Array | None:
         batch: _Batch | None = None
         if between is not None and misses < _MISSES:
             end = data.find(between, place + _BATCH, stop) + 1
-            batch = _batch(data, place, end, between, elements) if end else None
+            batch = _batch(data, place, end, elements) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
             end = _whole(data, place, min(place + size, stop), stop)
-            batch = _batch(data, place, end, between, elements) if end else None
+            batch = _batch(data, place, end, elements) if end else None
             if batch is None:
                 return None
             size = _BATCH
-        batches.append(batch)
+        batches.append(batch if keeps_lines else replace(batch, lines=None))
         elements = elements if batch.are_objects else None
         following = _after_space(data, end)
         sign = data[following : following + 1]
         if sign == b"]":
-            return Array(data, start, following + 1, batches, elements, between)
+            return Array(data, start, following + 1, batches, elements)
         if sign != b",":
             return None
         place = _after_space(data, following + 1)
@@ -250,17 +244,15 @@ def read(data: Text, start: int, stop: int) -> Array | None:
             between = bytes(data[end - 1 : opening.end()])
 
 
-def _batch(data: Text, start: int, stop: int, between: bytes | None, elements: Elements | None) -> _Batch | None:
+def _batch(data: Text, start: int, stop: int, elements: Elements | None) -> _Batch | None:
     """The elements in a part of a text; None if they are not whole, or inexact."""
     text = b"".join((b"[", memoryview(data)[start:stop], b"]"))
     known = None if elements is None else elements.take(text)
     if known is not None:
-        count, is_compact = known
-        return _Batch(start, stop, count, True, True, is_compact, is_compact and _are_apart(text, between, count))
+        return _Batch(start, stop, known.size, True, True, known.lines)
     try:
         values: list[Any] = orjson.loads(text)
-        exact = orjson.dumps(values) == text
-        plain = exact or lossless.is_whole(values, text)
+        plain = orjson.dumps(values) == text or lossless.is_whole(values, text)
         if not plain:
             lossless.parse(text)
     except (ValueError, TypeError):  # TypeError: nested too deeply
@@ -268,18 +260,7 @@ def _batch(data: Text, start: int, stop: int, between: bytes | None, elements: E
     objects = set(map(type, values)) == {dict}
     if objects and elements is not None:
         elements.learn(values)
-    return _Batch(
-        start, stop, len(values), plain, objects, exact and objects and _are_apart(text, between, len(values))
-    )
-
-
-def _are_apart(text: bytes, between: bytes | None, count: int) -> bool:
-    """True if as many places look like the end of an object as there are: then they are the ends."""
-    return between is not None and between[:2] == b"}," and text.count(between) == count - 1
-
-
-def _lines(text: bytes, between: bytes) -> bytes:
-    return text.replace(between, b"}\n" + between[2:])
+    return _Batch(start, stop, len(values), plain, objects)
 
 
 def _whole(data: Text, start: int, enough: int, stop: int) -> int:

@@ -9,10 +9,11 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.array import Array
-from lro_proxy.payload.batches import Batched, are_same_lines, numbered
+from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
 from lro_proxy.payload.elements import Elements
+from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import wide_characters
+from lro_spec.tokens import wide_in_utf8
 
 _BATCH = 128
 _SPACE = b" \t\r\n"
@@ -37,11 +38,17 @@ class Blocks:
         """True if every text is a JSON object."""
         self._exact = True
         self._elements = Elements()
+        self._known: list[bytes | None] = []
+        """The lines of each batch; None if it has something new."""
         for batch in self.texts.batches():
-            whole = "".join(batch)
-            self.characters += len(whole)
-            self.wide += 0 if whole.isascii() else wide_characters(whole)
-            self.are_objects = self.are_objects and (self._are_plain(batch) or all(map(self._is_object, batch)))
+            self.characters += sum(map(len, batch))
+            joined = _joined(batch)
+            self.wide += wide_in_utf8(joined)
+            if self.are_objects:
+                known = self._elements.take(_array(joined), joined.translate(_LINES, _SPACE))
+                is_known = known is not None and known.size == len(batch)  # none has a null character
+                self._known.append(known.lines if known is not None and is_known else None)
+                self.are_objects = is_known or all(map(self._is_object, batch))
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
@@ -64,7 +71,11 @@ class Blocks:
 
     def are_lines(self, lines: Iterable[bytes]) -> bool:
         """True if the texts are the objects in blocks of lines, with members in the same order; False if in doubt."""
-        return self._exact and are_same_lines((self._elements.lines(array) for array in self._json()), lines)
+        return self._exact and are_same_lines(self._lines(), lines)
+
+    def lines(self) -> Iterator[bytes]:
+        """The records as lines, a block of them for each batch."""
+        return self._lines() if self.are_objects and self._exact else encoded(self.records().batches())
 
     def records(self) -> Batched[Any]:
         """The objects that the texts are, or else the texts by their numbers."""
@@ -88,12 +99,12 @@ class Blocks:
         self._exact = False
         return isinstance(value_of(text), dict)
 
-    def _are_plain(self, texts: Sequence[str]) -> bool:
-        """True if texts are objects with nothing new, of which orjson loses nothing."""
-        return self._elements.take(_array(texts), _as_lines(texts)) is not None
-
     def _json(self) -> Iterator[bytes]:
-        return map(_array, self.texts.batches())
+        return (_array(_joined(batch)) for batch in self.texts.batches())
+
+    def _lines(self) -> Iterator[bytes]:
+        for known, batch in zip(self._known, self.texts.batches(), strict=True):
+            yield b"\n".join(map(encode, orjson.loads(_array(_joined(batch))))) if known is None else known
 
     def _objects(self) -> Iterator[list[Any]]:
         if self._exact:
@@ -101,14 +112,14 @@ class Blocks:
         return (list(map(lossless.parse, texts)) for texts in self.texts.batches())
 
 
-def _array(texts: Sequence[str]) -> bytes:
-    """The values of texts as one array."""
-    return f"[{','.join(texts)}]".encode("utf-8", "surrogatepass")
+def _joined(texts: Sequence[str]) -> bytes:
+    """Texts with a null character between them."""
+    return "\0".join(texts).encode("utf-8", "surrogatepass")
 
 
-def _as_lines(texts: Sequence[str]) -> bytes:
-    """Texts without spaces, each in a line."""
-    return "\0".join(texts).encode("utf-8", "surrogatepass").translate(_LINES, _SPACE)
+def _array(joined: bytes) -> bytes:
+    """The values of joined texts as one array."""
+    return b"[%b]" % joined.replace(b"\0", b",")
 
 
 def value_of(text: str) -> Any:

@@ -17,7 +17,6 @@ import orjson
 
 from lro_proxy.payload.survey import Layout, Sampling, Survey
 from lro_reference.writer import encode
-from lro_spec.jsonl import lossless
 
 MOST_LAYOUTS = 2000
 """Records of more different layouts have nothing in common that a schema could state."""
@@ -88,12 +87,12 @@ class Layouts:
         except (ValueError, RecursionError):  # a field or a type that is new, or no JSON
             return None
 
-    def encode(self, structs: list[Any], *, as_lines: bool) -> bytes | None:
-        """Decoded records as an array or as lines; None if one is nested too deeply for orjson."""
+    def lines(self, structs: list[Any]) -> bytes | None:
+        """Decoded records as lines; None if one is nested too deeply for orjson."""
         try:
             for attribute in self._nested:
                 orjson.dumps(list(map(attrgetter(attribute), structs)), default=_nothing)
-            return _ENCODER.encode_lines(structs)[:-1] if as_lines else _ENCODER.encode(structs)
+            return _ENCODER.encode_lines(structs)[:-1]
         except (TypeError, ValueError, RecursionError):
             return None
 
@@ -152,11 +151,15 @@ class Elements:
         *lines* are the same objects, each in a line of its own, and None is returned if that is not certain.
         """
         structs = None if self._layouts.are_many else self._layouts.decode(array)
-        again = None if structs is None else self._layouts.encode(structs, as_lines=lines is not None)
-        if structs is None or again is None:
+        made = None if structs is None else self._layouts.lines(structs)
+        if structs is None or made is None:
             return None
-        text = array if lines is None else lines
-        if again != text and not _are_same(again, text, _SPACE if lines is None else _SPACE_IN_LINES):
+        if lines is not None:
+            is_same = made == lines or _are_same(made, lines, _SPACE_IN_LINES)
+        else:
+            again = b"[%b]" % made.replace(b"\n", b",")
+            is_same = again == array or _are_same(again, array, _SPACE)
+        if not is_same:
             return None
         names = self._layouts.names
         self._sample.take(len(structs), lambda place: (structs[place], names))
@@ -165,7 +168,7 @@ class Elements:
                 counted.update(map(attrgetter(names[name]), structs))
             if name not in self._layouts.texts or len(counted) > _MOST_VALUES:
                 self._stop_counting(name)
-        return Known(len(structs), again == text)
+        return Known(len(structs), made)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
         """Look at objects of which something may be new."""
@@ -183,12 +186,6 @@ class Elements:
         del self._counted[name]
         self._uncounted.add(name)
 
-    def lines(self, array: bytes) -> bytes:
-        """The objects of an array that was looked at as lines."""
-        structs = self._layouts.decode(array)
-        lines = None if structs is None else self._layouts.encode(structs, as_lines=True)
-        return b"\n".join(map(encode, lossless.parse(array))) if lines is None else lines
-
     def findings(self) -> Survey:
         """The facts found so far."""
         if self._layouts.are_many:
@@ -205,8 +202,8 @@ class Known(NamedTuple):
     """An array that has nothing new."""
 
     size: int
-    is_compact: bool
-    """True if it is as orjson would write it, to the byte."""
+    lines: bytes
+    """Its objects, each in a line of its own."""
 
 
 def texts_of(arrays: Iterable[bytes], name: str) -> Iterator[str]:

@@ -165,8 +165,8 @@ def _for_text(texts: Sequence[str], first: Mapping[str, Any], bound: Bound) -> I
         )
     yield _Draft(
         f"Lines 100 to {99 + rows}",
-        "-r",
-        f"select(.n >= 100 and .n < {100 + rows}) | .text[:{narrow}]",
+        "-rn",
+        f"limit({rows}; inputs | select(.n >= 100 and .n < {100 + rows}) | .text[:{narrow}])",
         most=f"limit({rows}; $all[] | .text[:{narrow}])",
     )
     yield _Draft("How many lines have a word", "-n", f"[inputs | select(.text | {_SEARCH})] | length")

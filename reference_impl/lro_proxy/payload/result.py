@@ -83,7 +83,7 @@ class ToolResult:
         for array in large:
             characters += 1 - len(b"null")
             for json in array.json():
-                characters += characters_in_utf8(json) - 1  # without the brackets, with a comma
+                characters += characters_in_utf8(json) + 1  # with a comma
                 wide += wide_in_utf8(json)
         return characters, wide
 
@@ -366,7 +366,7 @@ def _large_parts(line: Line) -> _Parts:
 
 def _very_many_blocks(line: Line) -> Array | None:
     key = _CONTENT.search(line) if len(line) >= LARGE else None
-    blocks = None if key is None else arrays.read(line, key.end(), len(line))
+    blocks = None if key is None else arrays.read(line, key.end(), len(line), keeps_lines=False)
     return blocks if blocks is not None and len(blocks) > 1 and blocks.stop - blocks.start >= LARGE // 2 else None
 
 

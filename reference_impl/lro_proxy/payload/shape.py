@@ -15,7 +15,7 @@ from typing import Any, cast
 from lro_proxy.payload import array as arrays
 from lro_proxy.payload import forms
 from lro_proxy.payload.array import Array, ParsedArray, same
-from lro_proxy.payload.batches import BatchedLines, encoded
+from lro_proxy.payload.batches import BatchedLines
 from lro_proxy.payload.blocks import Blocks, value_of
 from lro_proxy.payload.forms import jsonl, python
 from lro_proxy.payload.forms.form import MOST_AT_ONCE, SMALL, Shape
@@ -148,7 +148,7 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
 
 def _of_blocks(blocks: Blocks, extra: Mapping[str, Any], lines: BatchedLines | None) -> Shape:
     records = blocks.records()
-    lines = lines or BatchedLines(len(records), lambda: encoded(records.batches()))
+    lines = lines or BatchedLines(len(records), blocks.lines)
     extra = {"format": "blocks" if blocks.are_objects else "texts", **extra}
     return Shape(lines, records, extra, is_well_formed=records.json is not None)
 

@@ -46,7 +46,7 @@ class Outgoing(Writer, Protocol):
     """Destination of lines to the server."""
 
     def offer(self, line: bytes) -> bool:
-        """Write a short line if this does not block; False if it would."""
+        """Write a short line if this does not block for more than a moment; False if it would."""
         ...
 
     def close(self) -> None:
@@ -130,8 +130,9 @@ class LineWriter:
             return not self.broken
 
     def offer(self, line: bytes) -> bool:
-        """Write a short line if this does not block; False if it would."""
-        if len(line) >= select.PIPE_BUF or not self._lock.acquire(blocking=False):
+        """Write a short line if this does not block for more than a moment; False if it would."""
+        # Another thread may be writing: only one that is stuck is not waited for.
+        if len(line) >= select.PIPE_BUF or not self._lock.acquire(timeout=_STUCK_S):
             return False
         try:
             if self.broken or not select.select([], [self._pipe], [], 0)[1]:

@@ -149,6 +149,7 @@ def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None
         ["uvx", "--from", "lro-spec", "lro", "proxy", "--", "server"],
         ["uvx", "--from", "lro-spec", "--", "lro", "proxy", "--private-folder", "--", "server"],
         ["uvx", "lro-spec@0.1.0", "proxy", "--", "server"],
+        ["uvx", "lro-spec[certify]==0.1.0", "proxy", "--", "server"],
         ["uv", "run", "--with", "lro-spec", "lro", "proxy", "--", "server"],
         ["pipx", "run", "--spec", "lro-spec", "lro", "proxy", "--", "server"],
         [sys.executable, "-m", "lro_proxy", "--", "server"],

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -110,6 +110,52 @@ LONG = st.text(st.characters(codec="utf-8"), min_size=100, max_size=300).map(lam
 def test_no_recipe_of_any_result_exceeds_its_bound(libjq: JqRunner, folder: Path, value: Any) -> None:
     value = json.loads(json.dumps(value, default=float))
     bounded(libjq, offloaded(folder, value if value else "x"), 0)
+
+
+FEW = st.integers(0, 99) | st.sampled_from(["open", "closed", "draft"]) | st.none()
+TAILS = st.one_of(
+    VALUES,
+    LONG,
+    st.integers(0, 10**9).map(lambda n: f"group {n}"),
+    st.dictionaries(TEXTS, LONG | VALUES, min_size=1, max_size=3),
+    st.lists(LONG | VALUES, min_size=1, max_size=3),
+)
+"""Values unlike those that the first records have."""
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(
+    data=st.data(),
+    names=st.lists(st.sampled_from(["id", "title", "state", "score", "in", "x y"]), min_size=1, unique=True),
+)
+def test_no_recipe_exceeds_its_bound_if_later_records_are_unlike_the_first(
+    libjq: JqRunner, folder: Path, data: st.DataObject, names: list[str]
+) -> None:
+    first = data.draw(st.lists(st.fixed_dictionaries(dict.fromkeys(names, FEW)), min_size=2, max_size=5))
+    later = data.draw(st.lists(st.fixed_dictionaries(dict.fromkeys(names, TAILS)), min_size=1, max_size=5))
+    rows = [*first * 50, *later * data.draw(st.sampled_from([1, 40]))]
+    numbered = [{**row, "id": f"{n}"} for n, row in enumerate(rows)] if data.draw(st.booleans()) else rows
+    bounded(libjq, offloaded(folder, json.loads(json.dumps(numbered, default=float))), 0)
+
+
+@hypothesis_settings(max_examples=30, deadline=None)
+@given(
+    first=st.lists(st.text("ab #:,\t", max_size=40), min_size=1, max_size=5),
+    later=st.lists(LONG | st.text(max_size=40), min_size=1, max_size=4),
+    times=st.sampled_from([1, 10, 200]),
+)
+@example(first=["a"], later=["b " * 100_000], times=1)  # the parts of a line have its number
+def test_no_recipe_exceeds_its_bound_if_later_lines_are_unlike_the_first(
+    libjq: JqRunner, folder: Path, first: list[str], later: list[str], times: int
+) -> None:
+    lines = [*(first * 100)[:119], *later * times]
+    bounded(libjq, offloaded(folder, "\n".join(line.replace("\n", " ") for line in lines) + "\n"), 0)
+
+
+def test_no_recipe_exceeds_its_bound_if_each_later_record_is_a_group(runner: JqRunner, folder: Path) -> None:
+    few = [{"id": n, "state": ("open", "closed")[n % 2], "score": n} for n in range(1000)]
+    many = [{"id": n, "state": f"state {n} " + "x" * 5000, "score": 10**15 + n} for n in range(1000, 1300)]
+    bounded(runner, offloaded(folder, {"rows": few + many}), 0)
 
 
 @pytest.mark.parametrize("text", ["字" * 100, "😀" * 100, "é" * 100, "\x01" * 100, "a" * 4000], ids=repr)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -99,6 +99,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     indent=st.sampled_from([None, 2]),
     way=st.integers(0, 3),
 )
+@example(value={"": {"": {"": None, "0": [None, None]}}}, indent=None, way=0)
 def test_any_json_value_is_in_its_file_whichever_way_it_was_sent(
     folder: Path, value: Any, indent: int | None, way: int
 ) -> None:

@@ -1,9 +1,12 @@
-"""Records that all have the same fields, as rows of cells: they are looked at by column, and written by the batch."""
+"""Records that all have the same fields, as rows of cells: they are looked at by column, and written by the block.
+
+Cells are kept in blocks, joined, because as objects they take five times the memory.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
@@ -16,8 +19,10 @@ from lro_reference.writer import encode
 
 Cells = list[bytes]
 """The values of rows in UTF-8, one row after the other, without their names."""
-_SEPARATOR = b"\x7f"
-"""Stands between cells while they are encoded as one text: JSON does not escape it."""
+BETWEEN = b"\xff"
+"""Stands between the cells of a block: a byte that UTF-8 does not have."""
+_BETWEEN_IN_TEXT = b"\x7f"
+"""Stands between them while they are encoded as one text: JSON does not escape it."""
 _ESCAPED = bytes([*range(0x20), *b'"\\'])
 """Characters that JSON escapes."""
 _DIGITS = b"-.0123456789"
@@ -31,16 +36,16 @@ _MOST_VALUES = 1000
 class RowRecords(Batched[Mapping[str, Any]]):
     """Rows as records; a column of nothing but numbers has numbers, and null for an empty cell."""
 
-    def __init__(self, count: int, fields: _Fields, cells: Callable[[], Iterable[Cells]]) -> None:
-        # The functions do not refer to the records: in a circle, the text would stay in memory until it is collected.
-        super().__init__(count, lambda: map(fields.records, cells()))
-        self._fields, self._cells = fields, cells
+    def __init__(self, count: int, fields: _Fields, blocks: Sequence[bytes]) -> None:
+        # The function does not refer to the records: in a circle, the blocks would stay in memory for long.
+        super().__init__(count, lambda: (fields.records(block.split(BETWEEN)) for block in blocks))
+        self._fields, self._blocks = fields, blocks
 
     def texts(self, name: str) -> Iterator[str]:
         """The texts of a field."""
         names = self._fields.names
         column = names.index(name)
-        return (text_of(cell) for cells in self._cells() for cell in cells[column :: len(names)])
+        return (text_of(cell) for block in self._blocks for cell in block.split(BETWEEN)[column :: len(names)])
 
 
 class _Fields:
@@ -66,19 +71,18 @@ class _Fields:
         )
         return [(tuple(self.names), found) for found in dict.fromkeys((types, gaps))]
 
-    def lines(self, batches: Iterable[Cells]) -> Iterator[bytes]:
-        """Rows as lines, a block of them for each batch."""
+    def lines(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Rows as lines, a block of them for each block of cells."""
         between = [orjson.dumps(name) + b":" + self._quote(place) for place, name in enumerate(self.names)]
         width = len(between)
         # The bytes before each value of a row, from the end of the value before it.
         between = [self._quote(place - 1) + b"," + one if place else one for place, one in enumerate(between)]
         end = self._quote(width - 1) + b"}\n{"
-        for cells in batches:
-            if not cells:
-                continue
+        for block in blocks:
+            cells = _as_json(block)
             parts = [b""] * (2 * len(cells))
             parts[::2] = [end + between[0], *between[1:]] * (len(cells) // width)
-            parts[1::2] = _as_json(cells)
+            parts[1::2] = cells
             for place, column in self._numbers.items():
                 if column.has_gaps:
                     parts[2 * place + 1 :: 2 * width] = [
@@ -107,12 +111,13 @@ def utf8_of(cells: Iterable[str]) -> Cells:
     return [cell.encode("utf-8", "surrogatepass") for cell in cells]
 
 
-def _as_json(cells: Cells) -> Cells:
-    """Cells as JSON writes them, without quotes."""
-    joined = _SEPARATOR.join(cells)
-    if len(joined.translate(None, _ESCAPED)) == len(joined) and _is_utf8(joined):
+def _as_json(block: bytes) -> Cells:
+    """The cells of a block as JSON writes them, without quotes."""
+    cells = block.split(BETWEEN)
+    unescaped = block.translate(None, _ESCAPED + BETWEEN)
+    if len(unescaped) == len(block) - len(cells) + 1 and _is_utf8(unescaped):
         return cells
-    values = encode(text_of(joined))[1:-1].split(_SEPARATOR)
+    values = encode(text_of(block.replace(BETWEEN, _BETWEEN_IN_TEXT)))[1:-1].split(_BETWEEN_IN_TEXT)
     return values if len(values) == len(cells) else [encode(text_of(cell))[1:-1] for cell in cells]
 
 
@@ -173,9 +178,10 @@ class Reading:
         self._numbers = {place: _Numbers() for place in range(len(names)) if numbers is None or place in numbers}
         self._counted = {place: Counter[bytes]() for place in range(len(names)) if place not in self._numbers}
         self._sample = Sampling[Cells]()
+        self._blocks: list[bytes] = []
 
-    def take(self, cells: Cells) -> None:
-        """Look at further rows."""
+    def take(self, cells: Cells, block: bytes | None = None) -> None:
+        """Look at further rows. *block* are the cells with `BETWEEN` between them, if they have been joined already."""
         width = len(self.names)
         rows = len(cells) // width
         if not rows:
@@ -191,16 +197,17 @@ class Reading:
                 del self._counted[place]
         self._sample.take(rows, lambda row: cells[row * width : (row + 1) * width])
         self.count += rows
+        self._blocks.append(BETWEEN.join(cells) if block is None else block)
 
-    def shape(self, cells: Callable[[], Iterable[Cells]], extra: Extra) -> Shape:
-        """The rows as records; *cells* gives them again."""
+    def shape(self, extra: Extra) -> Shape:
+        """The rows as records."""
         numbers = {place: column for place, column in self._numbers.items() if column.are_some}
         fields = _Fields(self.names, numbers)
-        records = RowRecords(self.count, fields, cells)
+        records, blocks = RowRecords(self.count, fields, self._blocks), self._blocks
         counted = {
             self.names[place]: Counter({text_of(value): number for value, number in values.items()})
             for place, values in self._counted.items()
         }
         sample = list(chain.from_iterable(map(fields.records, self._sample.chosen)))
         records.findings = Survey(fields.layouts(), sample, counted)
-        return Shape(BatchedLines(self.count, lambda: fields.lines(cells())), records, extra)
+        return Shape(BatchedLines(self.count, lambda: fields.lines(blocks)), records, extra)

@@ -93,7 +93,7 @@ class _Columns:
             if b"".join(self._again(cells)) != b"\n" + piece or not self.accepts(cells):
                 return None
             reading.take(cells)
-        return reading.shape(lambda: map(self._cells, self._pieces(text)), {**extra, "ending": ending_of(text)})
+        return reading.shape({**extra, "ending": ending_of(text)})
 
     def _pieces(self, text: Data) -> Iterator[bytes]:
         places = places_of_lines(text, len(text) - text.endswith(b"\n"))

@@ -15,18 +15,20 @@ from html import escape, unescape
 from itertools import chain, pairwise, repeat
 from typing import Any
 
-from lro_proxy.payload.forms.columns import Cells, Reading, text_of, utf8_of
+from lro_proxy.payload.forms.columns import BETWEEN, Reading, text_of, utf8_of
 from lro_proxy.payload.forms.form import SMALL, Data, Extra, Form, Shape, decoded
 
 _SAMPLE = 16
 _LINE = 10_000
 _MOST_COLUMNS = 500
-_BATCH = 1 << 16
+_FIRST, _BATCH = 1 << 14, 1 << 16
 _BANNER, _NOTE = 12, 6
 """Most lines above and below a table."""
 _A_NAME = re.compile(r"\s*[^\s=]+(?:\s+[^\s=]+){0,5}\s*$")
 """Name of a column: a few words."""
 _BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
+_QUOTED = b"\xfe"
+"""Stands for a quoted value: a byte that UTF-8 does not have."""
 Rows = list[list[str]]
 
 
@@ -57,25 +59,20 @@ class _Notation:
     line_end: str
     columns: int
 
-    def cells(self, part: bytes) -> tuple[Cells, bool] | None:
-        """The cells of whole rows, and whether they are plain; None if they are no such rows, or quoted otherwise."""
-        cells = self._cut(part, is_known=False)
-        if cells is not None:
-            return cells, True
+    def block(self, part: bytes) -> bytes | None:
+        """The cells of whole rows with `BETWEEN` between them; None if they are no such rows, or quoted otherwise."""
+        block = self._cut(part)
+        if block is not None:
+            return block
         text = text_of(part)
         try:
-            rows = self._read(text)
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
         except (csv.Error, ValueError):
             return None
         if set(map(len, rows)) != {self.columns}:
             return None
         is_same = self.write(rows) == (text if text.endswith(self.line_end) else text + self.line_end)
-        return (utf8_of(chain.from_iterable(rows)), False) if is_same else None
-
-    def read(self, part: bytes, *, are_plain: bool) -> Cells:
-        """The cells of rows that `cells` has read before, and found to be plain or not."""
-        cells = self._cut(part, is_known=True) if are_plain else None
-        return utf8_of(chain.from_iterable(self._read(text_of(part)))) if cells is None else cells
+        return BETWEEN.join(utf8_of(chain.from_iterable(rows))) if is_same else None
 
     def write(self, rows: Iterable[Sequence[str]]) -> str:
         """Rows as a text, with a line end after each."""
@@ -83,46 +80,38 @@ class _Notation:
         csv.writer(text, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
         return text.getvalue()
 
-    def _read(self, text: str) -> Rows:
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
-
     @cached_property
     def _layout(self) -> tuple[bytes, bytes, bytes]:
-        """A row without its values, all bytes but those in it, and a table that makes null bytes of those."""
+        """A row without its values, all bytes but those in it, and a table that makes `BETWEEN` of those."""
         signs = self.delimiter.encode() + b"\n"
         row = signs[:1] * (self.columns - 1) + signs[1:]
-        return row, bytes(set(range(256)) - set(signs)), bytes.maketrans(signs, b"\0\0")
+        return row, bytes(set(range(256)) - set(signs)), bytes.maketrans(signs, 2 * BETWEEN)
 
-    def _cut(self, part: bytes, *, is_known: bool) -> Cells | None:
-        """The cells of plain rows: no value has a quote in it, and `write` would quote the same ones.
+    def _cut(self, part: bytes) -> bytes | None:
+        """The block of plain rows: no value has a quote in it, and `write` would quote the same ones.
 
         It takes a third of the time of the `csv` module, which reads byte by byte and would have to write them again:
-        all that stands outside of quotes is looked at as a whole. *is_known*: the rows are known to be plain.
+        all that stands outside of quotes is looked at as a whole.
         """
         row, others, ends = self._layout
         pieces = part.removesuffix(self.line_end.encode()).split(b'"')
-        outside = b"\1".join(pieces[::2])
+        outside = _QUOTED.join(pieces[::2])
         if self.line_end == "\r\n" and outside.count(b"\r\n") == outside.count(b"\n"):
             outside = outside.replace(b"\r\n", b"\n")
-        marked, quoted = outside.translate(ends), len(pieces) // 2
-        if not is_known:
-            rows = outside.translate(None, others) + b"\n"
-            begun = marked.count(b"\0\1") + marked.startswith(b"\1")
-            ended = marked.count(b"\1\0") + marked.endswith(b"\1")
-            # Of each quoted value, what it is quoted for.
-            reasons = b"\1%b\1" % b"\1".join(pieces[1::2]).translate(None, others.replace(b"\1", b""))
-            if (
-                len(pieces) % 2 == 0
-                or (b"\0" in part or b"\1" in part or b"\r" in outside)
-                or rows != row * (len(rows) // len(row))
-                or not begun == ended == quoted
-                or (quoted and b"\1\1" in reasons)
-            ):
-                return None
+        rows = outside.translate(None, others) + b"\n"
+        if b"\r" in outside or len(pieces) % 2 == 0 or rows != row * (len(rows) // len(row)):
+            return None
+        block, quoted = outside.translate(ends), len(pieces) // 2
         if quoted:
-            pieces[::2] = marked.split(b"\1")
-            marked = b"".join(pieces)
-        return marked.split(b"\0")
+            begun = block.count(BETWEEN + _QUOTED) + block.startswith(_QUOTED)
+            ended = block.count(_QUOTED + BETWEEN) + block.endswith(_QUOTED)
+            # Of each quoted value, what it is quoted for.
+            reasons = _QUOTED.join((b"", *pieces[1::2], b"")).translate(None, others.replace(_QUOTED, b""))
+            if not begun == ended == quoted or 2 * _QUOTED in reasons:
+                return None
+            pieces[::2] = block.split(_QUOTED)
+            block = b"".join(pieces)
+        return block
 
 
 def _separated(text: Data) -> Shape | None:
@@ -138,33 +127,25 @@ def _separated(text: Data) -> Shape | None:
     head = bytes(memoryview(text)[first:rows])
     line_end = "\r\n" if head.endswith(b"\r\n") else "\n"
     notation = _Notation(delimiter, line_end, head.count(delimiter.encode()) + 1)
-    found = notation.cells(head)
-    names = [] if found is None else list(map(text_of, found[0]))
+    block = notation.block(head)
+    names = [] if block is None else list(map(text_of, block.split(BETWEEN)))
     if not are_names(names):
         return None
     reading = Reading(names)
-    parts: list[tuple[int, int, bool]] = []
-    start = rows
+    start, size = rows, _FIRST
     while start < end:
-        stop = _end_of_quotes(text, start, text.find(b"\n", start + _BATCH, end) + 1 or end, end)
-        found = notation.cells(bytes(memoryview(text)[start:stop]))
-        if found is None:
+        stop = _end_of_quotes(text, start, text.find(b"\n", start + size, end) + 1 or end, end)
+        block = notation.block(bytes(memoryview(text)[start:stop]))
+        if block is None:
             return None
-        cells, are_plain = found
-        parts.append((start, stop, are_plain))
-        reading.take(cells)
-        start = stop
+        reading.take(block.split(BETWEEN), block)
+        start, size = stop, _BATCH
     around = _around(decoded(text, 0, first), decoded(text, end, len(text)))
     if reading.count < (2 if around else 1) or sum(map(len, around.values())) > SMALL:
         return None
     ended = text.endswith(line_end.encode(), 0, end)
-
-    def read() -> Iterator[Cells]:
-        for start, stop, are_plain in parts:
-            yield notation.read(bytes(memoryview(text)[start:stop]), are_plain=are_plain)
-
     layout = {"delimiter": delimiter, "line_end": line_end, "ending": line_end if ended else ""}
-    return reading.shape(read, {"format": "table", **layout, **around, "columns": reading.names})
+    return reading.shape({"format": "table", **layout, **around, "columns": reading.names})
 
 
 def _write_separated(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -256,9 +237,8 @@ def _markdown(text: Data) -> Shape | None:
     if layout is None or not _is_mostly(rows, around):
         return None
     reading = Reading(rows[0])
-    cells = utf8_of(chain.from_iterable(rows[1:]))
-    reading.take(cells)
-    return reading.shape(lambda: [cells], {"format": "markdown table", **layout, **around, "columns": reading.names})
+    reading.take(utf8_of(chain.from_iterable(rows[1:])))
+    return reading.shape({"format": "markdown table", **layout, **around, "columns": reading.names})
 
 
 def _plain(cell: str) -> str:
@@ -337,9 +317,9 @@ def _html(data: Data) -> Shape | None:
         cells = [["row", *cells[1][1:]], *cells[2:]]
     if not _is_mostly(cells, around):
         return None
-    reading, values = Reading(cells[0]), utf8_of(chain.from_iterable(cells[1:]))
-    reading.take(values)
-    return reading.shape(lambda: [values], {"format": "html table", **layout, **around, "columns": reading.names})
+    reading = Reading(cells[0])
+    reading.take(utf8_of(chain.from_iterable(cells[1:])))
+    return reading.shape({"format": "html table", **layout, **around, "columns": reading.names})
 
 
 def _is_grid(cells: Rows) -> bool:

@@ -298,9 +298,9 @@ def _filled(around: Any, pointer: str, value: Any) -> Any:
     """A value with another one in a place that is null."""
     if not pointer:
         return value
-    step, _, rest = pointer[1:].partition("/")
+    step, slash, rest = pointer[1:].partition("/")
     key = _unescaped(step)
-    return {**around, key: _filled(around[key], f"/{rest}" if rest else "", value)}
+    return {**around, key: _filled(around[key], slash + rest, value)}
 
 
 def members(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
