@@ -23,8 +23,8 @@ from lro_bench.agents import AGENTS, Call
 from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
-from lro_bench.run import SAMPLES, Choice, begin, describe, finish, recipes
-from lro_bench.samples import Exchange, Sample, answer_of, is_correct, lines_of, sample_of
+from lro_bench.run import Choice, Journal, begin, describe, finish, recipes
+from lro_bench.samples import Exchange, Sample, answer_of, is_correct, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
 from lro_bench.tasks import Task, tasks
@@ -91,15 +91,14 @@ def run_model(
     batches = list(_batches(choice, model, sandbox, say))
     total = sum(len(batch.tasks) for batch in batches)
     progress(len(done), total)
-    with (folder / SAMPLES).open("a", encoding="utf-8") as file:
+    with Journal(folder) as journal:
         for batch in batches:
             pending = [t for t in batch.tasks if (model, batch.condition.name, batch.n, batch.family, t.id) not in done]
             if not pending:
                 continue
             finished, problem = _evaluate(batch, pending, model, folder / LOGS, sandbox)
             done.update({sample.key: sample for sample in finished})
-            file.write(lines_of(finished))
-            file.flush()
+            journal.append(finished)
             progress(len(done), total)
             if problem:
                 first = one_line(" ".join(problem.split()), 300)

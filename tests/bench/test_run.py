@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +15,17 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lro_bench.conditions import conditions, pairs
+from lro_bench.conditions import chosen_conditions, conditions, pairs
 from lro_bench.queries import classify
 from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
-from lro_bench.run import Choice, recipes, run
+from lro_bench.run import Choice, Journal, recipes, run
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
 from tests.support.browser import browser, visit  # noqa: F401
+from tests.support.paths import ROOT
 from tests.support.pictures import VIEWS, assert_looks_as_it_did
 
 CHOICE = Choice(tuple(conditions()), (50,), ("oracle", "constant", "random"), limit=2)
@@ -52,6 +58,31 @@ def test_the_ablation_changes_the_descriptor_only() -> None:
     prompts = {conditions()[f"E2/C{n}"].system_prompt for n in (1, 2, 3, 4)}
     tools = {conditions()[f"E2/C{n}"].delivery.tools for n in (1, 2, 3, 4)}
     assert len(prompts) == len(tools) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("E2/C1", ("E2/C1",)),
+        ("C1", ("E2/C1", "E4/C1")),
+        ("E3", ("E3/Recipe", "E3/NoRecipe")),
+        ("claude code", ("today/Claude Code",)),
+        ("e1/lro", ("E1/LRO",)),
+    ],
+)
+def test_a_condition_is_chosen_by_its_name_or_a_part_of_it(given: str, names: tuple[str, ...]) -> None:
+    assert chosen_conditions([given, *names]) == names
+
+
+def test_the_conditions_are_listed_by_the_command_and_the_names_of_the_documents_are_among_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "run", "--list"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.partition("  ")[0] for line in shown] == list(conditions())
+    page = (ROOT / "docs/bench.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`((?:E\d|E2g|control|today)/[^`]+)`", page)) <= set(conditions())
+    assert not re.search(r"(?<!/)\bC[1-5]\b(?!`)", page)
 
 
 # Agents
@@ -180,6 +211,74 @@ def test_a_folder_that_cannot_be_made_is_named(
     assert str(tmp_path / "file") in line
 
 
+def test_what_is_given_twice_is_run_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = "--agent constant --agent constant -n 50 -n 50 --condition E3/Recipe --condition recipe --limit 1"
+    assert main(["bench", "run", *twice.split(), "-o", str(tmp_path)]) == 0
+    assert f"{tmp_path}: 2 samples" in capsys.readouterr().out
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["sizes"] == [50]
+
+
+def test_a_run_that_is_interrupted_keeps_each_finished_sample_and_is_resumed(tmp_path: Path) -> None:
+    words = "bench run --agent oracle --condition E1 --condition E2 -n 50 -n 200"
+    command = [sys.executable, "-m", "lro_conformance", *words.split(), "-o"]
+    with subprocess.Popen([*command, str(tmp_path / "one")], stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(600):
+            time.sleep(0.05)
+            if (tmp_path / "one" / "samples.jsonl").exists() and (tmp_path / "one" / "samples.jsonl").stat().st_size:
+                break
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1].endswith("continue with --resume")
+    kept = read_samples(tmp_path / "one" / "samples.jsonl")
+    assert 0 < len(kept) < 600
+    assert main([*words.split(), "--resume", "-o", str(tmp_path / "one")]) == 0
+    assert main([*words.split(), "-o", str(tmp_path / "two")]) == 0
+    texts = [(tmp_path / name / "samples.jsonl").read_bytes() for name in ("one", "two")]
+    assert texts[0] == texts[1]
+
+
+def test_a_full_disk_ends_in_one_line_and_keeps_finished_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append = Journal.append
+
+    def fill(self: Journal, samples: Any) -> None:
+        if self._path.stat().st_size:
+            self._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115
+        append(self, samples)
+
+    words = ["bench", "run", "--agent", "constant", "--condition", "E3", "-n", "50", "-o", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", fill)
+        assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "samples.jsonl: No space left on device: finished samples are kept" in line
+    assert len(read_samples(tmp_path / "samples.jsonl")) == 1
+    assert main([*words, "--resume"]) == 0
+
+
+@pytest.mark.parametrize("words", ["paper", "paper --json -", "run --list"])
+def test_a_reader_that_goes_away_is_handled_as_by_the_other_commands(words: str) -> None:
+    command = [sys.executable, "-m", "lro_conformance", "bench", *words.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 141
+    assert b"Traceback" not in said
+
+
+def test_fewer_tasks_than_fifteen_have_a_reason(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "missing has 14 tasks, not 15"
+    assert main(["bench", "corpora"]) == 0
+    assert why in capsys.readouterr().out
+    assert why in to_markdown(report_of([folder]))
+    assert why in to_html(report_of([folder]))
+    assert "14" in (ROOT / "docs/bench.md").read_text(encoding="utf-8")
+
+
 def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "run", "-o", str(folder)]) == 2
     assert "--resume" in capsys.readouterr().err
@@ -190,7 +289,9 @@ def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["run", "--condition", "E9"], "expected an experiment"),
+        (["run", "--condition", "E9"], "there is no such condition; near are E4"),
+        (["run", "--condition", "lro shel"], "near are LRO shell"),
+        (["run", "--condition", "x"], "lro bench run --list shows all"),
         (["run", "-n", "7"], "expected one of 50, 200, 500, 5000"),
         (["run", "--model", "mockllm/x"], "mockllm/oracle"),
         (["run", "--model", "a/b", "--agent", "oracle"], "exclude each other"),

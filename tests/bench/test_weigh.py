@@ -18,7 +18,7 @@ from lro_bench.ceilings import CEILINGS
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
-from lro_bench.weigh.report import to_html, to_markdown
+from lro_bench.weigh.report import COLUMNS, LEGEND, text_lines, to_html, to_markdown
 from lro_bench.weigh.weighing import Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
@@ -95,6 +95,23 @@ def test_a_server_that_does_not_start_gives_no_verdict(capsys: pytest.CaptureFix
     assert "it is not on the PATH" in capsys.readouterr().out
 
 
+def test_a_server_that_never_answered_has_no_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "weights.json"
+    dead = [sys.executable, "-c", "import sys; sys.stderr.write('no ' * 100 + 'more'); sys.exit(3)"]
+    files = [f"--{form}={tmp_path / form}" for form in ("markdown", "html")]
+    assert main(["weigh", "--json", str(report), *files, "--", *dead]) == 3
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("unnamed server: nothing was weighed: initialize: the server exited with code 3")
+    assert line.endswith("…)")
+    told = json.loads(report.read_text(encoding="utf-8"))
+    jsonschema.validate(told, json_schema("weights"))
+    assert (told["server"]["name"], told["tools"], told["calls"]) == (None, None, [])
+    for form in ("markdown", "html"):
+        text = (tmp_path / form).read_text(encoding="utf-8")
+        assert "nothing was weighed" in text
+        assert " tokens" not in text
+
+
 @pytest.mark.parametrize(
     "result",
     [
@@ -155,7 +172,8 @@ def test_figures_are_those_of_an_independent_count(weights: Weights) -> None:
     assert (row.weight.records, row.weight.fields) == (3000, ["id", "name", "note"])
     assert row.weight.descriptor_tokens is not None
     assert row.weight.descriptor_tokens < 2000
-    assert weights.tools_tokens_proxied > weights.tools_tokens
+    assert weights.tools is not None
+    assert weights.tools.tokens_proxied > weights.tools.tokens
 
 
 def test_a_server_that_cuts_itself_is_noticed(weights: Weights) -> None:
@@ -254,6 +272,67 @@ def test_a_report_that_was_changed_by_hand_is_refused_before_anything_is_called(
     assert main(["weigh", "--against", str(report), "--", "there-is-no-such-server"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert str(report) in line
+
+
+@pytest.mark.parametrize("failure", ["", "it died"])
+def test_a_report_without_any_weight_is_no_baseline(
+    failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "weights.json"
+    calls = [{"tool": "table", "arguments": {}, "weight": None}]
+    report.write_text(json.dumps({"format": "lro-weights/1", "failure": failure, "calls": calls}), encoding="utf-8")
+    assert main(["weigh", "--against", str(report), "--", *ODD]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{report}: has no weight to compare with, make another one with --json" in line
+    assert failure in line
+
+
+def test_results_that_the_earlier_report_lacks_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, calls = tmp_path / "weights.json", tmp_path / "calls.yaml"
+    calls.write_text("calls: [{tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--json", str(report), "--", *ODD]) == 0
+    calls.write_text("calls: [{tool: truncated}, {tool: table}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--against", str(report), "--", *ODD]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "1 of 1 results have grown by no more than a tenth; not in it, and not compared: table {}" in last
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "html"])
+def test_a_full_disk_is_told_as_by_the_other_commands(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "calls.yaml").write_text("calls: [{tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(tmp_path / "calls.yaml"), f"--{form}", "/dev/full", "--", *ODD]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == f"lro: --{form} /dev/full: No space left on device: name another file"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--only memory -- server", "--only is for --register"),
+        ("--cache x -- server", "--cache is for --register"),
+        ("--register x --json y", "leave out a report file"),
+        ("--register x --calls y", "leave out --calls"),
+        ("--register x -- server", "leave out a server"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    words: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["weigh", *words.split()]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+def test_each_column_and_each_word_in_it_is_explained(weights: Weights) -> None:
+    explained = {word for name in LEGEND for word in name.split(", ")}
+    assert explained == {*COLUMNS, "(file)", "(cut)"} - {"tool"}
+    for name in LEGEND:
+        assert f"*{name}*: " in to_markdown(weights)
+        assert any(line.strip().startswith(f"{name}: ") for line in text_lines(weights))
+    page = to_html(weights)
+    assert all(rule.rule in page for name, rule in CEILINGS.items() if name != "none")
 
 
 def test_a_report_that_cannot_be_written_is_told_before_anything_is_called(
