@@ -201,6 +201,48 @@ def test_no_sample_is_counted_twice(folder: Path, capsys: pytest.CaptureFixture[
     assert "another folder has, too" in capsys.readouterr().err
 
 
+def test_a_sample_that_stands_twice_or_is_of_another_run_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = (folder / "samples.jsonl").read_text(encoding="utf-8")
+    first = json.loads(samples.partition("\n")[0])
+    (tmp_path / "run.json").write_bytes((folder / "run.json").read_bytes())
+    for added, told in ((first, "has a sample twice"), ({**first, "agent": "m"}, "m is none of its agents")):
+        (tmp_path / "samples.jsonl").write_text(f"{samples}{json.dumps(added)}\n", encoding="utf-8")
+        assert main(["bench", "report", str(tmp_path)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{tmp_path / 'samples.jsonl'}: " in line
+        assert told in line
+
+
+def test_runs_of_other_tasks_are_not_compared(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = ["run", "--agent", "typical", "--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
+    assert main(["bench", *other]) == 0
+    assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 0
+    changed = (
+        (tmp_path / "run.json")
+        .read_text(encoding="utf-8")
+        .replace('"id_lookup/paper/50": "', '"id_lookup/paper/50": "x')
+    )
+    (tmp_path / "run.json").write_text(changed, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "its families are not those of the other runs (id_lookup/paper/50)" in line
+
+
+@pytest.mark.parametrize("text", ["", "5", "[]", "{}", '{"format": "x"}', "\udcff", "[" * 100_000])
+def test_a_description_that_is_none_is_refused_in_one_line(
+    text: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (tmp_path / "samples.jsonl").write_bytes((folder / "samples.jsonl").read_bytes())
+    assert main(["bench", "report", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path / "run.json") in line
+    assert main(["bench", "run", "--resume", "-o", str(tmp_path)]) == 2
+
+
 @pytest.mark.parametrize("command", ["run --agent constant --condition E3 -n 50 --limit 1", "report {folder}"])
 def test_a_folder_that_cannot_be_made_is_named(
     command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
