@@ -231,7 +231,11 @@ def corpora(verify: bool) -> int:
     "--threshold", type=click.IntRange(min=1), default=6400, metavar="N", help="Threshold of LRO (default 6400)."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=30.0, metavar="S", help="Seconds for a call (default 30)."
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    metavar="S",
+    help="Seconds for a call (30); a start has 60 or more.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
 def weigh(
@@ -284,9 +288,9 @@ def weigh(
     if weights.failure:
         return EXIT_NO_VERDICT
     if not any(row.weight for row in weights.rows):
-        click.echo(
-            "lro weigh: no result was weighed: name calls with arguments in a file, and give it by --calls", err=True
-        )
+        is_empty = weights.tools is not None and not weights.tools.count
+        advice = "name calls with arguments in a file, and give it by --calls"
+        click.echo(f"lro weigh: no result was weighed: {'the server lists no tools' if is_empty else advice}", err=True)
         return EXIT_NO_VERDICT
     if earlier is None:
         return 0

@@ -31,8 +31,10 @@ class Unreachable:
 
     why: str
     """``messages``, ``context`` or ``information``: which limit it is, or that no tool gives what is needed."""
+    least_turns: int | None
+    """Turns that its plan takes, with all independent calls of a turn made at once."""
     least_messages: int | None
-    """Messages that its plan takes."""
+    """Messages of these turns, with the results of all calls."""
     least_context: int | None
     """Tokens of its largest request."""
 
@@ -40,7 +42,9 @@ class Unreachable:
         """A few words for the reason."""
         match self.why:
             case "messages":
-                return f"unreachable: takes {self.least_messages:,} messages" if self.least_messages else "unreachable"
+                if not self.least_messages or not self.least_turns:
+                    return "unreachable"
+                return f"unreachable: takes {self.least_messages:,} messages in {self.least_turns:,} turns"
             case "context":
                 return (
                     f"unreachable: needs {self.least_context:,} tokens at once" if self.least_context else "unreachable"
@@ -223,9 +227,11 @@ def _unreachable(group: Sequence[Sample]) -> Unreachable | None:
     if not failed:
         return None
     stop = failed[0].stop
+    least_turns = next((s.least_turns for s in group if s.least_turns is not None), None)
     least_messages = next((s.least_messages for s in group if s.least_messages is not None), None)
     least_context = next((s.least_context for s in group if s.least_context is not None), None)
-    return Unreachable(stop if stop in ("messages", "context") else "information", least_messages, least_context)
+    why = stop if stop in ("messages", "context") else "information"
+    return Unreachable(why, least_turns, least_messages, least_context)
 
 
 def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) -> Cell:

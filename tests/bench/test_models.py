@@ -36,7 +36,7 @@ def test_a_scripted_model_gives_the_samples_of_the_scripted_agent(tmp_path: Path
         [json.loads(line) for line in (f / "samples.jsonl").read_text().splitlines()] for f in (one, other)
     )
     for sample in (*first, *second):
-        for key in ("agent", "least_messages", "least_context"):
+        for key in ("agent", "least_turns", "least_messages", "least_context"):
             del sample[key]
     assert first == second
     cells = [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([one]).cells]

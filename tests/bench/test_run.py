@@ -105,6 +105,8 @@ def test_a_limit_makes_a_condition_unreachable_and_says_how_many_messages_it_tak
     assert inline is not None
     assert inline.unreachable is not None
     assert (inline.unreachable.why, inline.unreachable.least_messages) == ("messages", 2 + 1 + 40 + 1)
+    assert inline.unreachable.least_turns == 2  # all pages in one
+    assert str(inline.unreachable) == "unreachable: takes 44 messages in 2 turns"
     assert inline.stops == {"messages": 1}
     free = report.cell("typical", "control/Inline open", "id_lookup/paper", 200)
     assert free is not None

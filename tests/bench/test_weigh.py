@@ -15,16 +15,18 @@ import jsonschema
 import pytest
 
 from lro_bench.ceilings import CEILINGS
+from lro_bench.weigh import register
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
-from lro_bench.weigh.report import COLUMNS, LEGEND, text_lines, to_html, to_markdown
+from lro_bench.weigh.report import COLUMNS, explained, legend, text_lines, to_html, to_markdown
 from lro_bench.weigh.weighing import Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
 from tests.support.bench import independent_encoding
 from tests.support.browser import browser  # noqa: F401
 from tests.support.pictures import VIEWS, assert_looks_as_it_did
+from tests.tools.bench_pages import REGISTER
 
 ODD = [sys.executable, str(Path(__file__).with_name("odd_server.py"))]
 
@@ -326,13 +328,23 @@ def test_options_that_would_have_no_effect_are_refused(
 
 
 def test_each_column_and_each_word_in_it_is_explained(weights: Weights) -> None:
-    explained = {word for name in LEGEND for word in name.split(", ")}
-    assert explained == {*COLUMNS, "(file)", "(cut)"} - {"tool"}
-    for name in LEGEND:
+    entries = [name for name, _ in explained(COLUMNS)]
+    assert {word for name in entries for word in name.split(", ")} == {*COLUMNS, "(file)", "(cut)"} - {"tool"}
+    for name in entries:
         assert f"*{name}*: " in to_markdown(weights)
         assert any(line.strip().startswith(f"{name}: ") for line in text_lines(weights))
     page = to_html(weights)
     assert all(rule.rule in page for name, rule in CEILINGS.items() if name != "none")
+    told = {word for name, _ in explained(register.COLUMNS) for word in name.split(", ")}
+    assert set(register.COLUMNS) - told == {"server", "version", "call", "reason"}
+
+
+@pytest.mark.parametrize("listed", ["[]", '"none"'])
+def test_a_server_without_tools_is_told_so(listed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = Path(ODD[1]).read_text(encoding="utf-8").replace('{"tools": TOOLS}', f'{{"tools": {listed}}}')
+    (tmp_path / "server.py").write_text(source, encoding="utf-8")
+    assert main(["weigh", "--", sys.executable, str(tmp_path / "server.py")]) == 3
+    assert "no result was weighed: the server lists no tools" in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_is_told_before_anything_is_called(
@@ -356,6 +368,15 @@ def test_the_register_has_pinned_versions_of_at_least_twelve_servers() -> None:
     assert len(entries()) >= 12
     for entry in entries().values():
         assert ("==" if entry.ecosystem == "pypi" else "@") in entry.package[1:], entry.name
+
+
+def test_the_page_of_the_register_has_its_servers_and_the_legend_of_today() -> None:
+    page = REGISTER.read_text(encoding="utf-8")
+    assert "\n".join(legend(register.COLUMNS)) in page
+    assert all(
+        f"| {entry.ecosystem} {entry.package.replace('==', '@').rpartition('@')[0]} |" in page
+        for entry in entries().values()
+    )
 
 
 def test_the_files_of_the_register_are_the_same_each_time(tmp_path: Path) -> None:

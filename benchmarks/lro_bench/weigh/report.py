@@ -38,6 +38,7 @@ LEGEND = {
     "bytes": "of the line that carried the result",
     "twice": "text and structured content hold the same, so that it is sent twice",
     "form": "what the result looks like",
+    "cut by itself": "the word by which the server says that its result is not all",
     "Claude Code, Codex, deepagents": "tokens that the client leaves of the structured content, or else of the text",
     "(file)": "the rest lies in a file",
     "(cut)": "the rest is lost",
@@ -117,7 +118,7 @@ def text_lines(weights: Weights) -> Iterator[str]:
     yield facts(weights)
     weighed = [row for row in weights.rows if row.weight is not None]
     if weighed:
-        table = [COLUMNS, *(cells(row) for row in weighed)]
+        table = [COLUMNS, *(tuple(map(one_line, cells(row))) for row in weighed)]
         widths = [min(28, max(len(line[place]) for line in table)) for place in range(len(COLUMNS))]
         left = (0, 6)
         for line in table:
@@ -126,7 +127,7 @@ def text_lines(weights: Weights) -> Iterator[str]:
                 for place, (cell, width) in enumerate(zip(line, widths, strict=True))
             ]
             yield "  ".join(padded).rstrip()
-        yield from ("", *(f"  {name}: {text}" for name, text in LEGEND.items()), f"  {client_rules(CLIENTS)}", "")
+        yield from ("", *(f"  {name}: {text}" for name, text in explained(COLUMNS)), f"  {client_rules(CLIENTS)}", "")
     for row in weights.rows:
         if row.reason:
             yield f"{one_line(row.tool, 60)}: {one_line(row.reason, 400)}"
@@ -138,13 +139,20 @@ def to_markdown(weights: Weights) -> str:
     if weights.rows:
         lines += [f"| {' | '.join(COLUMNS)} | reason |", f"|{'---|' * (len(COLUMNS) + 1)}"]
         lines += [f"| {' | '.join(map(_cell, (*cells(row), row.reason)))} |" for row in weights.rows]
-        lines += ["", *legend(), ""]
+        lines += ["", *legend(COLUMNS), ""]
     return "\n".join(lines)
 
 
-def legend() -> list[str]:
-    """Explanation of the columns, as paragraphs of Markdown."""
-    return [" ".join(f"*{name}*: {text}." for name, text in LEGEND.items()), "", client_rules(CLIENTS)]
+def explained(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The entries of `LEGEND` for a table with these columns."""
+    for name, text in LEGEND.items():
+        if name.startswith("(") or set(name.split(", ")) & set(columns):
+            yield name, text
+
+
+def legend(columns: Sequence[str]) -> list[str]:
+    """Explanation of the columns of a table, as paragraphs of Markdown."""
+    return [" ".join(f"*{name}*: {text}." for name, text in explained(columns)), "", client_rules(CLIENTS)]
 
 
 def client_rules(names: Sequence[str]) -> str:
