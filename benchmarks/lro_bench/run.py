@@ -211,14 +211,15 @@ def _pending(group: Group, choice: Choice, done: frozenset[Key]) -> Iterator[tup
 
 
 def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
-    """The samples that are there already."""
-    if not (folder / RUN).exists():
+    """The samples that are there already; a run that has none, as after a wrong key, may be replaced by any other."""
+    samples = folder / SAMPLES
+    if not (folder / RUN).exists() or not samples.exists() or not samples.stat().st_size:
         return []
     if not resume:
         raise UsageError(f"{folder} has a run in it: continue it with --resume, or choose another folder")
     if (folder / RUN).read_bytes() != description.encode():
         raise UsageError(f"{folder} has another run in it (see {RUN}), which cannot be resumed by this one")
     try:
-        return read_samples(folder / SAMPLES) if (folder / SAMPLES).exists() else []
+        return read_samples(samples)
     except (ValueError, OSError) as problem:
         raise UsageError(str(problem)) from None

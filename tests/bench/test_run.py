@@ -323,6 +323,19 @@ def test_fewer_tasks_than_fifteen_have_a_reason(folder: Path, capsys: pytest.Cap
     assert "14" in (ROOT / "docs/bench.md").read_text(encoding="utf-8")
 
 
+def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path) -> None:
+    words = ["--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
+    assert main(["bench", "run", "--model", "nobody/nothing", *words]) == 3
+    assert main(["bench", "run", "--agent", "constant", *words]) == 0
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Usage: lro bench")
+    assert "(lro bench --help)" not in shown.out + shown.err
+
+
 def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "run", "-o", str(folder)]) == 2
     assert "--resume" in capsys.readouterr().err
