@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event, Lock
@@ -57,7 +58,7 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
     `UsageError` for a folder with another run in it, or that cannot be written.
     """
     done = begin(folder, describe(choice), resume=resume)
-    groups, total = groups_of(choice), count_samples(choice)
+    known, groups, total = frozenset(done), groups_of(choice), count_samples(choice)
     progress(len(done), total)
     stop, lock = Event(), Lock()
     with Journal(folder) as journal, ThreadPoolExecutor(_WORKERS) as pool:
@@ -68,7 +69,7 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
                 done[made.key] = made
                 progress(len(done), total)
 
-        pending = [pool.submit(_run_group, group, choice, frozenset(done), keep, stop) for group in groups]
+        pending = [pool.submit(_run_group, group, choice, known, keep, stop) for group in groups]
         try:
             for future in as_completed(pending):
                 future.result()
@@ -107,8 +108,14 @@ class Journal:
         """Write samples. Raises `UsageError`."""
         data = lines_of(samples).encode()
         with writing(self._path, ": finished samples are kept, free some space and continue with --resume"):
-            while data:
-                data = data[self._file.write(data) or 0 :]
+            before = os.fstat(self._file.fileno()).st_size
+            try:
+                while data:
+                    data = data[self._file.write(data) or 0 :]
+            except OSError:  # no half a line, to which another thread would append
+                with suppress(OSError):
+                    os.ftruncate(self._file.fileno(), before)
+                raise
 
 
 def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:

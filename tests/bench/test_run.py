@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from lro_bench.run import Choice, Journal, recipes, run
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
+from lro_conformance.errors import UsageError
 from lro_spec.schema.bundled import json_schema
 from tests.support.browser import browser, visit  # noqa: F401
 from tests.support.paths import ROOT
@@ -300,6 +302,22 @@ def test_a_full_disk_ends_in_one_line_and_keeps_finished_samples(
     assert "samples.jsonl: No space left on device: finished samples are kept" in line
     assert len(read_samples(tmp_path / "samples.jsonl")) == 1
     assert main([*words, "--resume"]) == 0
+
+
+def test_a_write_that_fails_midway_leaves_no_half_a_line(folder: Path, tmp_path: Path) -> None:
+    first, second = read_samples(folder / "samples.jsonl")[:2]
+    with Journal(tmp_path) as journal:
+        journal.append([first])
+        size = (tmp_path / "samples.jsonl").stat().st_size
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, limits[1]))
+        try:
+            with pytest.raises(UsageError, match=r"samples\.jsonl: File too large: finished samples are kept"):
+                journal.append([second])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        journal.append([second])
+    assert read_samples(tmp_path / "samples.jsonl") == [first, second]
 
 
 @pytest.mark.parametrize("words", ["paper", "paper --json -", "run --list"])
