@@ -15,13 +15,33 @@ import click
 
 from lro_conformance.cli.help_examples import with_examples
 from lro_conformance.cli.options import ServerCommand
-from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
-from lro_conformance.report.atomic import check_target, write_text
+from lro_conformance.errors import EXIT_INTERRUPTED, EXIT_NO_VERDICT, UsageError
+from lro_conformance.report.atomic import write_text
+from lro_conformance.report.outputs import Form, Outputs, form_options
 from lro_conformance.report.sanitize import one_line
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-_FILE = click.Path(allow_dash=True)
 AGENTS = ("oracle", "typical", "constant", "random")
+_PACKAGE = "lro_bench"
+PAPER_FORMS = (
+    Form(
+        "json",
+        "All figures as JSON. Here and below, - is standard output.",
+        (("", "paper_views:to_json"),),
+        package=_PACKAGE,
+    ),
+    Form("markdown", "All figures as Markdown.", (("", "paper_views:to_markdown"),), package=_PACKAGE),
+)
+WEIGHT_FORMS = (
+    Form(
+        "json",
+        "The report as JSON (lro-weights/1). Here and below, - is standard output.",
+        (("", "weigh.report:to_json"),),
+        package=_PACKAGE,
+    ),
+    Form("markdown", "The report as Markdown.", (("", "weigh.report:to_markdown"),), package=_PACKAGE),
+    Form("html", "The report as one HTML page, no network access.", (("", "weigh.report:to_html"),), package=_PACKAGE),
+)
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -30,7 +50,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise UsageError(f"lro {name} needs an extra that is not installed: pip install 'lro-spec[bench]'")
     command = with_examples({"bench": bench, "weigh": weigh}[name])
     try:
-        return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
+        with command.make_context(f"lro {name}", list(arguments)) as context:
+            return command.invoke(context) or 0
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError, PermissionError) as problem:
         named = f"{problem.filename}: " if problem.filename else ""
         raise UsageError(f"{named}{problem.strerror or problem}") from None
@@ -48,7 +69,14 @@ def bench() -> None:
 
 @bench.command()
 @click.option("--agent", "agents", multiple=True, type=click.Choice(AGENTS), help="Scripted agent; repeatable.")
-@click.option("--condition", "names", multiple=True, metavar="C", help="Condition, or experiment as E1; repeatable.")
+@click.option(
+    "--condition",
+    "names",
+    multiple=True,
+    metavar="C",
+    help="E1/LRO for one, E1 for an experiment, C1 for all of that name (--list shows them); repeatable.",
+)
+@click.option("--list", "show_list", is_flag=True, help="Show the conditions, with what is asked under each, and exit.")
 @click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most tasks of a family (default: all, 15).")
 @click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
@@ -64,39 +92,60 @@ def run(
     model: str | None,
     sandbox: str | None,
     resume: bool,
+    show_list: bool,
 ) -> int:
     """Let agents work on the tasks of conditions; samples go to DIR.
 
     Without options: the oracle and the agents that see nothing, on all conditions and sizes. Two runs give the same
     bytes.
 
-    Exit code: 0 done, 2 the call is wrong or DIR has another run, 3 the server does not answer.
+    Exit code: 0 done, 2 the call is wrong, or DIR has another run or cannot be written, 3 the server or the model does
+    not answer.
     """
+    from lro_bench.conditions import chosen_conditions, condition_lines
     from lro_bench.corpus import SIZES
+    from lro_bench.models import run_model
     from lro_bench.progress import Progress
     from lro_bench.run import Choice
     from lro_bench.run import run as run_all
 
-    chosen = Choice(_chosen_conditions(names), sizes or SIZES, agents or ("oracle", "constant", "random"), limit)
-    if unknown := [n for n in chosen.sizes if n not in SIZES]:
+    if show_list:
+        for line in condition_lines():
+            click.echo(line)
+        return 0
+    if unknown := [n for n in sizes if n not in SIZES]:
         raise UsageError(f"-n {unknown[0]}: expected one of {', '.join(map(str, SIZES))}")
+    chosen = Choice(
+        chosen_conditions(names),
+        tuple(dict.fromkeys(sizes)) or SIZES,
+        tuple(dict.fromkeys(agents)) or ("oracle", "constant", "random"),
+        limit,
+    )
     if model is not None:
-        from lro_bench.models import run_model
-
         if agents:
             raise UsageError("--model and --agent exclude each other")
-        only = replace(chosen, agents=(model,))
-        with Progress() as progress:
-            samples = run_model(
-                only, model, folder, sandbox=sandbox, resume=resume, progress=progress.update, say=progress.say
-            )
-        click.echo(f"{folder}: {len(samples)} samples, logs in {folder / 'logs'}; next: lro bench report {folder}")
-        return 0
-    if sandbox is not None:
+    elif sandbox is not None:
         raise UsageError("--sandbox is for --model")
-    with Progress() as progress:
-        samples = run_all(chosen, folder, resume=resume, progress=progress.update)
-    click.echo(f"{folder}: {len(samples)} samples; next: lro bench report {folder}")
+    try:
+        with Progress() as progress:
+            samples = (
+                run_all(chosen, folder, resume=resume, progress=progress.update)
+                if model is None
+                else run_model(
+                    replace(chosen, agents=(model,)),
+                    model,
+                    folder,
+                    sandbox=sandbox,
+                    resume=resume,
+                    progress=progress.update,
+                    say=progress.say,
+                )
+            )
+    except KeyboardInterrupt:
+        click.echo(f"lro bench: interrupted; finished samples are in {folder}: continue with --resume", err=True)
+        return EXIT_INTERRUPTED
+    logs = "" if model is None else f", logs in {folder / 'logs'}"
+    click.echo(f"{folder}: {len(samples)} samples{logs}; next: lro bench report {folder}")
     return 0
 
 
@@ -106,39 +155,42 @@ def run(
 def report(folders: tuple[Path, ...], output: Path | None) -> int:
     """Write report.md, report.json and report.html of one or several runs.
 
-    Exit code: 0 written, 2 a folder has no run.
+    Exit code: 0 written, 2 a folder has no run, or cannot be written.
     """
     from lro_bench.report import report_of
     from lro_bench.report_views import to_html, to_json, to_markdown
+    from lro_bench.run import writing
 
     made = report_of(folders)
     target = output or folders[0]
-    target.mkdir(parents=True, exist_ok=True)
-    for name, render in (("report.md", to_markdown), ("report.json", to_json), ("report.html", to_html)):
-        _write(render(made), str(target / name))
+    texts = {"report.md": to_markdown(made), "report.json": to_json(made), "report.html": to_html(made)}
+    with writing(target):
+        target.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            write_text(text, target / name)
+    for name in texts:
         click.echo(target / name)
     return 0
 
 
 @bench.command()
-@click.option("-v", "--verbose", is_flag=True, help="Every figure, also those that need a model.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show the figures that need a model, not only their number.")
 @click.option("--timing", is_flag=True, help="Also measure the writing and querying of files on this machine.")
-@click.option("--json", "json_file", type=_FILE, metavar="F", help="All comparisons as JSON; - is standard output.")
-@click.option("--markdown", type=_FILE, metavar="F", help="All comparisons as Markdown.")
-def paper(verbose: bool, timing: bool, json_file: str | None, markdown: str | None) -> int:
+@form_options(PAPER_FORMS)
+def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
     """Recompute the paper's figures: each published number beside ours.
 
-    Exit code: 0 the contradictions are those that are known, 1 there are others, or a known one is gone.
+    Exit code: 0 the contradictions are those that are known, 1 there are others, or a known one is gone, 2 the call is
+    wrong or a file cannot be written.
     """
     from lro_bench.paper import compare, published, unexpected
-    from lro_bench.paper_views import text_lines, timing_lines, to_json, to_markdown
+    from lro_bench.paper_views import text_lines, timing_lines
 
+    outputs.check()
     figures = published()
     comparisons = compare(figures)
-    for target, render in ((json_file, to_json), (markdown, to_markdown)):
-        if target is not None:
-            _write(render(comparisons), target)
-    stream = sys.stderr if "-" in (json_file, markdown) else sys.stdout
+    outputs.write(comparisons)
+    stream = sys.stderr if outputs.uses_stdout else sys.stdout
     for line in text_lines(comparisons, verbose=verbose):
         click.echo(line, file=stream)
     if timing:
@@ -165,23 +217,6 @@ def corpora(verify: bool) -> int:
     return int(bool(differences))
 
 
-def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
-    from lro_bench.conditions import conditions
-
-    known = conditions()
-    chosen: list[str] = []
-    for name in names:
-        found = [one for one in known if name in (one, known[one].experiment)]
-        if not found:
-            experiments = dict.fromkeys(condition.experiment for condition in known.values())
-            raise UsageError(
-                f"--condition {name}: expected an experiment ({', '.join(experiments)}) or a condition, such as "
-                f"{next(iter(known))!r}"
-            )
-        chosen += found
-    return tuple(dict.fromkeys(chosen)) or tuple(known)
-
-
 @click.command(cls=ServerCommand)
 @click.option(
     "--calls", "calls_file", type=click.Path(path_type=Path, dir_okay=False), metavar="F", help="Calls to make."
@@ -189,11 +224,7 @@ def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
 @click.option(
     "--against", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Earlier --json report."
 )
-@click.option(
-    "--json", "json_file", type=_FILE, metavar="F", help="The report as JSON (lro-weights/1); - is standard output."
-)
-@click.option("--markdown", type=_FILE, metavar="F", help="The report as Markdown.")
-@click.option("--html", type=_FILE, metavar="F", help="The report as one HTML page, no network access.")
+@form_options(WEIGHT_FORMS)
 @click.option("--register", type=_FOLDER, metavar="DIR", help="Weigh the published servers of the register, into DIR.")
 @click.option("--only", multiple=True, metavar="NAME", help="With --register: this server only; repeatable.")
 @click.option("--cache", type=_FOLDER, metavar="DIR", help="With --register: where servers are installed.")
@@ -201,21 +232,23 @@ def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
     "--threshold", type=click.IntRange(min=1), default=6400, metavar="N", help="Threshold of LRO (default 6400)."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=30.0, metavar="S", help="Seconds for a call (default 30)."
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    metavar="S",
+    help="Seconds for a call (30); a start has 60 or more.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
 def weigh(
     calls_file: Path | None,
     against: Path | None,
-    json_file: str | None,
-    markdown: str | None,
-    html: str | None,
     register: Path | None,
     only: tuple[str, ...],
     cache: Path | None,
     threshold: int,
     timeout: float,
     command: tuple[str, ...],
+    outputs: Outputs,
 ) -> int:
     """Weigh the results of a server: what they cost a context, what clients show of them, what a descriptor costs.
 
@@ -223,22 +256,23 @@ def weigh(
     anything else.
 
     Exit code: 0 weighed, 1 with --against a result grew by more than a tenth or could not be weighed again, 2 the call
-    is wrong, 3 nothing could be weighed.
+    is wrong, a file cannot be written, or REPORT has no weight to compare with, 3 nothing could be weighed.
     """
     from lro_bench.weigh.calls import read_calls
-    from lro_bench.weigh.report import text_lines, to_html, to_json, to_markdown
-    from lro_bench.weigh.weighing import regressions
+    from lro_bench.weigh.report import text_lines
+    from lro_bench.weigh.weighing import compared
     from lro_bench.weigh.weighing import weigh as weigh_server
     from lro_conformance.wire.subreaper import adopt_orphans
 
     if register is not None:
+        _refuse_beside_register(command, calls_file, against, outputs)
         return _weigh_register(register, only, cache)
+    if only or cache is not None:
+        raise UsageError(f"{'--only' if only else '--cache'} is for --register")
     if not command:
         raise UsageError("expected a server: lro weigh -- COMMAND")
     earlier = _earlier(against) if against is not None else None
-    for file in (json_file, markdown, html):
-        if file not in (None, "-"):
-            _check(file)
+    outputs.check()
     calls = None if calls_file is None else read_calls(calls_file)
     with adopt_orphans():
         weights = weigh_server(
@@ -248,35 +282,49 @@ def weigh(
             threshold=threshold,
             say=lambda text: click.echo(f"lro: {text}", err=True),
         )
-    targets = ((json_file, to_json), (markdown, to_markdown), (html, to_html))
-    for target, render in targets:
-        if target is not None:
-            _write(render(weights), target)
-    stream = sys.stderr if "-" in (json_file, markdown, html) else sys.stdout
+    outputs.write(weights)
+    stream = sys.stderr if outputs.uses_stdout else sys.stdout
     for line in text_lines(weights):
         click.echo(line, file=stream)
     if weights.failure:
         return EXIT_NO_VERDICT
     if not any(row.weight for row in weights.rows):
-        click.echo(
-            "lro weigh: no result was weighed: name calls with arguments in a file, and give it by --calls", err=True
-        )
+        is_empty = weights.tools is not None and not weights.tools.count
+        advice = "name calls with arguments in a file, and give it by --calls"
+        click.echo(f"lro weigh: no result was weighed: {'the server lists no tools' if is_empty else advice}", err=True)
         return EXIT_NO_VERDICT
-    worse = regressions(weights, earlier) if earlier is not None else []
-    for text in worse:
+    if earlier is None:
+        return 0
+    outcome = compared(weights, earlier)
+    for text in outcome.worse:
         click.echo(f"lro weigh: {text}", err=True)
-    return int(bool(worse))
+    click.echo(f"against {against}: {outcome}", file=stream)
+    return int(bool(outcome.worse))
+
+
+def _refuse_beside_register(
+    command: tuple[str, ...], calls_file: Path | None, against: Path | None, outputs: Outputs
+) -> None:
+    """Raise `UsageError` for what `--register` does not take, which is never left out silently."""
+    given = {"a server": command, "--calls": calls_file, "--against": against, "a report file": outputs.files}
+    for name, value in given.items():
+        if value:
+            raise UsageError(f"--register weighs the servers and calls of the register into DIR: leave out {name}")
 
 
 def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> int:
+    from lro_bench.run import writing
     from lro_bench.weigh.register import weigh_register, write
     from lro_conformance.wire.subreaper import adopt_orphans
 
     base = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
-    base.mkdir(parents=True, exist_ok=True)
+    for place in (base, folder):  # a folder that cannot be made is no reason to install fifteen servers first
+        with writing(place):
+            place.mkdir(parents=True, exist_ok=True)
     with adopt_orphans():
         found = weigh_register(only, base.resolve(), lambda text: click.echo(f"lro: {text}", err=True))
-    write(found, folder, base.resolve())
+    with writing(folder):
+        write(found, folder, base.resolve())
     weighed = sum(one.weights is not None and not one.skipped for one in found)
     click.echo(f"{folder}: {weighed} of {len(found)} servers were weighed; see register.md")
     return 0 if weighed else EXIT_NO_VERDICT
@@ -296,19 +344,3 @@ def _earlier(path: Path) -> dict[str, int]:
         return earlier_tokens(cast("dict[str, Any]", data))
     except ValueError as problem:
         raise UsageError(f"{path}: {one_line(str(problem), 200)}") from None
-
-
-def _check(target: str) -> None:
-    try:
-        check_target(Path(target))
-    except OSError as problem:
-        raise UsageError(str(problem)) from None
-
-
-def _write(text: str, target: str) -> None:
-    shown = text.encode("utf-8", "replace").decode()  # JSON can have half a character, a file cannot
-    if target == "-":
-        sys.stdout.write(shown)
-        sys.stdout.flush()
-        return
-    write_text(shown, Path(target))

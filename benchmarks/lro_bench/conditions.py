@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +12,7 @@ from typing import Any, cast
 import yaml
 
 from lro_bench.tasks import FAMILIES
+from lro_conformance.errors import UsageError
 
 DATA = Path(__file__).parent / "data"
 DESCRIPTOR_PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
@@ -66,6 +68,11 @@ class Condition:
         """The part of the name before the slash."""
         return self.name.partition("/")[0]
 
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Names by which a user may choose it: its own, its experiment's, and the part after the slash."""
+        return self.name, self.experiment, self.name.partition("/")[2]
+
 
 @cache
 def conditions() -> Mapping[str, Condition]:
@@ -98,6 +105,33 @@ def _condition(name: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> 
             if "all" in given["families"] or family.partition("/")[0] in cast("list[str]", given["families"])
         ),
     )
+
+
+def chosen_conditions(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the conditions that a user means, in the order given; all without *names*. Raises `UsageError`."""
+    chosen: list[str] = []
+    for given in names:
+        found = [one.name for one in conditions().values() if given.casefold() in map(str.casefold, one.names)]
+        if not found:
+            known = {name.casefold(): name for one in conditions().values() for name in one.names}
+            near = ", ".join(known[name] for name in get_close_matches(given.casefold(), known, n=3, cutoff=0.5))
+            hint = f"near are {near}; " if near else ""
+            raise UsageError(f"--condition {given}: there is no such condition; {hint}lro bench run --list shows all")
+        chosen += found
+    return tuple(dict.fromkeys(chosen)) or tuple(conditions())
+
+
+def condition_lines() -> Iterator[str]:
+    """The conditions for a terminal: name, title, families of tasks, and limits."""
+    widths = [max(len(text) for text in column) for column in zip(*map(_columns, conditions().values()), strict=True)]
+    for condition in conditions().values():
+        yield "  ".join(text.ljust(width) for text, width in zip(_columns(condition), widths, strict=True)).rstrip()
+
+
+def _columns(condition: Condition) -> tuple[str, ...]:
+    kinds = dict.fromkeys(family.partition("/")[0] for family in condition.families)
+    shown = "all families" if condition.families == tuple(FAMILIES) else ", ".join(kinds)
+    return condition.name, condition.title, shown, str(condition.limits)
 
 
 @cache

@@ -25,6 +25,8 @@ class Conversation:
     system: str
     question: str
     requests: list[Usage] = field(default_factory=list[Usage])
+    turns: int = 0
+    """Requests, also those beyond a limit."""
     messages: int = 2
     """The system prompt and the question."""
     content_tokens: int = 0
@@ -38,6 +40,7 @@ class Conversation:
 
     def request(self, text: str, calls: Sequence[Call]) -> None:
         """A request to the model, and the message that it answered with."""
+        self.turns += 1
         self.largest = max(self.largest, self._history)
         if self._history > self.limits.context_tokens:
             self._exceed("context")
@@ -147,6 +150,7 @@ def converse(
         cached_tokens=sum(usage.cached_tokens for usage in talk.requests),
         output_tokens=sum(usage.output_tokens for usage in talk.requests),
         content_tokens=talk.content_tokens,
+        least_turns=talk.turns if beyond_limits else None,
         least_messages=talk.messages if beyond_limits else None,
         least_context=talk.largest if beyond_limits else None,
     )

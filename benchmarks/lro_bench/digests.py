@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lro_bench.conditions import DATA
 from lro_bench.corpus import SIZES, corpus
-from lro_bench.tasks import FAMILIES, answer_by_jq, digest, tasks
+from lro_bench.tasks import FAMILIES, answer_by_jq, digest, fewer_tasks, tasks
 
 RECORDED = DATA / "digests.json"
 
@@ -47,6 +47,8 @@ def check(say: Callable[[str], object], *, verify: bool, sizes: tuple[int, ...] 
         data = corpus(n)
         count = sum(len(tasks(family, n)) for family in FAMILIES)
         say(f"n = {n}: {data.mean_tokens:.1f} tokens a record (characters ÷ 4), {count} tasks, {data.digest[:16]}")
+        for why in fewer_tasks(n):
+            say(f"n = {n}: {why}")
         if verify:
             found = disagreements(n)
             say(f"n = {n}: {count - len(found)} of {count} tasks have the same answer by Python and by jq")

@@ -9,6 +9,7 @@ Inspect cuts the result of a Python tool after 16 KiB unless told otherwise; her
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +24,8 @@ from lro_bench.agents import AGENTS, Call
 from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
-from lro_bench.run import SAMPLES, Choice, begin, describe, finish, recipes
-from lro_bench.samples import Exchange, Sample, answer_of, is_correct, lines_of, sample_of
+from lro_bench.run import Choice, Journal, begin, describe, finish, recipes
+from lro_bench.samples import Exchange, Sample, answer_of, is_correct, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
 from lro_bench.tasks import Task, tasks
@@ -68,6 +69,16 @@ class Batch:
     tasks: tuple[Task, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Outcome of an evaluation."""
+
+    finished: Sequence[Sample] = ()
+    problem: str = ""
+    """The first error; empty if there was none."""
+    is_interrupted: bool = False
+
+
 def run_model(
     choice: Choice,
     model: str,
@@ -91,18 +102,22 @@ def run_model(
     batches = list(_batches(choice, model, sandbox, say))
     total = sum(len(batch.tasks) for batch in batches)
     progress(len(done), total)
-    with (folder / SAMPLES).open("a", encoding="utf-8") as file:
+    with Journal(folder) as journal:
         for batch in batches:
             pending = [t for t in batch.tasks if (model, batch.condition.name, batch.n, batch.family, t.id) not in done]
             if not pending:
                 continue
-            finished, problem = _evaluate(batch, pending, model, folder / LOGS, sandbox)
-            done.update({sample.key: sample for sample in finished})
-            file.write(lines_of(finished))
-            file.flush()
+            before = len(done)
+            outcome = _evaluate(
+                batch, pending, model, folder / LOGS, sandbox, lambda count, at=before: progress(at + count, total)
+            )
+            done.update({sample.key: sample for sample in outcome.finished})
+            journal.append(outcome.finished)
             progress(len(done), total)
-            if problem:
-                first = one_line(" ".join(problem.split()), 300)
+            if outcome.is_interrupted:
+                raise KeyboardInterrupt
+            if outcome.problem:
+                first = one_line(" ".join(outcome.problem.split()), 300)
                 kept = (
                     f"{len(done)} of {total} samples are kept: continue with --resume" if done else "no sample is done"
                 )
@@ -123,42 +138,55 @@ def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str
 
 
 def _evaluate(
-    batch: Batch, pending: Sequence[Task], model: str, logs: Path, sandbox: str | None
-) -> tuple[list[Sample], str]:
-    """The finished samples of an Inspect evaluation, and the first line of its problem."""
+    batch: Batch,
+    pending: Sequence[Task],
+    model: str,
+    logs: Path,
+    sandbox: str | None,
+    progress: Callable[[int], None],
+) -> Outcome:
+    """Let Inspect evaluate tasks; *progress* receives the number of samples that are finished so far."""
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.log import read_eval_log
     from rich.text import Text
 
+    known = frozenset(logs.glob("*.eval"))
+    task = inspect_task(
+        batch.condition.name, batch.n, batch.family, [task.id for task in pending], sandbox, progress=progress
+    )
     try:
         evaluate: Any = import_module("inspect_ai").eval  # by name: some of its types are not complete
-        (log,) = evaluate(
-            inspect_task(batch.condition.name, batch.n, batch.family, [task.id for task in pending], sandbox),
+        evaluate(
+            task,
             model=_model(model, batch),
             log_dir=str(logs),
             log_format="eval",
             display="none",
+            fail_on_error=False,  # one that fails is no reason to drop those that are under way
             max_retries=_RETRIES,
             timeout=_TIMEOUT_S,
             max_tool_output=0,
             sandbox=sandbox,
         )
     except PrerequisiteError as problem:
-        return [], Text.from_markup(str(problem.message)).plain
+        return Outcome(problem=Text.from_markup(str(problem.message)).plain)
     except (ValueError, ImportError) as problem:
-        return [], str(problem)
-    whole = read_eval_log(log.location)
+        return Outcome(problem=str(problem))
+    made = sorted(frozenset(logs.glob("*.eval")) - known)  # Ctrl-C makes Inspect return no log, and write it
+    if not made:
+        return Outcome(is_interrupted=True)
+    log = read_eval_log(str(made[-1]))
     by_id = {task.id: task for task in pending}
     finished = [
         sample_in_log(one, by_id[str(one.id)], batch.condition, model)
-        for one in whole.samples or []
+        for one in log.samples or []
         if one.error is None and str(one.id) in by_id
     ]
-    problem = "" if whole.error is None else _plain(whole.error.message)
+    problem = "" if log.error is None else _plain(log.error.message)
     if not problem and len(finished) < len(pending):
-        errors = [one.error.message for one in whole.samples or [] if one.error is not None]
-        problem = _plain(errors[0]) if errors else f"the log has the status {whole.status}"
-    return finished, problem
+        errors = [one.error.message for one in log.samples or [] if one.error is not None]
+        problem = _plain(errors[0]) if errors else f"the log has the status {log.status}"
+    return Outcome(finished, problem, is_interrupted=log.status == "cancelled")
 
 
 def _plain(message: str) -> str:
@@ -168,9 +196,17 @@ def _plain(message: str) -> str:
 
 
 def inspect_task(
-    condition: str, n: int, family: str, ids: Sequence[str] | None = None, sandbox: str | None = None
+    condition: str,
+    n: int,
+    family: str,
+    ids: Sequence[str] | None = None,
+    sandbox: str | None = None,
+    progress: Callable[[int], None] = lambda count: None,
 ) -> Any:
-    """The Inspect task of a condition, a size and a family; *ids* are the tasks in it (default: all)."""
+    """The Inspect task of a condition, a size and a family; *ids* are the tasks in it (default: all).
+
+    *progress* receives the number of samples that are scored so far.
+    """
     from inspect_ai import Task as InspectTask
     from inspect_ai.dataset import Sample as InspectSample
     from inspect_ai.model import ChatMessageSystem, GenerateConfig
@@ -178,7 +214,7 @@ def inspect_task(
     from inspect_ai.solver import solver
     from inspect_ai.tool import bash, mcp_connection, mcp_server_stdio
 
-    entry = conditions()[condition]
+    entry, scored = conditions()[condition], itertools.count(1)
     command, *arguments = server_command(condition, n)
 
     @solver
@@ -202,6 +238,7 @@ def inspect_task(
         async def score(state: Any, target: Any) -> Any:
             answer = answer_of(state.output.completion)
             right = is_correct(answer, target.text)
+            progress(next(scored))
             return Score(value=CORRECT if right else INCORRECT, answer=answer, explanation=state.output.completion)
 
         return score

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
+from typing import Any, cast
 
 from lro_bench.agents import NULL_AGENTS
 from lro_bench.conditions import conditions, pairs
 from lro_bench.queries import ALIGNED, SCORES
+from lro_bench.run import FORMAT as RUN_FORMAT
 from lro_bench.run import RUN, SAMPLES
 from lro_bench.samples import Sample, read_samples
 from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
@@ -30,8 +31,10 @@ class Unreachable:
 
     why: str
     """``messages``, ``context`` or ``information``: which limit it is, or that no tool gives what is needed."""
+    least_turns: int | None
+    """Turns that its plan takes, with all independent calls of a turn made at once."""
     least_messages: int | None
-    """Messages that its plan takes."""
+    """Messages of these turns, with the results of all calls."""
     least_context: int | None
     """Tokens of its largest request."""
 
@@ -39,7 +42,9 @@ class Unreachable:
         """A few words for the reason."""
         match self.why:
             case "messages":
-                return f"unreachable: takes {self.least_messages:,} messages" if self.least_messages else "unreachable"
+                if not self.least_messages or not self.least_turns:
+                    return "unreachable"
+                return f"unreachable: takes {self.least_messages:,} messages in {self.least_turns:,} turns"
             case "context":
                 return (
                     f"unreachable: needs {self.least_context:,} tokens at once" if self.least_context else "unreachable"
@@ -152,26 +157,58 @@ class Report:
 
 
 def report_of(folders: Sequence[Path]) -> Report:
-    """The report of the runs in some folders. Raises `UsageError` for a folder without one."""
+    """The report of the runs in some folders. Raises `UsageError` for a folder without one, or runs that do not fit."""
     samples: list[Sample] = []
     runs: list[Mapping[str, Any]] = []
     for folder in folders:
         try:
-            runs.append(json.loads((folder / RUN).read_text(encoding="utf-8")))
+            run = _run_of(folder / RUN)
             found = read_samples(folder / SAMPLES)
         except FileNotFoundError as problem:
             name = Path(str(problem.filename)).name
             raise UsageError(
                 f"{folder}: there is no run in it ({name} is missing): lro bench run -o {folder}"
             ) from None
-        except ValueError as problem:
-            raise UsageError(f"{folder}: {problem}") from None
+        except (ValueError, OSError) as problem:
+            raise UsageError(str(problem)) from None
+        for problem in _misfits(folder, run, found, runs):
+            raise UsageError(problem)
         if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
             raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
         samples += found
+        runs.append(run)
     if not samples:
-        raise UsageError(f"{folders[0]}: the run has no samples")
+        raise UsageError(f"{folders[0]}: the run has no samples: continue it with lro bench run --resume")
     return make_report(samples, runs)
+
+
+def _run_of(path: Path) -> Mapping[str, Any]:
+    """The description of a run. Raises `ValueError`."""
+    try:
+        run: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"{path}: not JSON ({problem})") from None
+    if not isinstance(run, dict) or cast("dict[str, Any]", run).get("format") != RUN_FORMAT:
+        raise ValueError(f"{path}: expected the description of a run, of format {RUN_FORMAT}")
+    return cast("dict[str, Any]", run)
+
+
+def _misfits(
+    folder: Path, run: Mapping[str, Any], samples: Sequence[Sample], others: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Reasons why the samples of a folder cannot be counted: not of its run, there twice, or of other tasks."""
+    counts = Counter(sample.key for sample in samples)
+    for sample in samples:
+        for key, value in (("agents", sample.agent), ("conditions", sample.condition), ("sizes", sample.n)):
+            if value not in run.get(key, ()):
+                yield f"{folder / SAMPLES}: a sample is not of the run in {RUN}: {value} is none of its {key}"
+        if counts[sample.key] > 1:
+            yield f"{folder / SAMPLES}: has a sample twice: {', '.join(map(str, sample.key))}"
+    for other in others:
+        for kind in ("corpora", "families"):
+            mine, theirs = run.get(kind, {}), other.get(kind, {})
+            if changed := [name for name in mine if name in theirs and mine[name] != theirs[name]]:
+                yield f"{folder}: its {kind} are not those of the other runs ({changed[0]}), so nothing can be compared"
 
 
 def make_report(samples: Sequence[Sample], runs: Sequence[Mapping[str, Any]]) -> Report:
@@ -190,9 +227,11 @@ def _unreachable(group: Sequence[Sample]) -> Unreachable | None:
     if not failed:
         return None
     stop = failed[0].stop
+    least_turns = next((s.least_turns for s in group if s.least_turns is not None), None)
     least_messages = next((s.least_messages for s in group if s.least_messages is not None), None)
     least_context = next((s.least_context for s in group if s.least_context is not None), None)
-    return Unreachable(stop if stop in ("messages", "context") else "information", least_messages, least_context)
+    why = stop if stop in ("messages", "context") else "information"
+    return Unreachable(why, least_turns, least_messages, least_context)
 
 
 def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) -> Cell:

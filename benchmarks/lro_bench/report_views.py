@@ -12,7 +12,7 @@ from lro_bench.corpus import PAPER_SIZES
 from lro_bench.paper import Figures, published
 from lro_bench.report import Cell, Pair, Report
 from lro_bench.svg import grouped_bars, heat_map
-from lro_bench.tasks import FAMILIES
+from lro_bench.tasks import FAMILIES, fewer_tasks
 from lro_bench.templates import page
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.version import version
@@ -176,9 +176,11 @@ def facts(report: Report) -> list[str]:
     samples = sum(cell.tasks for cell in report.cells)
     agents = ", ".join(one_line(agent, 60) for agent in report.agents)
     sizes = ", ".join(f"{n:,}" for n in report.sizes)
+    families = {cell.family for cell in report.cells}
     return [
         f"{samples:,} samples; agents: {agents}; corpora of {sizes} records.",
         "Tokens are counted by o200k for scripted agents, and as the provider reports them for models.",
+        *(f"At n = {n:,}, {why}." for n in report.sizes for why in fewer_tasks(n) if why.split()[0] in families),
     ]
 
 

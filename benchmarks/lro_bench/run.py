@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from threading import Event, Lock
+from typing import Any, Self
 
 from lro_bench.conditions import Condition, Delivery, conditions
 from lro_bench.conversation import converse
@@ -15,7 +18,7 @@ from lro_bench.corpus import SEED, corpus
 from lro_bench.samples import Sample, lines_of, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_bench.session import Session, tool_text
-from lro_bench.tasks import digest, tasks
+from lro_bench.tasks import Task, digest, tasks
 from lro_conformance.errors import UsageError
 from lro_conformance.report.atomic import write_text
 from lro_conformance.version import version
@@ -51,42 +54,87 @@ class Group:
 def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, int], None]) -> list[Sample]:
     """Run everything that was chosen, and write it to a folder; *progress* receives samples done and samples in all.
 
-    Samples are written as soon as their group is complete. With *resume* those in the folder are not run again. Raises
-    `UsageError` for a folder with another run in it.
+    Each sample is written as soon as it is finished. With *resume* those in the folder are not run again. Raises
+    `UsageError` for a folder with another run in it, or that cannot be written.
     """
     done = begin(folder, describe(choice), resume=resume)
-    groups, total = groups_of(choice), count_samples(choice)
+    known, groups, total = frozenset(done), groups_of(choice), count_samples(choice)
     progress(len(done), total)
-    with ThreadPoolExecutor(_WORKERS) as pool, (folder / SAMPLES).open("a", encoding="utf-8") as file:
-        pending = [pool.submit(_run_group, group, choice, frozenset(done)) for group in groups]
+    stop, lock = Event(), Lock()
+    with Journal(folder) as journal, ThreadPoolExecutor(_WORKERS) as pool:
+
+        def keep(made: Sample) -> None:
+            with lock:
+                journal.append([made])
+                done[made.key] = made
+                progress(len(done), total)
+
+        pending = [pool.submit(_run_group, group, choice, known, keep, stop) for group in groups]
         try:
             for future in as_completed(pending):
-                made = future.result()
-                done.update({sample.key: sample for sample in made})
-                file.write(lines_of(made))
-                file.flush()
-                progress(len(done), total)
-        except BaseException:
+                future.result()
+        except BaseException:  # Ctrl-C, too: what is finished is kept, and nothing else is begun
+            stop.set()
             for future in pending:
                 future.cancel()
             raise
     return finish(folder, done)
 
 
+@contextmanager
+def writing(folder: Path, advice: str = "") -> Generator[None]:
+    """Turn an `OSError` of what is written to *folder* into a `UsageError` of one line."""
+    try:
+        yield
+    except OSError as problem:
+        raise UsageError(f"{problem.filename or folder}: {problem.strerror or problem}{advice}") from None
+
+
+class Journal:
+    """Appends samples to a run's file, each complete on disk or not there; a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / SAMPLES
+        with writing(self._path):
+            self._file = self._path.open("ab", buffering=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def append(self, samples: Iterable[Sample]) -> None:
+        """Write samples. Raises `UsageError`."""
+        data = lines_of(samples).encode()
+        with writing(self._path, ": finished samples are kept, free some space and continue with --resume"):
+            before = os.fstat(self._file.fileno()).st_size
+            try:
+                while data:
+                    data = data[self._file.write(data) or 0 :]
+            except OSError:  # no half a line, to which another thread would append
+                with suppress(OSError):
+                    os.ftruncate(self._file.fileno(), before)
+                raise
+
+
 def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
     """Make a folder the one of this run, and return the samples that it has. Raises `UsageError`."""
-    folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(description, indent=1) + "\n"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     known = _known(folder, text, resume=resume)
-    write_text(text, folder / RUN)
-    write_samples(known, folder / SAMPLES)  # without half a line, to which the next would be appended
+    with writing(folder):
+        write_text(text, folder / RUN)
+        write_samples(known, folder / SAMPLES)  # without half a line, to which the next would be appended
     return {sample.key: sample for sample in known}
 
 
 def finish(folder: Path, done: Mapping[Key, Sample]) -> list[Sample]:
     """Write all samples of a run in one order, and return them."""
     samples = in_order(done.values())
-    write_samples(samples, folder / SAMPLES)
+    with writing(folder):
+        write_samples(samples, folder / SAMPLES)
     return samples
 
 
@@ -141,37 +189,44 @@ def recipes() -> list[str]:
     return [recipe.command for recipe in render("lro-6400", OFFLOADED)]
 
 
-def _tasks(family: str, n: int, limit: int | None) -> Sequence[Any]:
+def _tasks(family: str, n: int, limit: int | None) -> Sequence[Task]:
     return tasks(family, n)[:limit]
 
 
-def _run_group(group: Group, choice: Choice, done: frozenset[Any]) -> list[Sample]:
-    samples: list[Sample] = []
+def _run_group(group: Group, choice: Choice, done: frozenset[Key], keep: Callable[[Sample], None], stop: Event) -> None:
+    pending = list(_pending(group, choice, done))
+    if not pending:
+        return
     library = recipes()
     with Session(group.conditions[0].name, group.n) as session:
         tools = [tool_text(tool) for tool in session.tools]
-        for condition in group.conditions:
-            for family in condition.families:
-                for agent in choice.agents:
-                    for place, task in enumerate(_tasks(family, group.n, choice.limit)):
-                        if (agent, condition.name, group.n, family, task.id) not in done:
-                            # The plan is the same for all tasks of a family, so one tells how many messages it takes.
-                            beyond = agent == "oracle" and place == 0
-                            samples.append(
-                                converse(condition, task, agent, tools, session.call, library, beyond_limits=beyond)
-                            )
-    return samples
+        for condition, agent, task, beyond in pending:
+            if stop.is_set():
+                return
+            keep(converse(condition, task, agent, tools, session.call, library, beyond_limits=beyond))
+
+
+def _pending(group: Group, choice: Choice, done: frozenset[Key]) -> Iterator[tuple[Condition, str, Task, bool]]:
+    """What is left to do: condition, agent, task, and whether the plan is carried out beyond the limits."""
+    for condition in group.conditions:
+        for family in condition.families:
+            for agent in choice.agents:
+                for place, task in enumerate(_tasks(family, group.n, choice.limit)):
+                    if (agent, condition.name, group.n, family, task.id) not in done:
+                        # The plan is the same for all tasks of a family, so one tells how many messages it takes.
+                        yield condition, agent, task, agent == "oracle" and place == 0
 
 
 def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
-    """The samples that are there already."""
-    if not (folder / RUN).exists():
+    """The samples that are there already; a run that has none, as after a wrong key, may be replaced by any other."""
+    samples = folder / SAMPLES
+    if not (folder / RUN).exists() or not samples.exists() or not samples.stat().st_size:
         return []
     if not resume:
         raise UsageError(f"{folder} has a run in it: continue it with --resume, or choose another folder")
     if (folder / RUN).read_bytes() != description.encode():
         raise UsageError(f"{folder} has another run in it (see {RUN}), which cannot be resumed by this one")
     try:
-        return read_samples(folder / SAMPLES) if (folder / SAMPLES).exists() else []
-    except ValueError as problem:
+        return read_samples(samples)
+    except (ValueError, OSError) as problem:
         raise UsageError(str(problem)) from None

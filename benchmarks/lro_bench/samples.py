@@ -66,6 +66,8 @@ class Sample:
     """Queries of the file by class."""
     cost: float | None = None
     """Dollars, where Inspect knows the model's prices."""
+    least_turns: int | None = None
+    """Requests that the plan would need without a limit; the oracle's only."""
     least_messages: int | None = None
     """Messages that the plan would need without a limit; the oracle's only."""
     least_context: int | None = None

@@ -78,6 +78,16 @@ def tasks(family: str, n: int) -> tuple[Task, ...]:
     return _tasks(family, n)
 
 
+def fewer_tasks(n: int) -> list[str]:
+    """Families that have fewer than fifteen tasks at a size, with the reason, as sentences."""
+    return [
+        f"{family} has {found} tasks, not {TASKS}: the corpus has no more whose answers differ enough (at most "
+        f"{_MOST_REPEATS} tasks share one)"
+        for family in FAMILIES
+        if (found := len(tasks(family, n))) < TASKS
+    ]
+
+
 def answer_by_python(task: Task, records: Iterable[Record]) -> str:
     """The answer from these records, which need not be all of the corpus."""
     return FAMILIES[task.family].evaluate(records, task.facts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,9 +13,10 @@ from threading import Thread
 
 import pytest
 
-from lro_bench.models import ScriptedModel, run_model
+from lro_bench.models import ModelError, ScriptedModel, run_model
 from lro_bench.report import report_of
 from lro_bench.run import Choice, run
+from lro_bench.samples import read_samples
 from lro_conformance.cli.main import main
 
 CONDITIONS = ("E1/LRO", "E1/Inline")
@@ -33,7 +36,7 @@ def test_a_scripted_model_gives_the_samples_of_the_scripted_agent(tmp_path: Path
         [json.loads(line) for line in (f / "samples.jsonl").read_text().splitlines()] for f in (one, other)
     )
     for sample in (*first, *second):
-        for key in ("agent", "least_messages", "least_context"):
+        for key in ("agent", "least_turns", "least_messages", "least_context"):
             del sample[key]
     assert first == second
     cells = [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([one]).cells]
@@ -66,6 +69,73 @@ def test_a_model_that_fails_ends_in_one_line_and_loses_no_finished_sample(
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert main([*call, "--resume"]) == 0
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_a_sample_that_fails_does_not_end_those_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = ScriptedModel.__call__
+    asked: list[str] = []
+
+    def refuse_the_first(self: ScriptedModel, messages, *rest: object):
+        question = messages[1].text
+        if not asked or question == asked[0]:
+            asked.append(question)
+            raise ConnectionError("no credit")
+        return answer(self, messages, *rest)
+
+    monkeypatch.setattr(ScriptedModel, "__call__", refuse_the_first)
+    choice = Choice(("E3/Recipe",), (50,), (MODEL,), limit=4)
+    counts: list[int] = []
+    with pytest.raises(ModelError, match=r"no credit'\) \(3 of 8 samples are kept: continue with --resume"):
+        run_model(
+            choice,
+            MODEL,
+            tmp_path,
+            sandbox=None,
+            resume=False,
+            progress=lambda done, total: counts.append(done),
+            say=quiet,
+        )
+    assert counts == [0, 1, 2, 3, 3]
+    assert len(read_samples(tmp_path / "samples.jsonl")) == 3
+
+
+def test_an_interrupted_model_run_keeps_finished_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ScriptedModel.__call__
+
+    def interrupt_later(self: ScriptedModel, messages, *rest: object):
+        if "varied" in str(self._batch.family):
+            os.kill(os.getpid(), signal.SIGINT)
+        return answer(self, messages, *rest)
+
+    words = ["bench", "run", "--model", MODEL, "--condition", "E3/Recipe", "-n", "50", "--limit", "1"]
+    call = [*words, "-o", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(ScriptedModel, "__call__", interrupt_later)
+        assert main(call) == 130
+    assert capsys.readouterr().err.splitlines()[-1].endswith("continue with --resume")
+    assert len(read_samples(tmp_path / "samples.jsonl")) == 1
+    assert main([*call, "--resume"]) == 0
+    assert len(read_samples(tmp_path / "samples.jsonl")) == 2
+
+
+def test_the_logs_alone_give_the_table_of_the_report(tmp_path: Path) -> None:
+    from inspect_ai.log import read_eval_log
+
+    choice = Choice(("E1/LRO", "E1/Summary"), (50,), ("mockllm/typical",), limit=2)
+    run_model(choice, "mockllm/typical", tmp_path, sandbox=None, resume=False, progress=quiet, say=quiet)
+    cells = {(c.condition, c.family): (c.tasks, c.correct, c.total_tokens) for c in report_of([tmp_path]).cells}
+    read: dict[tuple[str, str], tuple[int, int, float]] = {}
+    for path in (tmp_path / "logs").glob("*.eval"):
+        log = read_eval_log(str(path))
+        assert log.eval.metadata is not None
+        assert log.samples is not None
+        right = [sample.scores["exact_answer"].value == "C" for sample in log.samples if sample.scores]
+        tokens = [sum(usage.total_tokens for usage in sample.model_usage.values()) for sample in log.samples]
+        key = log.eval.metadata["condition"], log.eval.metadata["family"]
+        read[key] = len(log.samples), sum(right), sum(tokens) / len(tokens)
+    assert read == cells
 
 
 class Refusing(BaseHTTPRequestHandler):

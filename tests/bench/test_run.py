@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +16,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lro_bench.conditions import conditions, pairs
+from lro_bench.conditions import chosen_conditions, conditions, pairs
 from lro_bench.queries import classify
 from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
-from lro_bench.run import Choice, recipes, run
+from lro_bench.run import Choice, Journal, recipes, run
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
+from lro_conformance.errors import UsageError
 from lro_spec.schema.bundled import json_schema
 from tests.support.browser import browser, visit  # noqa: F401
+from tests.support.paths import ROOT
 from tests.support.pictures import VIEWS, assert_looks_as_it_did
 
 CHOICE = Choice(tuple(conditions()), (50,), ("oracle", "constant", "random"), limit=2)
@@ -54,6 +62,31 @@ def test_the_ablation_changes_the_descriptor_only() -> None:
     assert len(prompts) == len(tools) == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("E2/C1", ("E2/C1",)),
+        ("C1", ("E2/C1", "E4/C1")),
+        ("E3", ("E3/Recipe", "E3/NoRecipe")),
+        ("claude code", ("today/Claude Code",)),
+        ("e1/lro", ("E1/LRO",)),
+    ],
+)
+def test_a_condition_is_chosen_by_its_name_or_a_part_of_it(given: str, names: tuple[str, ...]) -> None:
+    assert chosen_conditions([given, *names]) == names
+
+
+def test_the_conditions_are_listed_by_the_command_and_the_names_of_the_documents_are_among_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "run", "--list"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.partition("  ")[0] for line in shown] == list(conditions())
+    page = (ROOT / "docs/bench.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`((?:E\d|E2g|control|today)/[^`]+)`", page)) <= set(conditions())
+    assert not re.search(r"(?<!/)\bC[1-5]\b(?!`)", page)
+
+
 # Agents
 
 
@@ -74,6 +107,8 @@ def test_a_limit_makes_a_condition_unreachable_and_says_how_many_messages_it_tak
     assert inline is not None
     assert inline.unreachable is not None
     assert (inline.unreachable.why, inline.unreachable.least_messages) == ("messages", 2 + 1 + 40 + 1)
+    assert inline.unreachable.least_turns == 2  # all pages in one
+    assert str(inline.unreachable) == "unreachable: takes 44 messages in 2 turns"
     assert inline.stops == {"messages": 1}
     free = report.cell("typical", "control/Inline open", "id_lookup/paper", 200)
     assert free is not None
@@ -170,6 +205,48 @@ def test_no_sample_is_counted_twice(folder: Path, capsys: pytest.CaptureFixture[
     assert "another folder has, too" in capsys.readouterr().err
 
 
+def test_a_sample_that_stands_twice_or_is_of_another_run_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = (folder / "samples.jsonl").read_text(encoding="utf-8")
+    first = json.loads(samples.partition("\n")[0])
+    (tmp_path / "run.json").write_bytes((folder / "run.json").read_bytes())
+    for added, told in ((first, "has a sample twice"), ({**first, "agent": "m"}, "m is none of its agents")):
+        (tmp_path / "samples.jsonl").write_text(f"{samples}{json.dumps(added)}\n", encoding="utf-8")
+        assert main(["bench", "report", str(tmp_path)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{tmp_path / 'samples.jsonl'}: " in line
+        assert told in line
+
+
+def test_runs_of_other_tasks_are_not_compared(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = ["run", "--agent", "typical", "--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
+    assert main(["bench", *other]) == 0
+    assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 0
+    changed = (
+        (tmp_path / "run.json")
+        .read_text(encoding="utf-8")
+        .replace('"id_lookup/paper/50": "', '"id_lookup/paper/50": "x')
+    )
+    (tmp_path / "run.json").write_text(changed, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "its families are not those of the other runs (id_lookup/paper/50)" in line
+
+
+@pytest.mark.parametrize("text", ["", "5", "[]", "{}", '{"format": "x"}', "\udcff", "[" * 100_000])
+def test_a_description_that_is_none_is_refused_in_one_line(
+    text: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (tmp_path / "samples.jsonl").write_bytes((folder / "samples.jsonl").read_bytes())
+    assert main(["bench", "report", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path / "run.json") in line
+    assert main(["bench", "run", "--resume", "-o", str(tmp_path)]) == 2
+
+
 @pytest.mark.parametrize("command", ["run --agent constant --condition E3 -n 50 --limit 1", "report {folder}"])
 def test_a_folder_that_cannot_be_made_is_named(
     command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -178,6 +255,103 @@ def test_a_folder_that_cannot_be_made_is_named(
     assert main(["bench", *command.format(folder=folder).split(), "-o", str(tmp_path / "file" / "x")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert str(tmp_path / "file") in line
+
+
+def test_what_is_given_twice_is_run_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = "--agent constant --agent constant -n 50 -n 50 --condition E3/Recipe --condition recipe --limit 1"
+    assert main(["bench", "run", *twice.split(), "-o", str(tmp_path)]) == 0
+    assert f"{tmp_path}: 2 samples" in capsys.readouterr().out
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["sizes"] == [50]
+
+
+def test_a_run_that_is_interrupted_keeps_each_finished_sample_and_is_resumed(tmp_path: Path) -> None:
+    words = "bench run --agent oracle --condition E1 --condition E2 -n 50 -n 200"
+    command = [sys.executable, "-m", "lro_conformance", *words.split(), "-o"]
+    with subprocess.Popen([*command, str(tmp_path / "one")], stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(600):
+            time.sleep(0.05)
+            if (tmp_path / "one" / "samples.jsonl").exists() and (tmp_path / "one" / "samples.jsonl").stat().st_size:
+                break
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1].endswith("continue with --resume")
+    kept = read_samples(tmp_path / "one" / "samples.jsonl")
+    assert 0 < len(kept) < 600
+    assert main([*words.split(), "--resume", "-o", str(tmp_path / "one")]) == 0
+    assert main([*words.split(), "-o", str(tmp_path / "two")]) == 0
+    texts = [(tmp_path / name / "samples.jsonl").read_bytes() for name in ("one", "two")]
+    assert texts[0] == texts[1]
+
+
+def test_a_full_disk_ends_in_one_line_and_keeps_finished_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append = Journal.append
+
+    def fill(self: Journal, samples: Any) -> None:
+        if self._path.stat().st_size:
+            self._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115
+        append(self, samples)
+
+    words = ["bench", "run", "--agent", "constant", "--condition", "E3", "-n", "50", "-o", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", fill)
+        assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "samples.jsonl: No space left on device: finished samples are kept" in line
+    assert len(read_samples(tmp_path / "samples.jsonl")) == 1
+    assert main([*words, "--resume"]) == 0
+
+
+def test_a_write_that_fails_midway_leaves_no_half_a_line(folder: Path, tmp_path: Path) -> None:
+    first, second = read_samples(folder / "samples.jsonl")[:2]
+    with Journal(tmp_path) as journal:
+        journal.append([first])
+        size = (tmp_path / "samples.jsonl").stat().st_size
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, limits[1]))
+        try:
+            with pytest.raises(UsageError, match=r"samples\.jsonl: File too large: finished samples are kept"):
+                journal.append([second])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        journal.append([second])
+    assert read_samples(tmp_path / "samples.jsonl") == [first, second]
+
+
+@pytest.mark.parametrize("words", ["paper", "paper --json -", "run --list"])
+def test_a_reader_that_goes_away_is_handled_as_by_the_other_commands(words: str) -> None:
+    command = [sys.executable, "-m", "lro_conformance", "bench", *words.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 141
+    assert b"Traceback" not in said
+
+
+def test_fewer_tasks_than_fifteen_have_a_reason(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "missing has 14 tasks, not 15"
+    assert main(["bench", "corpora"]) == 0
+    assert why in capsys.readouterr().out
+    assert why in to_markdown(report_of([folder]))
+    assert why in to_html(report_of([folder]))
+    assert "14" in (ROOT / "docs/bench.md").read_text(encoding="utf-8")
+
+
+def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path) -> None:
+    words = ["--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
+    assert main(["bench", "run", "--model", "nobody/nothing", *words]) == 3
+    assert main(["bench", "run", "--agent", "constant", *words]) == 0
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Usage: lro bench")
+    assert "(lro bench --help)" not in shown.out + shown.err
 
 
 def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +364,9 @@ def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["run", "--condition", "E9"], "expected an experiment"),
+        (["run", "--condition", "E9"], "there is no such condition; near are E4"),
+        (["run", "--condition", "lro shel"], "near are LRO shell"),
+        (["run", "--condition", "x"], "lro bench run --list shows all"),
         (["run", "-n", "7"], "expected one of 50, 200, 500, 5000"),
         (["run", "--model", "mockllm/x"], "mockllm/oracle"),
         (["run", "--model", "a/b", "--agent", "oracle"], "exclude each other"),

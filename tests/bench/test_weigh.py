@@ -15,16 +15,18 @@ import jsonschema
 import pytest
 
 from lro_bench.ceilings import CEILINGS
+from lro_bench.weigh import register
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
-from lro_bench.weigh.report import to_html, to_markdown
+from lro_bench.weigh.report import COLUMNS, explained, legend, text_lines, to_html, to_markdown
 from lro_bench.weigh.weighing import Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
 from tests.support.bench import independent_encoding
 from tests.support.browser import browser  # noqa: F401
 from tests.support.pictures import VIEWS, assert_looks_as_it_did
+from tests.tools.bench_pages import REGISTER
 
 ODD = [sys.executable, str(Path(__file__).with_name("odd_server.py"))]
 
@@ -95,6 +97,23 @@ def test_a_server_that_does_not_start_gives_no_verdict(capsys: pytest.CaptureFix
     assert "it is not on the PATH" in capsys.readouterr().out
 
 
+def test_a_server_that_never_answered_has_no_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "weights.json"
+    dead = [sys.executable, "-c", "import sys; sys.stderr.write('no ' * 100 + 'more'); sys.exit(3)"]
+    files = [f"--{form}={tmp_path / form}" for form in ("markdown", "html")]
+    assert main(["weigh", "--json", str(report), *files, "--", *dead]) == 3
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("unnamed server: nothing was weighed: initialize: the server exited with code 3")
+    assert line.endswith("…)")
+    told = json.loads(report.read_text(encoding="utf-8"))
+    jsonschema.validate(told, json_schema("weights"))
+    assert (told["server"]["name"], told["tools"], told["calls"]) == (None, None, [])
+    for form in ("markdown", "html"):
+        text = (tmp_path / form).read_text(encoding="utf-8")
+        assert "nothing was weighed" in text
+        assert " tokens" not in text
+
+
 @pytest.mark.parametrize(
     "result",
     [
@@ -155,7 +174,8 @@ def test_figures_are_those_of_an_independent_count(weights: Weights) -> None:
     assert (row.weight.records, row.weight.fields) == (3000, ["id", "name", "note"])
     assert row.weight.descriptor_tokens is not None
     assert row.weight.descriptor_tokens < 2000
-    assert weights.tools_tokens_proxied > weights.tools_tokens
+    assert weights.tools is not None
+    assert weights.tools.tokens_proxied > weights.tools.tokens
 
 
 def test_a_server_that_cuts_itself_is_noticed(weights: Weights) -> None:
@@ -256,6 +276,77 @@ def test_a_report_that_was_changed_by_hand_is_refused_before_anything_is_called(
     assert str(report) in line
 
 
+@pytest.mark.parametrize("failure", ["", "it died"])
+def test_a_report_without_any_weight_is_no_baseline(
+    failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "weights.json"
+    calls = [{"tool": "table", "arguments": {}, "weight": None}]
+    report.write_text(json.dumps({"format": "lro-weights/1", "failure": failure, "calls": calls}), encoding="utf-8")
+    assert main(["weigh", "--against", str(report), "--", *ODD]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{report}: has no weight to compare with, make another one with --json" in line
+    assert failure in line
+
+
+def test_results_that_the_earlier_report_lacks_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, calls = tmp_path / "weights.json", tmp_path / "calls.yaml"
+    calls.write_text("calls: [{tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--json", str(report), "--", *ODD]) == 0
+    calls.write_text("calls: [{tool: truncated}, {tool: table}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(calls), "--against", str(report), "--", *ODD]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "1 of 1 results have grown by no more than a tenth; not in it, and not compared: table {}" in last
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "html"])
+def test_a_full_disk_is_told_as_by_the_other_commands(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "calls.yaml").write_text("calls: [{tool: truncated}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(tmp_path / "calls.yaml"), f"--{form}", "/dev/full", "--", *ODD]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == f"lro: --{form} /dev/full: No space left on device: name another file"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--only memory -- server", "--only is for --register"),
+        ("--cache x -- server", "--cache is for --register"),
+        ("--register x --json y", "leave out a report file"),
+        ("--register x --calls y", "leave out --calls"),
+        ("--register x -- server", "leave out a server"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    words: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["weigh", *words.split()]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+def test_each_column_and_each_word_in_it_is_explained(weights: Weights) -> None:
+    entries = [name for name, _ in explained(COLUMNS)]
+    assert {word for name in entries for word in name.split(", ")} == {*COLUMNS, "(file)", "(cut)"} - {"tool"}
+    for name in entries:
+        assert f"*{name}*: " in to_markdown(weights)
+        assert any(line.strip().startswith(f"{name}: ") for line in text_lines(weights))
+    page = to_html(weights)
+    assert all(rule.rule in page for name, rule in CEILINGS.items() if name != "none")
+    told = {word for name, _ in explained(register.COLUMNS) for word in name.split(", ")}
+    assert set(register.COLUMNS) - told == {"server", "version", "call", "reason"}
+
+
+@pytest.mark.parametrize("listed", ["[]", '"none"'])
+def test_a_server_without_tools_is_told_so(listed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = Path(ODD[1]).read_text(encoding="utf-8").replace('{"tools": TOOLS}', f'{{"tools": {listed}}}')
+    (tmp_path / "server.py").write_text(source, encoding="utf-8")
+    assert main(["weigh", "--", sys.executable, str(tmp_path / "server.py")]) == 3
+    assert "no result was weighed: the server lists no tools" in capsys.readouterr().err
+
+
 def test_a_report_that_cannot_be_written_is_told_before_anything_is_called(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -277,6 +368,15 @@ def test_the_register_has_pinned_versions_of_at_least_twelve_servers() -> None:
     assert len(entries()) >= 12
     for entry in entries().values():
         assert ("==" if entry.ecosystem == "pypi" else "@") in entry.package[1:], entry.name
+
+
+def test_the_page_of_the_register_has_its_servers_and_the_legend_of_today() -> None:
+    page = REGISTER.read_text(encoding="utf-8")
+    assert "\n".join(legend(register.COLUMNS)) in page
+    assert all(
+        f"| {entry.ecosystem} {entry.package.replace('==', '@').rpartition('@')[0]} |" in page
+        for entry in entries().values()
+    )
 
 
 def test_the_files_of_the_register_are_the_same_each_time(tmp_path: Path) -> None:

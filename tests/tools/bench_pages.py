@@ -24,7 +24,7 @@ def paper_page() -> str:
     """The page of the recomputed paper."""
     title, _, rest = to_markdown(compare(published())).partition("\n")
     lead = (
-        "What `lro bench paper` prints: each published figure beside what follows from the paper's own formulae and "
+        "What `lro bench paper -v` prints: each published figure beside what follows from the paper's own formulae and "
         "tables. *measured here* is a measurement of our implementation or corpus, not a verdict. How to read "
         "it: [What offloading buys](bench.md)."
     )

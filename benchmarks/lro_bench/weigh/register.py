@@ -28,6 +28,10 @@ from lro_conformance.errors import UsageError
 from lro_conformance.report.sanitize import one_line
 
 FORMAT = "lro-register/1"
+COLUMNS = (
+    *("server", "version", "call", "tokens", "bytes", "twice", "form", "cut by itself", "Claude Code", "Codex"),
+    *("deepagents", "LRO", "+ query", "reason"),
+)
 INSTALL_S = 300
 CALL_S = 90.0
 
@@ -317,11 +321,7 @@ def _make_repository(folder: Path) -> None:
 
 def to_markdown(found: Sequence[Weighed]) -> str:
     """The register as Markdown: a row for each call, and one for each server that was skipped."""
-    columns = ("server", "version", "call", "tokens", "bytes", "twice", "form", "cut by itself", "Claude Code", "Codex")
-    lines = [
-        f"| {' | '.join((*columns, 'deepagents', 'LRO', '+ query', 'reason'))} |",
-        f"|{'---|' * (len(columns) + 4)}",
-    ]
+    lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
     for one in found:
         package, _, version = one.entry.package.replace("==", "@").rpartition("@")
         name = f"{one.entry.ecosystem} {package}"
@@ -335,7 +335,7 @@ def to_markdown(found: Sequence[Weighed]) -> str:
             lines.append(_line([name, version, tool, tokens, size, twice, form, cut, *rest, row.reason]))
     digests = [f"- `{one.entry.package}`: `{one.digest}`" for one in found if one.digest]
     return "\n".join(
-        [*lines, "", *legend(), "", "Digests of the packages, as their registries state them:", "", *digests, ""]
+        [*lines, "", *legend(COLUMNS), "", "Digests of the packages, as their registries state them:", "", *digests, ""]
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lro_bench.ceilings import CEILINGS
@@ -12,9 +11,12 @@ from lro_bench.svg import bar
 from lro_bench.templates import page
 from lro_bench.weigh.measure import QUERY_RECORDS, Weight, compact
 from lro_bench.weigh.weighing import Row, Weights
+from lro_conformance.report.formats.json import dump
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.version import version
 
+CLIENTS = ("claude-code", "codex", "deepagents")
+"""Clients that have a column; the pages and the JSON have all of `CEILINGS`."""
 COLUMNS = (
     "tool",
     "tokens",
@@ -29,20 +31,38 @@ COLUMNS = (
     "LRO",
     "+ query",
 )
+LEGEND = {
+    "tokens": "text and structured content together, by o200k",
+    "cl100k": "the same by cl100k",
+    "chars/4": "the same as characters ÷ 4",
+    "bytes": "of the line that carried the result",
+    "twice": "text and structured content hold the same, so that it is sent twice",
+    "form": "what the result looks like",
+    "cut by itself": "the word by which the server says that its result is not all",
+    "Claude Code, Codex, deepagents": "tokens that the client leaves of the structured content, or else of the text",
+    "(file)": "the rest lies in a file",
+    "(cut)": "the rest is lost",
+    "LRO": "tokens of the descriptor in its place; inline: the result is below the threshold; itself: the server has "
+    "offloaded it",
+    "+ query": f"the descriptor and a query that prints {QUERY_RECORDS} records, with its output",
+}
+"""Meaning of the columns and of the words in them."""
 
 
 def to_json(weights: Weights) -> str:
     """The report as JSON (schemas/weights.schema.json)."""
-    return json.dumps(weights.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    return dump(weights.to_dict())
 
 
 def facts(weights: Weights) -> str:
-    """A sentence on the server and its tools."""
-    growth = weights.tools_tokens_proxied - weights.tools_tokens
+    """A sentence on the server and its tools, or on why nothing was weighed."""
     name = f"{one_line(weights.server, 80) or 'unnamed server'} {one_line(weights.version, 40)}".strip()
+    if weights.tools is None:
+        return f"{name}: nothing was weighed: {one_line(weights.failure, 500)}"
+    growth = weights.tools.tokens_proxied - weights.tools.tokens
     return (
-        f"{name}: {weights.tools} tools, which take "
-        f"{weights.tools_tokens:,} tokens of every conversation ({growth:+,} behind lro proxy). Threshold: "
+        f"{name}: {weights.tools.count} tools, which take "
+        f"{weights.tools.tokens:,} tokens of every conversation ({growth:+,} behind lro proxy). Threshold: "
         f"{weights.threshold:,} tokens."
     )
 
@@ -87,7 +107,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{weight.reply_bytes:,}",
         "yes" if weight.duplication == "both" else "",
         weight.form,
-        *(shown(name) for name in ("claude-code", "codex", "deepagents")),
+        *(shown(name) for name in CLIENTS),
         "itself" if weight.is_offloaded else descriptor,
         query,
     )
@@ -96,11 +116,9 @@ def cells(row: Row) -> tuple[str, ...]:
 def text_lines(weights: Weights) -> Iterator[str]:
     """The report for a terminal or a pipe."""
     yield facts(weights)
-    if weights.failure:
-        yield f"nothing was weighed: {one_line(weights.failure, 500)}"
     weighed = [row for row in weights.rows if row.weight is not None]
     if weighed:
-        table = [COLUMNS, *(cells(row) for row in weighed)]
+        table = [COLUMNS, *(tuple(map(one_line, cells(row))) for row in weighed)]
         widths = [min(28, max(len(line[place]) for line in table)) for place in range(len(COLUMNS))]
         left = (0, 6)
         for line in table:
@@ -109,6 +127,7 @@ def text_lines(weights: Weights) -> Iterator[str]:
                 for place, (cell, width) in enumerate(zip(line, widths, strict=True))
             ]
             yield "  ".join(padded).rstrip()
+        yield from ("", *(f"  {name}: {text}" for name, text in explained(COLUMNS)), f"  {client_rules(CLIENTS)}", "")
     for row in weights.rows:
         if row.reason:
             yield f"{one_line(row.tool, 60)}: {one_line(row.reason, 400)}"
@@ -117,28 +136,29 @@ def text_lines(weights: Weights) -> Iterator[str]:
 def to_markdown(weights: Weights) -> str:
     """The report as Markdown."""
     lines = [f"# Weights of {_cell(weights.server or 'the server')}", "", _cell(facts(weights)), ""]
-    if weights.failure:
-        lines += [f"Nothing was weighed: {_cell(weights.failure)}", ""]
-    lines += [f"| {' | '.join(COLUMNS)} | reason |", f"|{'---|' * (len(COLUMNS) + 1)}"]
-    lines += [f"| {' | '.join(map(_cell, (*cells(row), row.reason)))} |" for row in weights.rows]
-    lines += ["", *legend(), ""]
+    if weights.rows:
+        lines += [f"| {' | '.join(COLUMNS)} | reason |", f"|{'---|' * (len(COLUMNS) + 1)}"]
+        lines += [f"| {' | '.join(map(_cell, (*cells(row), row.reason)))} |" for row in weights.rows]
+        lines += ["", *legend(COLUMNS), ""]
     return "\n".join(lines)
 
 
-def legend() -> list[str]:
-    """Explanation of the columns."""
-    rules = "; ".join(
-        f"{CEILINGS[name].title}: {CEILINGS[name].rule}" for name in ("claude-code", "codex", "deepagents")
-    )
-    columns = (
-        "*tokens*: text and structured content by o200k. *twice*: both hold the same. *LRO*: the descriptor in its "
-        f"place, or inline below the threshold. *+ query*: with a query that prints {QUERY_RECORDS} records."
-    )
-    return [
-        columns,
-        "",
-        f"Clients are their published rules applied to the result, none of them was run. {rules}.",
-    ]
+def explained(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The entries of `LEGEND` for a table with these columns."""
+    for name, text in LEGEND.items():
+        if name.startswith("(") or set(name.split(", ")) & set(columns):
+            yield name, text
+
+
+def legend(columns: Sequence[str]) -> list[str]:
+    """Explanation of the columns of a table, as paragraphs of Markdown."""
+    return [" ".join(f"*{name}*: {text}." for name, text in explained(columns)), "", client_rules(CLIENTS)]
+
+
+def client_rules(names: Sequence[str]) -> str:
+    """Sentences on what the clients of these names do."""
+    rules = "; ".join(f"{CEILINGS[name].title}: {CEILINGS[name].rule}" for name in names)
+    return f"Clients are their published rules applied to the result, none of them was run. {rules}."
 
 
 def to_html(weights: Weights) -> str:
@@ -166,8 +186,9 @@ def to_html(weights: Weights) -> str:
         server=one_line(weights.server, 100) or "a server",
         command=one_line(shlex.join(weights.command), 300),
         facts=facts(weights),
-        failure=one_line(weights.failure, 600),
+        is_failed=weights.tools is None,
         rows=rows,
+        rules=client_rules([name for name in CEILINGS if name != "none"]),
         version=version(),
     )
 

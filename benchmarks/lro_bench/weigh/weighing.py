@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from lro_bench.tokens import count
 from lro_bench.weigh.calls import ToolCall, read_only_calls
-from lro_bench.weigh.measure import THRESHOLD, Weight, compact, weigh_result
+from lro_bench.weigh.measure import THRESHOLD, Weight, compact, text_blocks, weigh_result
+from lro_conformance.report.sanitize import one_line
 from lro_conformance.version import version
 from lro_conformance.wire.reaper import Reaper
 from lro_conformance.wire.reply import Reply
@@ -38,17 +39,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolList:
+    """The tools that a server lists."""
+
+    count: int
+    tokens: int
+    """Tokens of tools/list by o200k."""
+    tokens_proxied: int
+    """The same once `lro proxy` has widened the output schemas."""
+
+
+@dataclass(frozen=True, slots=True)
 class Weights:
     """The weights of a server."""
 
     server: str
+    """The name that it gives itself; empty if it gave none."""
     version: str
     command: tuple[str, ...]
-    tools: int
-    tools_tokens: int
-    """Tokens of tools/list by o200k."""
-    tools_tokens_proxied: int
-    """The same once `lro proxy` has widened the output schemas."""
+    tools: ToolList | None
+    """None if it did not list its tools."""
     threshold: int
     rows: tuple[Row, ...]
     failure: str = ""
@@ -59,9 +69,9 @@ class Weights:
         return {
             "format": FORMAT,
             "suite": {"name": "lro-spec", "version": version()},
-            "server": {"name": self.server, "version": self.version, "command": list(self.command)},
+            "server": {"name": self.server or None, "version": self.version or None, "command": list(self.command)},
             "threshold_tokens": self.threshold,
-            "tools": {"count": self.tools, "tokens": self.tools_tokens, "tokens_proxied": self.tools_tokens_proxied},
+            "tools": None if self.tools is None else asdict(self.tools),
             "failure": self.failure,
             "calls": [
                 {
@@ -108,14 +118,11 @@ def weigh(
             listed, reply = server.list_tools()
             failure = "" if reply.ok else _reason(reply)
         info = server.server_info
-        before, after = _tools_tokens(listed)
         whole = Weights(
             str(info.get("name", "")),
             str(info.get("version", "")),
             tuple(command),
-            len(listed),
-            before,
-            after,
+            None if failure else _tool_list(listed),
             threshold,
             (),
         )
@@ -136,7 +143,7 @@ def weigh(
                 if broken:
                     rows.append(Row(call.tool, call.arguments, call.title, None, broken))
                     continue
-            say(f"{call.tool} {compact(call.arguments)[:80]}")
+            say(one_line(f"{call.tool} {compact(call.arguments)}", 120))
             row, usable = _row(server, call, threshold)
             rows.append(row)
         return replace(whole, rows=tuple(rows))
@@ -155,10 +162,10 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bo
         reason = f"asked for input ({', '.join(dict.fromkeys(asked))})" + (f"; {reason}" if reason else "")
     result = as_object(reply.result)
     if reply.ok and result.get("isError") is True:
-        text = " ".join(" ".join(_texts(result)).split())
-        reason = reason or f"the tool reported an error: {text[:200]}"
+        text = " ".join(" ".join(text_blocks(result)).split())
+        reason = reason or f"the tool reported an error: {one_line(text, 200)}"
     elif reply.ok and not isinstance(reply.result, dict):
-        reason = reason or f"the result is no object, got {compact(reply.result)[:80]}"
+        reason = reason or f"the result is no object, got {one_line(compact(reply.result), 80)}"
     elif reply.ok:
         weight = weigh_result(result, len(reply.raw or b""), call.tool, threshold)
     server.transcript.cut_answers()
@@ -170,27 +177,21 @@ def _requests_of(server: ServerProcess) -> list[str]:
     return [a.detail.removesuffix(" was refused") for a in server.transcript.anomalies if a.kind == "server-request"]
 
 
-def _texts(result: Mapping[str, Any]) -> list[str]:
-    from lro_bench.weigh.measure import text_blocks
-
-    return text_blocks(result)
-
-
 def _reason(reply: Reply) -> str:
     """Reason why a reply is no result; empty if it is one."""
     if reply.failure is not None:
         last = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
-        return " ".join([reply.failure.detail, *(f"(stderr: {line.strip()[:200]})" for line in last)])
+        return " ".join([reply.failure.detail, *(f"(stderr: {one_line(line.strip(), 200)})" for line in last)])
     if reply.error is not None:
         return f"the server answered with an error: {as_object(reply.error).get('message', reply.error)}"
     return ""
 
 
-def _tools_tokens(listed: list[dict[str, Any]]) -> tuple[int, int]:
+def _tool_list(listed: list[dict[str, Any]]) -> ToolList:
     copied = cast("dict[str, Any]", {"tools": [dict(tool) for tool in listed]})
     before = count(compact(copied))
     widen_tools(copied)
-    return before, count(compact(copied))
+    return ToolList(len(listed), before, count(compact(copied)))
 
 
 def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
@@ -206,20 +207,43 @@ def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
     for key, tokens in found.items():
         if type(tokens) is not int or tokens < 0:
             raise ValueError(f"{key}: expected a number of tokens, got {tokens!r}")
+    if not found:
+        failure = report.get("failure")
+        why = f" (then: {failure})" if failure else ""
+        raise ValueError(f"has no weight to compare with, make another one with --json{why}")
     return found
 
 
-def regressions(now: Weights, earlier: Mapping[str, int]) -> list[str]:
-    """Each result of `earlier_tokens` that is more than a tenth larger, or has no weight any more, as a sentence."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Results of now beside those of an earlier report."""
+
+    worse: tuple[str, ...]
+    """A sentence for each result that is more than a tenth larger, or has no weight any more."""
+    results: int
+    """Results that the earlier report has."""
+    new: tuple[str, ...]
+    """Results that it does not have, which are therefore not compared."""
+
+    def __str__(self) -> str:
+        """A sentence for all of it."""
+        same = self.results - len(self.worse)
+        new = f"; not in it, and not compared: {', '.join(one_line(key, 60) for key in self.new)}" if self.new else ""
+        return f"{same} of {self.results} results have grown by no more than a tenth{new}"
+
+
+def compared(now: Weights, earlier: Mapping[str, int]) -> Compared:
+    """Compare with the result of `earlier_tokens`."""
     rows = {row.key: row for row in now.rows}
-    found: list[str] = []
+    worse: list[str] = []
     for key, tokens in earlier.items():
-        row = rows.get(key)
+        row, call = rows.get(key), one_line(key, 120)
         if row is None or row.weight is None:
             reason = row.reason if row is not None else "this call was not made"
-            found.append(f"weighed before, not now: {key}: {reason}")
+            worse.append(f"weighed before, not now: {call}: {reason}")
         elif row.weight.tokens["o200k"] > (1 + GROWTH) * tokens:
-            found.append(
-                f"grown by more than a tenth: {key}: {tokens:,} tokens before, {row.weight.tokens['o200k']:,} now"
+            worse.append(
+                f"grown by more than a tenth: {call}: {tokens:,} tokens before, {row.weight.tokens['o200k']:,} now"
             )
-    return found
+    new = tuple(key for key, row in rows.items() if row.weight is not None and key not in earlier)
+    return Compared(tuple(worse), len(earlier), new)

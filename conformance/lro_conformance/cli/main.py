@@ -59,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as ending:
         return ending.exit_code
+    except click.exceptions.NoArgsIsHelpError as problem:  # lro vectors, lro bench: as lro itself
+        click.echo(problem.format_message())
+        return EXIT_USAGE
     except click.ClickException as problem:
         return _report_mistake(problem)
     except (KeyboardInterrupt, click.Abort):

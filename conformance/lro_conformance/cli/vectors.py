@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,20 @@ import click
 
 from lro_conformance.cli.options import known_edition
 from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.report.outputs import Form, Outputs, form_options
 
 if TYPE_CHECKING:
     from lro_conformance.vectors.model import Corpus
+
+FORMS = (
+    Form(
+        "json",
+        "Write the results as JSON. Here and below, - is standard output.",
+        (("", "results:as_json"),),
+        package="lro_conformance.vectors",
+    ),
+    Form("junit", "Write them as JUnit XML.", (("", "results:to_junit"),), package="lro_conformance.vectors"),
+)
 
 _edition = click.option("--edition", "edition_name", metavar="E", help="Edition whose vectors are meant.")
 _chapters = click.option("--chapter", "chapters", multiple=True, metavar="C", help="Only this chapter; repeatable.")
@@ -80,8 +92,7 @@ def export(
     metavar="S",
     help="Seconds for an answer (10).",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="F", help="Write the results as JSON.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="F", help="Write them as JUnit XML.")
+@form_options(FORMS)
 @click.option("-v", "--verbose", is_flag=True, help="Show every requirement.")
 def run(
     command: tuple[str, ...],
@@ -90,9 +101,8 @@ def run(
     kinds: tuple[str, ...],
     folder: Path | None,
     timeout_s: float,
-    json_file: Path | None,
-    junit_file: Path | None,
     verbose: bool,
+    outputs: Outputs,
 ) -> int:
     """Put the vectors to an implementation by its adapter, and report by requirement.
 
@@ -105,20 +115,16 @@ def run(
 
     edition = known_edition(edition_name)
     corpus = _chosen(folder, edition, chapters, kinds)
-    for path in filter(None, (json_file, junit_file)):
-        if path.is_dir() or not path.absolute().parent.is_dir():  # not after minutes of work
-            raise UsageError(f"{path} cannot be written: expected a file in a folder that exists")
+    outputs.check()
     try:
         answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
     except AdapterError as problem:
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
     found = rendering.judged(answers, corpus, edition)
-    for path, render in ((json_file, rendering.as_json), (junit_file, rendering.to_junit)):
-        if path is not None:
-            path.write_text(render(found), encoding="utf-8")
+    outputs.write(found)
     for line in rendering.text(found, verbose=verbose):
-        click.echo(line)
+        click.echo(line, file=sys.stderr if outputs.uses_stdout else sys.stdout)
     return found.exit_code
 
 

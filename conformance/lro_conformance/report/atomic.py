@@ -26,12 +26,18 @@ def check_target(path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write *text* as UTF-8 to *path* in one step. Raises `OSError`."""
+    """Write *text* as UTF-8 to *path* in one step. Raises `OSError` with *path* as its file name."""
     data = text.encode()
-    if _is_special(path):  # /dev/stdout, a named pipe: renaming over one would replace it
-        path.write_bytes(data)
-        return
-    target = real(path)
+    try:
+        if _is_special(path):  # /dev/stdout, a named pipe: renaming over one would replace it
+            path.write_bytes(data)
+        else:
+            _replace(real(path), data)
+    except OSError as problem:  # not of the partial file, which nobody knows, nor without a name, as /dev/full
+        raise type(problem)(problem.errno, problem.strerror, str(path)) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
     partial = _partial(target)
     try:
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:

@@ -40,10 +40,11 @@ class Form:
     """The option, without dashes."""
     help: str
     renderers: tuple[tuple[str, str], ...]
-    """Pairs of a file name ending and the ``module:function``, relative to `formats`, that renders such a file. With
+    """Pairs of a file name ending and the ``module:function``, relative to `package`, that renders such a file. With
     several pairs, the name must have one of the endings; standard output gets the first."""
     argument: str = ""
     """Attribute of `Outputs` that is the second argument of the function; empty if it has none."""
+    package: str = f"{__package__}.formats"
 
     def renderer(self, target: str) -> Callable[..., str]:
         """The function that renders a file of this name. Raises `UsageError` if the name has no known ending."""
@@ -54,7 +55,7 @@ class Form:
             endings = " or ".join(ending for ending, _ in self.renderers)
             raise UsageError(f"--{self.name} {target}: expected a name that ends with {endings}")
         module, _, function = names[0].partition(":")
-        return getattr(import_module(f".{module}", f"{__package__}.formats"), function)
+        return getattr(import_module(f".{module}", self.package), function)
 
 
 FORMS = (
@@ -142,7 +143,7 @@ class Outputs:
                 _attempt(output, lambda path: check_target(path))
 
     def write(self, report: Any) -> None:
-        """Write a report, or a comparison if the forms are those of `lro compare`, to all files.
+        """Write to all files what the renderers of their forms take: a report, a comparison, weights.
 
         If a file cannot be written, the others are written nevertheless; then raises `UsageError` for the first.
         """
@@ -236,4 +237,4 @@ def _attempt(output: Output, act: Callable[[Path], None]) -> None:
     try:
         act(Path(output.target))
     except OSError as problem:
-        raise UsageError(f"{output.option}: {problem}") from None
+        raise UsageError(f"{output.option}: {problem.strerror or problem}: name another file") from None

@@ -219,7 +219,9 @@ def test_an_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["no/such/folder/r.json", "."])
 def test_results_that_cannot_be_written_are_a_usage_error(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*DECISIONS, "--json", path, "--", "true"]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"lro: --json {path}: ")
+    assert line.endswith(": name another file")
 
 
 def test_a_file_that_the_index_does_not_list_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
