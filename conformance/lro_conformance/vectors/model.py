@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -185,7 +186,8 @@ def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
     value = {
         "format": "lro-vectors/2",
         "version": corpus.version,
-        "vectors": len(corpus.vectors),
+        "count": len(corpus.vectors),
+        "editions": dict(Counter(edition for v in corpus.vectors for edition in v.editions)),
         "digest": digest_of(texts),
         "files": files,
         "not_covered": dict(corpus.not_covered),
