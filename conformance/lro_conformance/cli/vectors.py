@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lro_conformance.cli.options import known_edition
-from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from lro_conformance.vectors.model import Corpus
@@ -100,25 +102,29 @@ def run(
     stdout with {"answer": …}. Exit code: 0 all answers are as expected, 1 one is not, 2 the call is wrong, 3 the
     adapter gave no answers.
     """
+    from lro_conformance.report.atomic import check_target, write_text
     from lro_conformance.vectors import results as rendering
     from lro_conformance.vectors.adapter import AdapterError, ask
 
     edition = known_edition(edition_name)
     corpus = _chosen(folder, edition, chapters, kinds)
-    for path in filter(None, (json_file, junit_file)):
-        if path.is_dir() or not path.absolute().parent.is_dir():  # not after minutes of work
-            raise UsageError(f"{path} cannot be written: expected a file in a folder that exists")
+    outputs = [
+        (path, render) for path, render in ((json_file, rendering.as_json), (junit_file, rendering.to_junit)) if path
+    ]
+    if json_file is not None and json_file == junit_file:
+        raise UsageError("--json and --junit would overwrite each other")
+    for path, _ in outputs:  # not after minutes of work
+        _attempt(partial(check_target, path), path)
     try:
         answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
     except AdapterError as problem:
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
     found = rendering.judged(answers, corpus, edition)
-    for path, render in ((json_file, rendering.as_json), (junit_file, rendering.to_junit)):
-        if path is not None:
-            path.write_text(render(found), encoding="utf-8")
     for line in rendering.text(found, verbose=verbose):
         click.echo(line)
+    for path, render in outputs:
+        _attempt(partial(write_text, render(found), path), path)
     return found.exit_code
 
 
@@ -128,18 +134,21 @@ def run(
 def check(folder: Path, verbose: bool) -> int:
     """Judge vectors of your own: does the suite give the answers that they expect, in each of their editions?
 
-    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors.
+    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors, 3 only an implementation can
+    answer them.
     """
     from lro_conformance.vectors.answers import UnansweredError, answer
     from lro_conformance.vectors.match import mismatch
     from lro_conformance.vectors.model import load
 
     wrong = judged = 0
+    unanswered = set[str]()
     for vector in load(folder).vectors:
         for edition in vector.editions:
             try:
                 problem = mismatch(vector.expect, answer(vector.kind, vector.input, edition))
             except UnansweredError as reason:
+                unanswered.add(vector.id)
                 if verbose:
                     click.echo(f"not judged  {vector.id}: {reason}")
                 continue
@@ -149,8 +158,9 @@ def check(folder: Path, verbose: bool) -> int:
             if problem is not None:
                 wrong += 1
                 click.echo(f"WRONG       {vector.id}, {edition}: {problem}")
-    click.echo(f"{judged} expected answers judged, {wrong} of them wrong")
-    return int(bool(wrong))
+    more = f"; {len(unanswered)} vectors only an implementation can answer (-v lists them)" if unanswered else ""
+    click.echo(f"{judged} expected answers judged, {wrong} of them wrong{more}")
+    return 1 if wrong else EXIT_OK if judged else EXIT_NO_VERDICT
 
 
 def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:
@@ -166,5 +176,16 @@ def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...],
                 raise UsageError(f"no {name} {one!r}: expected one of {', '.join(known)}")
     chosen = whole.select(edition=edition, chapters=chapters, kinds=kinds)
     if not chosen.vectors:
-        raise UsageError("no vector has this edition, chapter and kind: `lro vectors list` shows all")
+        others = whole.select(chapters=chapters, kinds=kinds)
+        editions = ", ".join(dict.fromkeys(e for v in others.vectors for e in v.editions)) or "none"
+        raise UsageError(
+            f"no vector of edition {edition or 'any'} has this chapter and kind; editions that do: {editions}"
+        )
     return chosen
+
+
+def _attempt(write: Callable[[], None], path: Path) -> None:
+    try:
+        write()
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror or problem}") from None
