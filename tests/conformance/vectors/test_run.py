@@ -80,6 +80,27 @@ def test_every_known_mistake_is_named(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "FAIL decision.above-6400" not in said
 
 
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("decision", "'\\ud800\\0\\x1b[31m'"), ("write", "{'descriptor': {}, 'file': '\\ud800'}")],
+)
+def test_half_of_a_surrogate_pair_is_a_wrong_answer(
+    kind: str, answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--json", str(tmp_path / "r.json"), "--junit", str(tmp_path / "r.xml")]
+    command = adapter(tmp_path, f"reply({answer})")
+    assert main(["vectors", "run", "--kind", kind, *files, "--", *command]) == 1
+    assert capsys.readouterr().err == ""
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["requirements"]
+    ElementTree.parse(tmp_path / "r.xml")
+
+
+def test_a_failure_shows_the_question(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main([*DECISIONS, "--", *adapter(tmp_path, "reply('maybe')")]) == 1
+    said = capsys.readouterr().out
+    assert '     input: {"estimated_tokens": 6400, "settings": {"threshold_tokens": 6400}}\n' in said
+
+
 def test_kinds_that_an_adapter_lacks_are_not_observed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     body = "refuse(-32601, 'no')"
     assert main([*DECISIONS, "-v", "--", *adapter(tmp_path, body)]) == 3
