@@ -47,6 +47,8 @@ def staged(path: str) -> str | None:
         return TOP[path]
     if path == "docs/README.md":
         return "index.md"
+    if chapter := re.fullmatch(r"conformance/vectors/(\w+)\.json", path):
+        return f"reference/vectors/{chapter[1]}.md"
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if found := re.fullmatch(r"schemas/(\w+)\.schema\.json", path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lro_conformance.cli.options import known_edition
-from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, UsageError
 from lro_conformance.report.outputs import Form, Outputs, form_options
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def run(
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
     found = rendering.judged(answers, corpus, edition)
-    outputs.write(found)
     for line in rendering.text(found, verbose=verbose):
         click.echo(line, file=sys.stderr if outputs.uses_stdout else sys.stdout)
+    outputs.write(found)
     return found.exit_code
 
 
@@ -134,18 +134,21 @@ def run(
 def check(folder: Path, verbose: bool) -> int:
     """Judge vectors of your own: does the suite give the answers that they expect, in each of their editions?
 
-    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors.
+    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors, 3 only an implementation can
+    answer them.
     """
     from lro_conformance.vectors.answers import UnansweredError, answer
     from lro_conformance.vectors.match import mismatch
     from lro_conformance.vectors.model import load
 
     wrong = judged = 0
+    unanswered = set[str]()
     for vector in load(folder).vectors:
         for edition in vector.editions:
             try:
                 problem = mismatch(vector.expect, answer(vector.kind, vector.input, edition))
             except UnansweredError as reason:
+                unanswered.add(vector.id)
                 if verbose:
                     click.echo(f"not judged  {vector.id}: {reason}")
                 continue
@@ -155,8 +158,9 @@ def check(folder: Path, verbose: bool) -> int:
             if problem is not None:
                 wrong += 1
                 click.echo(f"WRONG       {vector.id}, {edition}: {problem}")
-    click.echo(f"{judged} expected answers judged, {wrong} of them wrong")
-    return int(bool(wrong))
+    more = f"; {len(unanswered)} vectors only an implementation can answer (-v lists them)" if unanswered else ""
+    click.echo(f"{judged} expected answers judged, {wrong} of them wrong{more}")
+    return 1 if wrong else EXIT_OK if judged else EXIT_NO_VERDICT
 
 
 def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:
@@ -172,5 +176,9 @@ def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...],
                 raise UsageError(f"no {name} {one!r}: expected one of {', '.join(known)}")
     chosen = whole.select(edition=edition, chapters=chapters, kinds=kinds)
     if not chosen.vectors:
-        raise UsageError("no vector has this edition, chapter and kind: `lro vectors list` shows all")
+        others = whole.select(chapters=chapters, kinds=kinds)
+        editions = ", ".join(dict.fromkeys(e for v in others.vectors for e in v.editions)) or "none"
+        raise UsageError(
+            f"no vector of edition {edition or 'any'} has this chapter and kind; editions that do: {editions}"
+        )
     return chosen

@@ -296,4 +296,6 @@ def written(answered: object) -> tuple[object, bytes] | None:
         return None
     have = cast("dict[str, Any]", answered)
     data = have.get("file")
-    return (have["descriptor"], data.encode()) if isinstance(data, str) and "descriptor" in have else None
+    if not isinstance(data, str) or "descriptor" not in have:
+        return None
+    return have["descriptor"], data.encode("utf-8", "surrogatepass")  # half of a pair is no UTF-8, as validation tells

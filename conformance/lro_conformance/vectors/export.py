@@ -32,9 +32,11 @@ def contents(corpus: Corpus, edition: str | None = None) -> dict[str, bytes]:
 
 
 def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
-    value, ids = json.loads(data), {v.id for v in corpus.vectors}
+    value = json.loads(data)
     value["edition"] = edition or value["edition"]
-    value["known_failures"] = {id: why for id, why in value["known_failures"].items() if id in ids}
+    mine = corpus.select(edition=value["edition"]).vectors
+    known = {v.id for v in mine} | {v.kind for v in mine}
+    value["exceptions"] = {name: why for name, why in value["exceptions"].items() if name in known}
     return (json.dumps(value, indent=2) + "\n").encode()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -129,6 +130,8 @@ def load(path: Path | None = None) -> Corpus:
         not_covered = {id: str(why) for id, why in as_record(index.get("not_covered")).items()}
         if isinstance(listed := index.get("files"), list):
             named = [as_record(one).get("name") for one in cast("list[object]", listed)]
+            if not named or not all(isinstance(name, str) for name in named):
+                raise UsageError(f"{root / INDEX}: expected `files` to be a list with the name of each file of vectors")
             files = [root / str(name) for name in named]
             if missing := [path.name for path in files if not path.is_file()]:
                 raise UsageError(f"{root / INDEX} lists {missing[0]}, which is not there")
@@ -144,8 +147,10 @@ def load(path: Path | None = None) -> Corpus:
 def _read(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise UsageError(f"{path}: {problem}") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+    except (ValueError, RecursionError) as problem:
+        raise UsageError(f"{path}: no JSON that can be read: {problem}") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path}: expected a JSON object")
     return cast("dict[str, Any]", value)
@@ -185,7 +190,8 @@ def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
     value = {
         "format": "lro-vectors/2",
         "version": corpus.version,
-        "vectors": len(corpus.vectors),
+        "count": len(corpus.vectors),
+        "editions": dict(Counter(edition for v in corpus.vectors for edition in v.editions)),
         "digest": digest_of(texts),
         "files": files,
         "not_covered": dict(corpus.not_covered),

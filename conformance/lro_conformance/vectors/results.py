@@ -31,7 +31,7 @@ class Result:
 
     @property
     def lines(self) -> Iterator[str]:
-        """The problems, and the reason for the expected answer."""
+        """The problems, the reason for the expected answer, and the question."""
         for problem in self.problems:
             yield f"{problem.requirement}: {problem.text}"
             if problem.requirement != self.vector.requirements[0]:
@@ -39,6 +39,7 @@ class Result:
         if self.mistake:
             yield f"mistake: {self.mistake}"
         yield f"why: {self.vector.why}"
+        yield f"input: {json.dumps(self.vector.input, ensure_ascii=False)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def as_json(results: Results) -> str:
             for r in results.results
         ],
     }
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(value, indent=1) + "\n"  # in ASCII: an answer may have half of a surrogate pair
 
 
 def to_junit(results: Results) -> str:
@@ -174,6 +175,8 @@ def to_junit(results: Results) -> str:
                     for one in r.failed
                 )
             elif r.verdict == "not-observed":
-                ElementTree.SubElement(case, "skipped", message="no vector of this requirement was answered")
+                ElementTree.SubElement(
+                    case, "skipped", message="no vector of this requirement was answered as expected"
+                )
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -76,6 +78,27 @@ def test_every_known_mistake_is_named(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "why: Only an estimate greater than the threshold is offloaded." in said
     assert "mistake: It was compared by >=" in said
     assert "FAIL decision.above-6400" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("decision", "'\\ud800\\0\\x1b[31m'"), ("write", "{'descriptor': {}, 'file': '\\ud800'}")],
+)
+def test_half_of_a_surrogate_pair_is_a_wrong_answer(
+    kind: str, answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--json", str(tmp_path / "r.json"), "--junit", str(tmp_path / "r.xml")]
+    command = adapter(tmp_path, f"reply({answer})")
+    assert main(["vectors", "run", "--kind", kind, *files, "--", *command]) == 1
+    assert capsys.readouterr().err == ""
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["requirements"]
+    ElementTree.parse(tmp_path / "r.xml")
+
+
+def test_a_failure_shows_the_question(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main([*DECISIONS, "--", *adapter(tmp_path, "reply('maybe')")]) == 1
+    said = capsys.readouterr().out
+    assert '     input: {"estimated_tokens": 6400, "settings": {"threshold_tokens": 6400}}\n' in said
 
 
 def test_kinds_that_an_adapter_lacks_are_not_observed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -165,6 +188,8 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("text", "says"),
     [
         ("", "Expecting value"),
+        ("[" * 100_000, "no JSON that can be read"),
+        ("\udcff", "no JSON that can be read"),
         ("[]", "expected a JSON object"),
         ('{"format": "lro-vectors/3", "chapter": "x", "vectors": []}', "lro schema vectors"),
         ('{"format": "lro-vectors/2", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
@@ -173,9 +198,31 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_files_that_are_no_vectors_are_a_usage_error(
     text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "mine.json").write_text(text)
+    (tmp_path / "mine.json").write_text(text, errors="surrogateescape")
     assert main(["vectors", "check", str(tmp_path)]) == 2
-    assert says in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert says in said
+    assert str(tmp_path / "mine.json") in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("files", ["[]", "[1]", '[{"name": 3}]', "[{}]"])
+def test_an_index_without_names_of_files_is_a_usage_error(
+    files: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Judging nothing would be green."""
+    assert main(["vectors", "export", str(tmp_path), "--chapter", "cleanup"]) == 0
+    (tmp_path / "index.json").write_text(f'{{"files": {files}}}')
+    assert main(["vectors", "check", str(tmp_path)]) == 2
+    assert "expected `files` to be a list" in capsys.readouterr().err
+
+
+def test_vectors_that_only_an_implementation_can_answer_are_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["vectors", "export", str(tmp_path), "--kind", "write"]) == 0
+    assert main(["vectors", "check", str(tmp_path)]) == 3
+    assert "0 expected answers judged" in capsys.readouterr().out
 
 
 def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +253,8 @@ def test_exceptions_of_an_export_are_of_its_edition_and_vectors(tmp_path: Path) 
     for path in tmp_path.glob("runners/*/exceptions.json"):
         exceptions = json.loads(path.read_text(encoding="utf-8"))
         assert exceptions["edition"] == "lro-1600"
-        assert exceptions["known_failures"].keys() <= ids
+        assert {name for name in exceptions["exceptions"] if "." in name} <= ids
+        assert "mapping" not in exceptions["exceptions"]
 
 
 def test_an_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
@@ -222,6 +270,43 @@ def test_results_that_cannot_be_written_are_a_usage_error(path: str, capsys: pyt
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"lro: --json {path}: ")
     assert line.endswith(": name another file")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_results_that_meet_a_full_disk_are_still_printed(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DECISIONS, option, "/dev/full", "--", *SUITE]) == 2
+    said = capsys.readouterr()
+    assert "vectors as expected" in said.out
+    assert said.err == f"lro: {option} /dev/full: No space left on device: name another file\n"
+
+
+def test_an_edition_without_such_vectors_is_told_with_those_that_have_some(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "list", "--edition", "lro-paper", "--chapter", "proxy"]) == 2
+    assert capsys.readouterr().err.endswith("editions that do: lro-6400\n")
+
+
+def test_an_interrupt_ends_the_adapter_and_is_one_line(tmp_path: Path) -> None:
+    body = "open(sys.argv[0] + '.pid', 'w').write(str(__import__('os').getpid()))\ntime.sleep(300)"
+    command = adapter(tmp_path, body)
+    pid = Path(command[1] + ".pid")
+    program = [sys.executable, "-c", "import sys; from lro_conformance.cli.main import main; sys.exit(main())"]
+    run = subprocess.Popen(
+        [*program, *DECISIONS, "--timeout", "60", "--", *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for _ in range(300):
+        if pid.exists() and pid.read_text():
+            break
+        time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert said == "lro: interrupted\n"
+    state = Path(f"/proc/{pid.read_text()}/stat")
+    assert not state.exists() or state.read_text().split(") ")[1][0] == "Z"
 
 
 def test_a_file_that_the_index_does_not_list_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

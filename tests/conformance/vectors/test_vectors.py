@@ -21,6 +21,7 @@ from tests.tools.vectors.coverage import NOT_COVERED, uncovered
 
 CORPUS = load()
 VECTORS = CORPUS.vectors
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
 IN_FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.json"))}
 
 
@@ -104,13 +105,45 @@ def test_digest_is_that_of_the_files() -> None:
 
 
 def test_lengths_of_runners_are_as_documented() -> None:
-    text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"node:test, (\d+) lines\), pytest \((\d+)\), Rust \((\d+)\) and Go \((\d+)\)", text)
-    names = ("typescript/vectors.test.ts", "pytest/test_vectors.py", "rust/tests/vectors.rs", "go/vectors_test.go")
+    shown = re.search(
+        r"node:test, (\d+) lines\), pytest \((\d+)\), Rust \((\d+)\) and Go \((\d+)\).*?\((\d+) and (\d+) lines\)",
+        README,
+        re.DOTALL,
+    )
+    runners = ("typescript/vectors.test.ts", "pytest/test_vectors.py", "rust/tests/vectors.rs", "go/vectors_test.go")
+    names = (*runners, "rust/tests/format/mod.rs", "go/format_test.go")
     lengths = [len((FOLDER / "runners" / name).read_text(encoding="utf-8").splitlines()) for name in names]
     assert shown is not None
     assert list(map(int, shown.groups())) == lengths
-    assert max(lengths[:2]) <= 60
+    assert max(lengths[:4]) <= 70
+
+
+def test_the_format_is_documented_with_every_field_of_every_kind() -> None:
+    table = README.partition("### Fields")[2].partition("## Rules")[0]
+    rows = [line for line in (README.partition("## Kinds")[2]).splitlines() if line.startswith("|")]
+    for v in VECTORS:
+        about = "".join(
+            row for row in rows if f"`{v.kind}`" in row.split("|")[1] or row.split("|")[1].strip() in ("", "all")
+        )
+        assert [name for name in v.input if f"`{name}`" not in about] == [], v.id
+        settings = v.input.get("settings", {})
+        assert [name for name in settings if f"`{name}`" not in table] == [], v.id
+
+
+def test_numbers_of_vectors_are_as_documented() -> None:
+    editions = json.loads(IN_FILES[INDEX])["editions"]
+    assert {e: sum(e in v.editions for v in VECTORS) for e in editions} == editions
+    text = " ".join(README.split())
+    by_edition = [f"{n} are of `{e}`" if n == 875 else f"{n} of `{e}`" for e, n in editions.items()]
+    assert [
+        words
+        for words in (f"Of the {len(VECTORS)} vectors", f"vectors: {len(VECTORS)}", *by_edition)
+        if words not in text
+    ] == []
+
+
+def test_every_chapter_has_a_link_in_the_documents() -> None:
+    assert [name for name in CORPUS.chapters if f"[{name}]({name}.json)" not in README] == []
 
 
 def test_size_is_that_of_a_wheel_without_an_extra() -> None:

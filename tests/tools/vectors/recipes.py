@@ -60,6 +60,10 @@ ABOUT = {
 }
 
 
+ORDERED = {"LRO-REC-04", "LRO-REC-09"}
+"""Recipes whose output is one sorted list."""
+
+
 def _recipes() -> Iterator[Any]:
     seen: set[tuple[str, str]] = set()
     for edition, facts in EDITIONS.items():
@@ -99,7 +103,10 @@ def _one(id: str, about: str, program: str, slurp: bool, raw: bool, records: Seq
     if not evaluate(number, records, literal=word, edition=edition, detail=detail).met_by(values):
         raise ValueError(f"{id}: jq's output is not that of the independent evaluation: {json.dumps(values)[:300]}")
     question: dict[str, Any] = {"program": program, "slurp": slurp, "raw": raw, "lines": lines}
-    return vector(id, about, question, one_of(output), (requirement,), edition=edition)
+    mistake = None
+    if requirement in ORDERED and (reverse := [values[::-1]]) != output:
+        mistake = (reverse, "The order is the reverse.")
+    return vector(id, about, question, one_of(output), (requirement,), edition=edition, mistake=mistake)
 
 
 # --- quoting
@@ -170,8 +177,9 @@ def spellings(path: str) -> list[str]:
 
 def _quoting() -> Iterator[Any]:
     for slug, path in PATHS.items():
-        yield partial(vector, f"quoting.path-{slug}", f"the path {path!r} as one word", {"path": path}, one_of(*spellings(path)), (HOSTILE, REAL),
-                      "In a command the path is one word and nothing else, whatever characters it has.")  # fmt: skip
+        mistake = None if path in spellings(path) else (path, "The path is not quoted.")
+        yield partial(vector, f"quoting.path-{slug}", f"the path {path!r} as one word", {"path": path}, one_of(*spellings(path)), (HOSTILE, REAL), mistake=mistake,
+                      why="In a command the path is one word and nothing else, whatever characters it has.")  # fmt: skip
     for slug, (command, stages, why) in COMMANDS.items():
         wanted = "refused" if stages is None else stages
         yield partial(vector, f"quoting.command-{slug}", f"the command {command!r}", {"command": command}, one_of(wanted), (WELL_FORMED, HOSTILE), why or "The words are those of a POSIX shell.")  # fmt: skip

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from lro_conformance.analysis.warnings import FAILED_WORDS, SHORT_WORDS
+from lro_conformance.vectors.answers import answer
 from lro_spec.editions import EDITIONS
 from lro_spec.filenames import file_name, parse_file_name
 from lro_spec.tokens import honest_estimates, wide_characters
@@ -242,6 +243,16 @@ def _fallbacks() -> Iterator[Any]:
         ("quota", memories(10, 120), 100, "Disk quota exceeded", 1, 3),
         ("too-many-open-files", memories(10, 160), 200, "Too many open files", 1, 5),
     ]  # fmt: skip
+    mistakes: dict[str, tuple[dict[str, Any], str]] = {
+        "disk-full": ({"is_error": True}, "The failed write failed the call."),
+        "permission-denied": ({"records": 8}, "All records were returned, whatever they weigh."),
+        "read-only": ({"warning": None}, "There is no warning."),
+        "file-too-large": ({"event": None}, "The failure was not announced."),
+        "folder-gone": (
+            {"file_path": f"/out/atlatl-recall-{ULID}.jsonl"},
+            "A path was returned to a file that does not exist.",
+        ),
+    }
     for slug, records, threshold, error, low, high in rows:
         question = {"records": records, "error": error, "settings": {"threshold_tokens": threshold}}
         counts = [f"{kept} of {len(records)}" for kept in range(low, high + 1)]
@@ -257,9 +268,21 @@ def _fallbacks() -> Iterator[Any]:
             f"The operation succeeded although the file could not be written: whole records, at most {high} of {len(records)}, "
             f"that fit within {threshold} tokens, with a warning, and no path to a file that does not exist."
         )
+        mistake = None
+        if slug in mistakes:
+            changes, reason = mistakes[slug]
+            right = cast("dict[str, Any]", answer("fallback", question, "lro-6400"))
+            mistake = ({**right, **changes}, reason)
         about = f"{error}: {len(records)} records at a threshold of {threshold}"
         yield partial(
-            vector, f"fallback.{slug}", about, question, expect, (FITS, SUCCEEDS, WARNS, ANNOUNCES, NO_FILE), why
+            vector,
+            f"fallback.{slug}",
+            about,
+            question,
+            expect,
+            (FITS, SUCCEEDS, WARNS, ANNOUNCES, NO_FILE),
+            why,
+            mistake=mistake,
         )
 
 

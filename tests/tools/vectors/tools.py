@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -356,6 +356,26 @@ ALL_OF_IT = (
 )  # fmt: skip
 
 
+MISTAKES: dict[str, tuple[str, Any, str]] = {
+    "one-record": (
+        "/header/estimated_tokens",
+        97,
+        "The estimate is that of the file with its header, not the one that decided.",
+    ),
+    "default-recall": ("/header/detail", "medium", "The default of an injection was taken."),
+    "default-inject": ("/header/detail", "light", "The default of a recall was taken."),
+    "query-with-quotes": ("/header/query", 'say \\"keys\\"\\n\\\\ 🧭', "The query was escaped twice."),
+    "title-line-feed": ("/records", [light(1, title="two lines"), light(2)], "The line feed was replaced by a space."),
+    "folder-plain": ("/descriptor/file_path", f"/tmp/atlatl-recall-{ULID}.jsonl", "The setting was ignored."),
+    "folder-deep": (
+        "/descriptor/file_path",
+        f"/srv/lro/a/b/c/recall/atlatl-recall-{ULID}.jsonl",
+        "The file is in a folder below the output directory.",
+    ),
+}
+"""By vector, the place of an answer that is wrong, the wrong value, and the mistake behind it."""
+
+
 def write(
     slug: str,
     about: str,
@@ -389,7 +409,23 @@ def write(
     written |= {f"/descriptor/summary/{name}": value for name, value in summary.items()}
     written |= {f"/header/{name}": value for name, value in header.items()}
     expect = [rule for place, value in written.items() for rule in one_of(value, at=place)]
-    return partial(vector, f"write.{slug}", about, question, expect, ids, why or "The file holds every record unchanged, and header and descriptor say what is in it.", only=True)  # fmt: skip
+    mistake = None
+    if slug in MISTAKES:
+        place, value, reason = MISTAKES[slug]
+        mistake = (_nested({**written, place: value}), reason)
+    return partial(vector, f"write.{slug}", about, question, expect, ids, why or "The file holds every record unchanged, and header and descriptor say what is in it.", only=True, mistake=mistake)  # fmt: skip
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The object that has these values at these places."""
+    whole: dict[str, Any] = {}
+    for place, value in values.items():
+        *folders, name = place.split("/")[1:]
+        inner = whole
+        for folder in folders:
+            inner = inner.setdefault(folder, {})
+        inner[name] = value
+    return whole
 
 
 def _writes() -> Iterator[Any]:
