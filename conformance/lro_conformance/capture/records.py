@@ -127,7 +127,7 @@ def is_a_page(result: Mapping[str, Any] | None) -> bool:
 
 def text_of(result: Mapping[str, Any] | None) -> str:
     """All text of a result, joined by line feeds: its text blocks or, if it has none, the embedded texts."""
-    return "\n".join(_texts(result))
+    return "\n".join(texts_of(result))
 
 
 def unwrap(record: Record) -> Record:
@@ -302,7 +302,8 @@ def is_blank(value: object) -> bool:
     return not value and not isinstance(value, (int, float))
 
 
-def _texts(result: Mapping[str, Any] | None) -> list[str]:
+def texts_of(result: Mapping[str, Any] | None) -> list[str]:
+    """The texts of a result: its text blocks or, if it has none, the embedded texts."""
     content = (result or {}).get("content")
     if not isinstance(content, list):
         return []
@@ -320,7 +321,7 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
         return
     if result.get("structuredContent") is not None:
         yield result["structuredContent"]
-    for text in _texts(result):
+    for text in texts_of(result):
         value = _known_json_in(text) if len(text) < _MOST_KNOWN else _json_in(text)
         if value is not None:
             yield value

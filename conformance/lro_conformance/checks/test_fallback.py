@@ -25,6 +25,7 @@ from lro_conformance.capture.records import (
     show,
     size,
     strings_in,
+    texts_of,
     value_at,
 )
 from lro_conformance.judging.check import check
@@ -105,7 +106,8 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         tokens = len(failing.call.text) / 4
         if tokens > TEXT_ROOM * failing.threshold + 200:
             return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
-        return "JSON that is cut off in the middle of a record" if cut_off(failing.call.text, failing.known) else None
+        is_cut_off = any(cut_off(text, failing.known) for text in texts_of(failing.call.result))
+        return "JSON that is cut off in the middle of a record" if is_cut_off else None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]

@@ -342,6 +342,16 @@ class fallback_cuts_the_text(Server):
         return self.text(f"Warning: {warning}\n{found[: 4 * self.settings.threshold]}")
 
 
+@fault("LRO-ERR-02", says="cut off", proves=2)
+class fallback_cuts_the_text_before_a_warning(Server):
+    """The JSON of everything, cut likewise, and the warning as a block of its own."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        found = self.dumps([self.at_detail(memory, call.detail) for memory in call.found])
+        texts = found[: 4 * self.settings.threshold], f"Warning: {warning}. Ask again once the folder can be written."
+        return {"content": [{"type": "text", "text": text} for text in texts]}
+
+
 @fault("LRO-ERR-03", says="warning", proves=2)
 class fallback_ends_with_a_member_that_is_no_warning(Server):
     """The last member of the list says how many memories are shown, and nothing of a failure."""
