@@ -505,10 +505,13 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if call.file.problem == OUTSIDE:
         yield f"a file is {OUTSIDE}"
         return
+    problem, mode = call.file.problem, call.file.mode
+    if mode is not None and not mode & 0o444:  # root reads it all the same
+        problem = f"mode {mode:04o}, by which nobody may read it"
     yield Judged(
-        call.file.problem is None,
+        problem is None,
         "the path of a regular, readable file",
-        f"{show(call.file.path)}: {call.file.problem}",
+        f"{show(call.file.path)}: {problem}",
     )
 
 

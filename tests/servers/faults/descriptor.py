@@ -195,6 +195,16 @@ class file_is_gone_before_the_answer(Server):
         return path
 
 
+@fault("LRO-DESC-02", says="readable file", proves=0)
+class file_may_be_written_only(Server):
+    """Mode 0200, by which only root can read it."""
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        os.chmod(path, 0o200)
+        return path
+
+
 @fault("LRO-DESC-09", says="schema", proves=0)
 class line_schema_is_no_schema(Server):
     """The type is `record`, which JSON Schema does not know."""
