@@ -115,6 +115,8 @@ class Context:
         default_factory=dict[tuple[int, str, str], frozenset[str]]
     )
     """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
+    scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
+    """Operations and queries for which scores are the memories' confidences: see `_scored_by_confidence`."""
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -196,7 +198,8 @@ def exchanges(
     ]
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
-    return Exchanges(every, replace(context, filled=_filled(every)))
+    by_confidence = _scored_by_confidence(every)
+    return Exchanges(every, replace(context, filled=_filled(every), scored_by_confidence=by_confidence))
 
 
 def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
@@ -207,6 +210,27 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
             key = (id(call.start), call.detail or "", id_of(record) or "")
             found[key] = found.get(key, frozenset()) | filled_fields([record])
     return found
+
+
+def _scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
+    """Operations and queries with several different files of which score_range is the exact range of confidences."""
+    equal: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
+    for call in (e.call for e in exchanges if e.has_file):
+        confidences = _confidences(call)
+        if confidences is not None and call.summary.get("score_range") == list(confidences):
+            equal.setdefault((call.operation, call.query), set()).add(confidences)
+    return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
+
+
+NO_CHANCE = 3
+"""Number of different ranges that are equal for a reason."""
+
+
+def _confidences(call: Call) -> tuple[float, float] | None:
+    """The least and the greatest confidence in a file; None unless all records have one."""
+    values = [as_record(record.get("provenance")).get("confidence") for record in call.filed]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
 
 
 def _seeded(found: object) -> Iterator[Exchange]:
@@ -531,6 +555,21 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     )
 
 
+def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """score_range is the range of the file's confidences, if it is for other files of the same query."""
+    call = exchange.call
+    reported = call.summary.get("score_range")
+    if (call.operation, call.query) not in context.scored_by_confidence or not _is_a_range(reported):
+        return
+    low, high = cast("list[float]", reported)
+    if exchange.has_file and (confidences := _confidences(call)) is not None:
+        yield Judged(
+            abs(low - confidences[0]) <= SCORE_ROOM and abs(high - confidences[1]) <= SCORE_ROOM,
+            f"score_range {list(confidences)}, the range of the confidences, as of other files for this query",
+            show(reported),
+        )
+
+
 SCORE_ROOM = 0.01
 """Difference by which a reported score may be rounded."""
 
@@ -758,7 +797,7 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-DESC-02": (_path,),
-    "LRO-DESC-07": (_scores,),
+    "LRO-DESC-07": (_scores, _range_of_confidences),
     "LRO-DESC-11": (_one_descriptor, _no_records),
     "LRO-DESC-12": (_no_error,),
     "LRO-DESC-13": (_no_cursor,),

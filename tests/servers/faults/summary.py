@@ -217,6 +217,15 @@ class score_range_is_in_percent(Server):
         return found and [score * 100 for score in found]
 
 
+@fault("LRO-DESC-07", says="the range of the confidences, as of other files", proves=0)
+class score_range_of_recall_is_that_of_its_first_page(Server):
+    """Of more than ten memories, only the first ten count."""
+
+    def scores(self, call: Call) -> list[float]:
+        scores = super().scores(call)
+        return scores if call.operation == "search" else scores[:10]
+
+
 @fault("LRO-DESC-08", says='not that of the call: "light"', proves=0)
 class summary_detail_is_the_default(Summarised):
     """The operation's default level, whatever was asked for."""
