@@ -116,7 +116,7 @@ class Context:
     )
     """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
-    """Operations and queries for which scores are the memories' confidences: see `_scored_by_confidence`."""
+    """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -198,7 +198,7 @@ def exchanges(
     ]
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
-    by_confidence = _scored_by_confidence(every)
+    by_confidence = scored_by_confidence(every)
     return Exchanges(every, replace(context, filled=_filled(every), scored_by_confidence=by_confidence))
 
 
@@ -212,7 +212,7 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
     return found
 
 
-def _scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
+def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
     """Operations and queries with several different files of which score_range is the exact range of confidences."""
     equal: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
     for call in (e.call for e in exchanges if e.has_file):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lro_conformance.analysis.exchanges import RULES, Context, Exchange, Judged, exchanges_of, findings
+from lro_conformance.analysis.exchanges import (
+    RULES,
+    Context,
+    Exchange,
+    Judged,
+    exchanges_of,
+    findings,
+    scored_by_confidence,
+)
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
 from lro_conformance.trials.exploration import Triple
@@ -172,10 +181,36 @@ def test_scores_in_the_file_are_judged_by_validation() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_the_paths_fault_alone() -> None:
-    unread = call(A, file=Made(problem="no such file", path="/out/x.jsonl", record_lines=[]))
+    unread = call(A, file=Made(problem="no such file", path="/out/x.jsonl", record_lines=[], mode=None))
     assert judged("LRO-DESC-02", exchange(unread)) == [False]
     others = [id for id in RULES if id not in ("LRO-DESC-02", "LRO-DESC-12", "LRO-DESC-13")]
     assert {id: judged(id, exchange(unread, inline(A))) for id in others} == {id: [] for id in others}
+
+
+@pytest.mark.parametrize(("mode", "holds"), [(0o600, True), (0o040, True), (0o200, False), (None, True)])
+def test_a_file_is_read_by_somebody_other_than_root(mode: int | None, holds: bool) -> None:
+    made = Made(problem=None, path="/out/x.jsonl", record_lines=[], mode=mode)
+    assert judged("LRO-DESC-02", exchange(call(A, file=made))) == [holds]
+
+
+def confident(*values: Any, told: Any = None, **other: Any) -> Exchange:
+    """An offloaded result with these confidences, of which score_range is the exact range unless *told*."""
+    records = [{"id": f"m{n}", "provenance": {"confidence": value}} for n, value in enumerate(values)]
+    told = [min(values), max(values)] if told is None else told
+    return exchange(call(*records, summary={"score_range": told}, **other))
+
+
+def test_scores_that_are_confidences_are_so_in_all_files_of_a_query() -> None:
+    equal = [confident(0.1), confident(0.2, 0.9), confident(0.3, 0.5)]
+    first_page = confident(0.4, 0.6, 0.95, told=[0.4, 0.6])
+    for known, told in ((equal, [False]), (equal[:2], []), ([*equal[:2], equal[0]], [])):
+        found = scored_by_confidence([*known, first_page])
+        assert judged("LRO-DESC-07", first_page, replace(context(), scored_by_confidence=found)) == told
+    known = replace(context(), scored_by_confidence=scored_by_confidence(equal))
+    assert judged("LRO-DESC-07", equal[0], known) == [True]
+    assert judged("LRO-DESC-07", confident(0.4, 0.6, told=[0.398, 0.6]), known) == [True]
+    assert judged("LRO-DESC-07", confident(0.4, 0.6, told=[0.1, 0.6], query="word"), known) == []
+    assert judged("LRO-DESC-07", exchange(call(A, summary={"score_range": [0.1, 0.6]})), known) == []
 
 
 def test_an_offloaded_result_is_no_error_and_has_no_cursor() -> None:

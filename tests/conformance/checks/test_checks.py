@@ -14,6 +14,7 @@ from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.cleanup import Cleaning, Decoy, Planted
 from lro_conformance.trials.decoys import DAY
+from lro_conformance.trials.folders import AWKWARD
 from tests.support.made import Made
 from tests.support.made_evidence import NAME, OUT, WRITTEN, call, file, judged, seen, survey
 
@@ -163,19 +164,43 @@ class TestThresholdSetting:
 class TestOutputFolder:
     NAME = "config.output_dir_setting"
 
-    @pytest.mark.parametrize("unknown", [{"output_dir": None}, {"real_output_dir": None}])
+    def judged(self, *calls: Made) -> CheckResult:
+        return judged(self.NAME, documents=Made(documents=[Made(call=one) for one in calls]))
+
+    @pytest.mark.parametrize("unknown", [{"file": None}, {"real_output_dir": None}])
     def test_that_cannot_be_set_tells_nothing(self, unknown: dict[str, Any]) -> None:
-        assert judged(self.NAME, survey=survey(call(**unknown))).verdict is Verdict.NOT_OBSERVED
+        assert self.judged(call(**unknown)).verdict is Verdict.NOT_OBSERVED
 
     def test_a_relative_path_does_not_hide_the_next(self) -> None:
         elsewhere = call(file=file("/elsewhere/a.jsonl"))
-        result = judged(self.NAME, survey=survey(call(file=file("a.jsonl")), elsewhere))
-        assert seen(result) == (Verdict.FAIL, 1)
+        assert seen(self.judged(call(file=file("a.jsonl")), elsewhere)) == (Verdict.FAIL, 1)
 
     def test_a_link_into_the_folder_is_where_it_leads(self) -> None:
-        assert judged(self.NAME, survey=survey(call(file=file("/x/a", real="/out/a")))).verdict is Verdict.PASS
-        assert judged(self.NAME, survey=survey(call(file=file("/out/a", real="/x/a")))).verdict is Verdict.FAIL
-        assert judged(self.NAME, survey=survey(call(file=file("/out/a", real=None)))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/x/a", real="/out/a"))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/out/a", real="/x/a"))).verdict is Verdict.FAIL
+        assert self.judged(call(file=file("/out/a", real=None))).verdict is Verdict.PASS
+
+
+class TestFolderOfAnyName:
+    NAME = "config.folder_may_have_any_name"
+
+    def judged(self, *awkward: Made, adjustable: bool = True) -> CheckResult:
+        known = Made(adjustable=adjustable, effective=("recall",))
+        return judged(self.NAME, survey=known, folders=Made(awkward=awkward))
+
+    def made(self, outcome: str, value: str = f"/work/{AWKWARD}", **other: Any) -> Made:
+        return call(outcome=outcome, text="[]", start=Made(env={"OUTPUT_DIR": value}), **other)
+
+    def test_what_is_inline_there_is_told(self) -> None:
+        result = self.judged(self.made("offloaded"), self.made("inline"), self.made("error"))
+        assert seen(result) == (Verdict.FAIL, 3)
+        assert self.judged(self.made("offloaded")).verdict is Verdict.PASS
+
+    def test_what_does_not_depend_on_the_name_tells_nothing(self) -> None:
+        assert self.judged(self.made("inline"), adjustable=False).verdict is Verdict.NOT_OBSERVED
+        assert self.judged(self.made("inline", "config.toml")).verdict is Verdict.NOT_OBSERVED
+        assert self.judged(self.made("inline", operation="search")).verdict is Verdict.NOT_OBSERVED
+        assert self.judged(self.made("no answer")).verdict is Verdict.NOT_OBSERVED
 
 
 class TestTemporaryFolder:
