@@ -276,7 +276,7 @@ def test_a_failure_shows_what_explains_it(runner: Runner, answers: dict[str, Any
     assert code != 0
     assert runner.passed(said) == len(VECTORS) - 1
     start = said.index(vector.about)
-    shown = said[said.rindex("\n", 0, start) - 80 : start + 700]
+    shown = said[max(0, start - 160) : start + 700]
     parts = [
         vector.id,
         vector.why,
@@ -298,7 +298,8 @@ def test_a_kind_without_a_function_is_one_line(runner: Runner, answers: dict[str
     code, said = runner(LRO_ANSWERS=written(given, tmp_path / "answers.json"))
     assert code != 0
     assert runner.passed(said) == len(given)
-    (missing,) = {line.strip() for line in said.splitlines() if "these kinds of vectors" in line and "quoting" in line}
+    lines = [line for line in said.splitlines() if not line.startswith("FAILED ")]  # which has the same, or part of it
+    (missing,) = {line.strip() for line in lines if "these kinds of vectors" in line and "quoting" in line}
     assert "injection" not in missing
     assert any("quotting" in line for line in said.splitlines())
     assert said.count("quoting.") < 10, "no line for each vector"
