@@ -353,8 +353,9 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield from _complete_by_text(exchange, context)
         return
     here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
+    is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
     if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
-        missing, added = here - there, there - here if not is_a_page(shown.result) else set[str]()
+        missing, added = here - there, set[str]() if is_part else there - here
         yield Judged(
             not missing and not added,
             f"the {len(here)} memories that the call returns inline",
@@ -362,7 +363,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             + (f"; first missing: {min(missing)}" if missing else ""),
         )
         return
-    more = is_a_page(shown.result) and len(filed.filed) > len(records)
+    more = is_part and len(filed.filed) > len(records)
     yield Judged(
         len(filed.filed) == len(records) or more,
         f"{len(records)} records, as inline",

@@ -63,7 +63,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         if paths:
             found.append(f"differs between identical calls, ignored in comparisons: {', '.join(paths)}")
         if survey.files and comparison.obstacle is not None:
-            found.append(f"{comparison.obstacle}, so files and inline results are not compared")
+            found.append(f"{comparison.obstacle} with inline results")
     if isinstance(edges, Edges):
         found += [
             f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"

@@ -345,7 +345,8 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"memory": "$memory"}
     kinds = {name: as_record(node).get("type") for name, node in properties.items()}
     arguments: dict[str, Any] = {}
-    whole = next((n for n in properties if n in _OBJECT_NAMES), None)
+    named = (*_OBJECT_NAMES, *(n for n in _FIELDS["content"] if kinds.get(n) == "object"))
+    whole = next((n for n in properties if n in named), None)
     if whole is not None:
         text, many = kinds[whole] == "string", kinds[whole] == "array"
         arguments[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"

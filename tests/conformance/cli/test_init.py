@@ -139,6 +139,8 @@ def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
     ("properties", "required", "arguments"),
     [
         ({"memory": {"type": "object"}}, [], {"memory": "$memory"}),
+        ({"note": {"type": "object"}}, [], {"note": "$memory"}),
+        ({"note": {"type": "string"}}, [], {"note": "$memory.content"}),
         (
             {"memory": {"type": "string"}, "tags": {"type": "array"}},
             [],

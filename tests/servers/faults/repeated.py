@@ -6,7 +6,7 @@ from tests.servers.faults.catalogue import fault
 from tests.servers.plain import Server
 
 
-@fault("LRO-CLN-03", says="the file was deleted", proves=1, also=("LRO-CLN-02",))
+@fault("LRO-CLN-03", says="was deleted", proves=1, also=("LRO-CLN-02",))
 class deletes_a_file_at_every_run(Server):
     """The oldest one, whether it has expired or not."""
 

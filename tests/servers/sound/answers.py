@@ -217,6 +217,15 @@ class inject_returns_xml(Server):
         return text + "\n</context>"
 
 
+@sound("it expects a file of inject to have no more than what the budget leaves inline")
+class inject_returns_records_within_its_budget(Server):
+    def inject_text(self, call: Call, budget: int) -> str:
+        kept = list(call.records)
+        while kept and self.estimate([self.dumps(kept)]) > budget:
+            kept.pop()
+        return self.dumps({"results": kept})
+
+
 @sound("it calls the words of an injection that found nothing a result that should have been offloaded")
 class injects_nothing_for_a_star(Server):
     def find(self, operation: str, query: str) -> list[Record]:
