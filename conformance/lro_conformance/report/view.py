@@ -401,7 +401,7 @@ def _outcome(report: Report) -> Iterator[Fact]:
         chosen = [r for r in report.requirements if r.checks]
         yield Fact(
             "selected",
-            f"{len(chosen)} of {len(report.requirements)} requirements, by the fewest experiments that show them; a level needs all of both",
+            f"{len(chosen)} of {len(report.requirements)} requirements, by few experiments; a level needs all of them",
             "doubtful",
         )
         yield from (_level(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
