@@ -247,6 +247,35 @@ def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.Ca
     assert main(["vectors", "run", "--vectors", str(target), "--kind", "decision", "--", *SUITE]) == 0
 
 
+@pytest.mark.parametrize("index", [None, "{}", "[", '{"format": "mine/1", "files": []}'])
+def test_a_folder_with_files_of_others_is_left_alone(
+    index: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("My project")
+    if index is not None:
+        (tmp_path / "index.json").write_text(index)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["vectors", "export", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "name a folder that is new, empty, or an earlier export" in line
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "README.md").read_text() == "My project"
+
+
+def test_an_export_replaces_an_earlier_one(tmp_path: Path) -> None:
+    """Files of vectors that the new export lacks are removed, and no other file."""
+    target = tmp_path / "v"
+    assert main(["vectors", "export", str(target)]) == 0
+    index = json.loads((target / "index.json").read_text(encoding="utf-8"))
+    index["files"] += [{"name": "../mine.json"}, {}]
+    (target / "index.json").write_text(json.dumps(index))
+    for path in (target / "mine.json", tmp_path / "mine.json"):
+        path.write_text("{}")
+    assert main(["vectors", "export", str(target), "--chapter", "threshold"]) == 0
+    assert {p.name for p in target.glob("*.json")} == {"index.json", "threshold.json", "mine.json"}
+    assert (tmp_path / "mine.json").exists()
+
+
 def test_exceptions_of_an_export_are_of_its_edition_and_vectors(tmp_path: Path) -> None:
     assert main(["vectors", "export", str(tmp_path), "--chapter", "detail", "--edition", "lro-1600"]) == 0
     ids = {v.id for v in load(tmp_path).vectors}
@@ -310,8 +339,8 @@ def test_an_interrupt_ends_the_adapter_and_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_the_index_does_not_list_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["vectors", "export", str(tmp_path), "--chapter", "cleanup"]) == 0
     assert main(["vectors", "export", str(tmp_path), "--chapter", "threshold"]) == 0
+    (tmp_path / "mine.json").write_text("no vectors")
     assert {v.chapter for v in load(tmp_path).vectors} == {"threshold"}
     (tmp_path / "threshold.json").unlink()
     assert main(["vectors", "check", str(tmp_path)]) == 2
