@@ -14,6 +14,7 @@ import pytest
 
 from lro_conformance.cli.main import main
 from lro_conformance.vectors.model import load
+from tests.support.documents import fenced
 from tests.support.paths import ROOT
 
 PLAIN = [sys.executable, str(ROOT / "tests/servers/vectors.py")]
@@ -230,7 +231,53 @@ def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.Captur
     mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
-    assert "input is not that of kind decision" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "input is not that of kind decision: it lacks 'estimated_tokens'" in said
+    assert "Error" not in said
+
+
+@pytest.mark.parametrize("wrong", [{"settings": []}, {"estimated_tokens": "many"}])
+def test_a_member_of_another_type_is_wrong(
+    wrong: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
+    mine = {
+        "format": "lro-vectors/2",
+        "chapter": "threshold",
+        "vectors": [{**one, "input": {**one["input"], **wrong}}],
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(mine))
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    assert "input is not that of kind decision: a member has another type" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "id"), [("decision", "LRO-XXX-01"), ("write", "LRO-XXX-01"), ("decision", "LRO-THR-99")]
+)
+def test_an_unknown_requirement_is_wrong(
+    kind: str, id: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = next(v for v in load().vectors if v.kind == kind).as_json()
+    one = {**one, "requirements": [*one["requirements"], id], "editions": ["lro-6400"]}
+    (tmp_path / "mine.json").write_text(
+        json.dumps({"format": "lro-vectors/2", "chapter": "threshold", "vectors": [one]})
+    )
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    assert f"this edition has no requirement {id} " in capsys.readouterr().out
+
+
+def test_the_documents_show_a_file_of_vectors_of_your_own(tmp_path: Path) -> None:
+    page = (ROOT / "docs/vectors.md").read_text(encoding="utf-8")
+    (block,) = (block for block in fenced(page, "json") if "decision.mine-equal" in block)
+    (tmp_path / "mine.json").write_text(block, encoding="utf-8")
+    assert main(["vectors", "check", str(tmp_path)]) == 0
+
+
+def test_a_folder_that_is_not_there_needs_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "check", str(tmp_path / "none")]) == 2
+    said = capsys.readouterr().err
+    assert "expected one with files of vectors (*.json)" in said
+    assert "index.json" not in said
 
 
 def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
