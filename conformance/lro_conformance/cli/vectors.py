@@ -13,7 +13,7 @@ from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, UsageError
 from lro_conformance.report.outputs import Form, Outputs, form_options
 
 if TYPE_CHECKING:
-    from lro_conformance.vectors.model import Corpus
+    from lro_conformance.vectors.model import Corpus, Vector
 
 FORMS = (
     Form(
@@ -137,8 +137,7 @@ def check(folder: Path, verbose: bool) -> int:
     Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors, 3 only an implementation can
     answer them.
     """
-    from lro_conformance.vectors.answers import UnansweredError, answer
-    from lro_conformance.vectors.match import mismatch
+    from lro_conformance.vectors.answers import UnansweredError
     from lro_conformance.vectors.model import load
 
     wrong = judged = 0
@@ -146,14 +145,12 @@ def check(folder: Path, verbose: bool) -> int:
     for vector in load(folder).vectors:
         for edition in vector.editions:
             try:
-                problem = mismatch(vector.expect, answer(vector.kind, vector.input, edition))
+                problem = _problem(vector, edition)
             except UnansweredError as reason:
                 unanswered.add(vector.id)
                 if verbose:
                     click.echo(f"not judged  {vector.id}: {reason}")
                 continue
-            except (KeyError, TypeError, ValueError) as reason:
-                problem = f"input is not that of kind {vector.kind}: {type(reason).__name__}: {reason}"
             judged += 1
             if problem is not None:
                 wrong += 1
@@ -161,6 +158,26 @@ def check(folder: Path, verbose: bool) -> int:
     more = f"; {len(unanswered)} vectors only an implementation can answer (-v lists them)" if unanswered else ""
     click.echo(f"{judged} expected answers judged, {wrong} of them wrong{more}")
     return 1 if wrong else EXIT_OK if judged else EXIT_NO_VERDICT
+
+
+def _problem(vector: Vector, edition: str) -> str | None:
+    """The reason why a vector is wrong in an edition; None if the suite gives the expected answer.
+
+    Raises `UnansweredError` if only an implementation can answer it.
+    """
+    from lro_conformance.vectors.answers import answer
+    from lro_conformance.vectors.match import mismatch
+    from lro_spec.catalogue import catalogue
+
+    unknown = sorted(set(vector.requirements) - {r.id for r in catalogue(edition)})
+    if unknown:
+        return f"this edition has no requirement {', '.join(unknown)} (`lro requirements --edition {edition}`)"
+    try:
+        return mismatch(vector.expect, answer(vector.kind, vector.input, edition))
+    except KeyError as missing:
+        return f"input is not that of kind {vector.kind}: it lacks {missing}, or has a value that is not defined"
+    except (AttributeError, TypeError, ValueError):
+        return f"input is not that of kind {vector.kind}: a member has another type than the format says"
 
 
 def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:

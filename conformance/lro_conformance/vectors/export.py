@@ -7,8 +7,11 @@ import io
 import json
 import tarfile
 from pathlib import Path
+from typing import cast
 
-from lro_conformance.vectors.model import Corpus, files_of, folder
+from lro_conformance.capture.records import as_record
+from lro_conformance.errors import UsageError
+from lro_conformance.vectors.model import INDEX, Corpus, files_of, folder
 
 _LEFT_OUT = {"node_modules", "target", "__pycache__", "package-lock.json", "Cargo.lock"}
 
@@ -41,13 +44,37 @@ def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
 
 
 def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> int:
-    """Write an export into a folder, and return the number of files."""
+    """Write an export into a folder in place of an earlier one, and return the number of files.
+
+    Raises `UsageError` if the folder has files, and no export among them.
+    """
     files = contents(corpus, edition)
+    for path in _files_of_earlier(target):
+        if path.name not in files:
+            path.unlink(missing_ok=True)
     for name, data in files.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return len(files)
+
+
+def _files_of_earlier(target: Path) -> list[Path]:
+    """The files of vectors of the export that a folder has; none if the folder is new or empty."""
+    if not target.is_dir() or not any(target.iterdir()):
+        return []
+    try:
+        index = as_record(json.loads((target / INDEX).read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        index = {}
+    if not str(index.get("format")).startswith("lro-vectors/"):
+        raise UsageError(
+            f"{target} has files, and no {INDEX} of vectors: name a folder that is new, empty, or an earlier export"
+        )
+    listed = index.get("files")
+    entries = cast("list[object]", listed) if isinstance(listed, list) else []
+    names = {str(as_record(entry).get("name")) for entry in entries}
+    return [path for path in target.glob("*.json") if path.name in names and path.is_file()]
 
 
 def archive(corpus: Corpus, edition: str | None = None) -> bytes:

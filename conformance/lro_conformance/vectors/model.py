@@ -119,7 +119,7 @@ def load(path: Path | None = None) -> Corpus:
     """
     root = folder() if path is None else path
     if not root.is_dir():
-        raise UsageError(f"{root} is not a folder: expected one with {INDEX} and files of vectors")
+        raise UsageError(f"{root} is not a folder: expected one with files of vectors (*.json)")
     files = sorted(p for p in root.glob("*.json") if p.name != INDEX)
     if not files:
         raise UsageError(f"{root} has no files of vectors (*.json): `lro vectors export DIR` writes them")

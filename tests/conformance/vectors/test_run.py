@@ -14,6 +14,7 @@ import pytest
 
 from lro_conformance.cli.main import main
 from lro_conformance.vectors.model import load
+from tests.support.documents import fenced
 from tests.support.paths import ROOT
 
 PLAIN = [sys.executable, str(ROOT / "tests/servers/vectors.py")]
@@ -230,7 +231,53 @@ def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.Captur
     mine = {"format": "lro-vectors/2", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
-    assert "input is not that of kind decision" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "input is not that of kind decision: it lacks 'estimated_tokens'" in said
+    assert "Error" not in said
+
+
+@pytest.mark.parametrize("wrong", [{"settings": []}, {"estimated_tokens": "many"}])
+def test_a_member_of_another_type_is_wrong(
+    wrong: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
+    mine = {
+        "format": "lro-vectors/2",
+        "chapter": "threshold",
+        "vectors": [{**one, "input": {**one["input"], **wrong}}],
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(mine))
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    assert "input is not that of kind decision: a member has another type" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "id"), [("decision", "LRO-XXX-01"), ("write", "LRO-XXX-01"), ("decision", "LRO-THR-99")]
+)
+def test_an_unknown_requirement_is_wrong(
+    kind: str, id: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = next(v for v in load().vectors if v.kind == kind).as_json()
+    one = {**one, "requirements": [*one["requirements"], id], "editions": ["lro-6400"]}
+    (tmp_path / "mine.json").write_text(
+        json.dumps({"format": "lro-vectors/2", "chapter": "threshold", "vectors": [one]})
+    )
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    assert f"this edition has no requirement {id} " in capsys.readouterr().out
+
+
+def test_the_documents_show_a_file_of_vectors_of_your_own(tmp_path: Path) -> None:
+    page = (ROOT / "docs/vectors.md").read_text(encoding="utf-8")
+    (block,) = (block for block in fenced(page, "json") if "decision.mine-equal" in block)
+    (tmp_path / "mine.json").write_text(block, encoding="utf-8")
+    assert main(["vectors", "check", str(tmp_path)]) == 0
+
+
+def test_a_folder_that_is_not_there_needs_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "check", str(tmp_path / "none")]) == 2
+    said = capsys.readouterr().err
+    assert "expected one with files of vectors (*.json)" in said
+    assert "index.json" not in said
 
 
 def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,6 +292,35 @@ def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.Ca
     }
     assert {v.chapter for v in load(target).vectors} == {"threshold"}
     assert main(["vectors", "run", "--vectors", str(target), "--kind", "decision", "--", *SUITE]) == 0
+
+
+@pytest.mark.parametrize("index", [None, "{}", "[", '{"format": "mine/1", "files": []}'])
+def test_a_folder_with_files_of_others_is_left_alone(
+    index: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("My project")
+    if index is not None:
+        (tmp_path / "index.json").write_text(index)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["vectors", "export", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "name a folder that is new, empty, or an earlier export" in line
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "README.md").read_text() == "My project"
+
+
+def test_an_export_replaces_an_earlier_one(tmp_path: Path) -> None:
+    """Files of vectors that the new export lacks are removed, and no other file."""
+    target = tmp_path / "v"
+    assert main(["vectors", "export", str(target)]) == 0
+    index = json.loads((target / "index.json").read_text(encoding="utf-8"))
+    index["files"] += [{"name": "../mine.json"}, {}]
+    (target / "index.json").write_text(json.dumps(index))
+    for path in (target / "mine.json", tmp_path / "mine.json"):
+        path.write_text("{}")
+    assert main(["vectors", "export", str(target), "--chapter", "threshold"]) == 0
+    assert {p.name for p in target.glob("*.json")} == {"index.json", "threshold.json", "mine.json"}
+    assert (tmp_path / "mine.json").exists()
 
 
 def test_exceptions_of_an_export_are_of_its_edition_and_vectors(tmp_path: Path) -> None:
@@ -310,8 +386,8 @@ def test_an_interrupt_ends_the_adapter_and_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_the_index_does_not_list_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["vectors", "export", str(tmp_path), "--chapter", "cleanup"]) == 0
     assert main(["vectors", "export", str(tmp_path), "--chapter", "threshold"]) == 0
+    (tmp_path / "mine.json").write_text("no vectors")
     assert {v.chapter for v in load(tmp_path).vectors} == {"threshold"}
     (tmp_path / "threshold.json").unlink()
     assert main(["vectors", "check", str(tmp_path)]) == 2

@@ -291,6 +291,28 @@ def test_a_failure_shows_what_explains_it(runner: Runner, answers: dict[str, Any
     assert [part for part in parts if part not in shown] == [], shown
 
 
+def test_another_wrong_answer_is_not_called_the_common_mistake(
+    runner: Runner, answers: dict[str, Any], tmp_path: Path
+) -> None:
+    exceptions(runner)
+    vector = next(v for v in VECTORS if v.id == "decision.equal-4096")
+    assert vector.mistake is not None
+    code, said = runner(LRO_ANSWERS=written({**answers, vector.id: "maybe"}, tmp_path / "answers.json"))
+    assert code != 0
+    assert vector.why in said
+    assert vector.mistake["why"] not in said
+    assert "mistake: " not in said
+
+
+def test_an_empty_reason_is_none(runner: Runner, answers: dict[str, Any], tmp_path: Path) -> None:
+    exceptions(runner, {"decision.equal-4096": "", "quoting": ""})
+    given = {id: value for id, value in answers.items() if not id.startswith("quoting.")}
+    code, said = runner(LRO_ANSWERS=written({**given, "decision.equal-4096": "maybe"}, tmp_path / "answers.json"))
+    assert code != 0
+    assert next(v.why for v in VECTORS if v.id == "decision.equal-4096") in said
+    assert any("these kinds of vectors" in line and "quoting" in line for line in said.splitlines())
+
+
 def test_a_kind_without_a_function_is_one_line(runner: Runner, answers: dict[str, Any], tmp_path: Path) -> None:
     """A typo in the name of a kind is two lines: the kind that has no reason, and the name that is none."""
     exceptions(runner, {"injection": "not yet", "quotting": "not yet"})

@@ -24,7 +24,7 @@ TEXTS: dict[str, tuple[str, str, str]] = {
     "one-character": ("a", "one character", ""),
     "english": (ENGLISH * 12, "English prose", ""),
     "german": ("Die Schlüssel werden alle neunzig Tage getauscht; größere Änderungen folgen später. " * 12, "German prose",
-               "Latin script with umlauts is Latin script: characters count, not bytes."),
+               "Umlauts are Latin script: one token for four characters, with a tolerance for other honest estimates."),
     "french": ("Les clés sont renouvelées après quatre-vingt-dix jours, et déjà prêtes à l'été. " * 12, "French prose", ""),
     "records": (RECORD * 8, "records as JSON lines", "JSON is text: its punctuation counts as characters."),
     "indented": (RECORD.replace(",", ",\n    ") * 8, "indented JSON", ""),

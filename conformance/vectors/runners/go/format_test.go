@@ -23,7 +23,10 @@ type vector struct {
 	Requirements, Editions []string
 	Input                  map[string]any
 	Expect                 []rule
-	Mistake                struct{ Why string }
+	Mistake                struct {
+		Why    string
+		Answer any
+	}
 }
 
 type rule struct {
@@ -54,7 +57,7 @@ func (v vector) difference(answer any) string {
 		if !one.holds(normal) {
 			expected, _ := json.Marshal(one)
 			reason := fmt.Sprintf("%s %s", v.Why, v.Requirements)
-			if v.Mistake.Why != "" {
+			if v.Mistake.Why != "" && reflect.DeepEqual(v.Mistake.Answer, normal) {
 				reason += "\n  common mistake: " + v.Mistake.Why
 			}
 			return fmt.Sprintf("%s: %s\n  why: %s\n  expected: %s\n  got: %.500s\n  input: %.500s",

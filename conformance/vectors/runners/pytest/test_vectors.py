@@ -1,11 +1,13 @@
 """Runner for pytest: it needs exceptions.json, and KINDS, with your function for each kind of vector."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from implementation import KINDS
 
+fail = partial(pytest.fail, pytrace=False)
 HERE = Path(__file__).resolve().parent
 VECTORS = HERE.parents[1]
 
@@ -14,9 +16,8 @@ def read(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-INDEX = read(VECTORS / "index.json")
-OWN = read(HERE / "exceptions.json")
-EDITION, EXCEPTIONS = OWN["edition"], OWN["exceptions"]
+INDEX, OWN = read(VECTORS / "index.json"), read(HERE / "exceptions.json")
+EDITION, EXCEPTIONS = OWN["edition"], {name: why for name, why in OWN["exceptions"].items() if why}
 EVERY = [v for file in INDEX["files"] for v in read(VECTORS / file["name"])["vectors"] if EDITION in v["editions"]]
 
 
@@ -34,10 +35,6 @@ def holds(rule, value):
     if "has" in rule:
         return isinstance(value, str) and any(part in value.lower() for part in rule["has"])
     return normal(value) in map(normal, rule["is"])
-
-
-def fail(text):
-    pytest.fail(text, pytrace=False)
 
 
 def test_exceptions():
@@ -66,5 +63,7 @@ def test_vector(vector):
         assert broken, "it passes: remove it from exceptions.json"
         pytest.xfail(known)
     if broken:
-        about = [f"{name}: {vector[name]}" for name in ("about", "why", "requirements", "mistake") if name in vector]
+        about = [f"{name}: {vector[name]}" for name in ("about", "why", "requirements")]
+        if (mistake := vector.get("mistake")) and normal(mistake["answer"]) == normal(answer):
+            about.append(f"common mistake: {mistake['why']}")
         fail("\n".join([*about, f"expected: {broken}", f"got: {answer}"[:500], f"input: {vector['input']}"[:500]]))

@@ -22,7 +22,8 @@ fn vectors() {
     if !keys(known).contains(edition) {
         panic!("exceptions.json has the edition {edition:?}, the vectors have {known}");
     }
-    let exceptions = keys(&own["exceptions"]);
+    let mut exceptions = keys(&own["exceptions"]);
+    exceptions.retain(|name| !text(&own["exceptions"][name]).is_empty());
     let mut lacking = BTreeSet::new(); // kinds without an answer, and known failures
     let mut problems = vec![];
     for file in list(&index["files"]) {

@@ -34,6 +34,7 @@ pub fn difference(vector: &Value, answer: &Value) -> Option<String> {
     let [id, about, why] = ["id", "about", "why"].map(|name| text(&vector[name]));
     let mistake = vector["mistake"]["why"]
         .as_str()
+        .filter(|_| normal(&vector["mistake"]["answer"]) == normal(answer))
         .map_or(String::new(), |text| format!("\n  common mistake: {text}"));
     let requirements = &vector["requirements"];
     let (got, input) = (answer.to_string(), vector["input"].to_string());
