@@ -24,7 +24,7 @@ from lro_bench.agents import AGENTS, Call
 from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
-from lro_bench.run import Choice, Journal, begin, describe, finish, recipes
+from lro_bench.run import MOCK, Choice, Journal, begin, describe, finish, is_left_out, recipes, resume_command
 from lro_bench.samples import Exchange, Sample, answer_of, is_correct, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
@@ -34,7 +34,6 @@ from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 from lro_conformance.report.sanitize import one_line
 
 LOGS = "logs"
-MOCK = "mockllm/"
 _RETRIES, _TIMEOUT_S = 2, 600
 _PAGES = "pages.json"
 """File of a sandbox with the pages of the corpus."""
@@ -49,8 +48,6 @@ with contextlib.redirect_stdout(io.StringIO()):
         exec(code, space)
 exec(request["code"], space)
 """
-_CODE_TOOLS = {"python_exec"}
-"""Tools that run a model's own programs, which only a sandbox of Inspect's may."""
 
 
 class ModelError(UsageError):
@@ -119,7 +116,9 @@ def run_model(
             if outcome.problem:
                 first = one_line(" ".join(outcome.problem.split()), 300)
                 kept = (
-                    f"{len(done)} of {total} samples are kept: continue with --resume" if done else "no sample is done"
+                    f"{len(done)} of {total} samples are kept: {resume_command(folder)} continues it"
+                    if done
+                    else "no sample is done"
                 )
                 raise ModelError(f"{model}: {first} ({kept})")
     return finish(folder, done)
@@ -129,7 +128,7 @@ def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str
     """The choice without the conditions that would run a model's programs on this machine."""
     for name in choice.conditions:
         condition = conditions()[name]
-        if _CODE_TOOLS & set(condition.delivery.tools) and sandbox is None and not model.startswith(MOCK):
+        if is_left_out(condition, model, sandbox):
             say(f"{name}: left out, because the model's Python code needs a sandbox (--sandbox docker)")
             continue
         for n in choice.sizes:
