@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -94,6 +94,7 @@ def run_model(
         raise UsageError("--model needs Inspect AI: pip install 'lro-spec[bench]'")
     if model.startswith(MOCK) and model.removeprefix(MOCK) not in AGENTS:
         raise UsageError(f"--model {model}: expected one of {', '.join(MOCK + agent for agent in AGENTS)}")
+    _check_names(model, sandbox)
     description = {**describe(choice), "model": model, "sandbox": sandbox}
     done = begin(folder, description, resume=resume)
     batches = list(_batches(choice, model, sandbox, say))
@@ -122,6 +123,26 @@ def run_model(
                 )
                 raise ModelError(f"{model}: {first} ({kept})")
     return finish(folder, done)
+
+
+def _check_names(model: str, sandbox: str | None) -> None:
+    """Raise `UsageError` for a model or sandbox that Inspect does not know; a missing key or package is found later."""
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.model import get_model
+    from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
+
+    try:
+        if not model.startswith(MOCK):
+            with suppress(PrerequisiteError):
+                get_model(model, memoize=False)
+    except ValueError as problem:
+        raise UsageError(f"--model {model}: {one_line(str(problem), 300)}") from None
+    try:
+        if sandbox is not None:
+            with suppress(PrerequisiteError):
+                registry_find_sandboxenv(sandbox)
+    except ValueError as problem:
+        raise UsageError(f"--sandbox {sandbox}: {one_line(str(problem), 300)}") from None
 
 
 def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str], object]) -> Iterator[Batch]:

@@ -392,10 +392,28 @@ def test_fewer_tasks_than_fifteen_have_a_reason(folder: Path, capsys: pytest.Cap
     assert "14" in (ROOT / "docs/bench.md").read_text(encoding="utf-8")
 
 
-def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path) -> None:
+def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     words = ["--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
-    assert main(["bench", "run", "--model", "nobody/nothing", *words]) == 3
+    assert main(["bench", "run", "--model", "openai/gpt-5", *words]) == 3
     assert main(["bench", "run", "--agent", "constant", *words]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--model nobody/nothing", "--model nobody/nothing: Model API nobody"),
+        ("--model nothing", "--model nothing: Model name"),
+        ("--model mockllm/oracle --sandbox dockr", "--sandbox dockr: "),
+    ],
+)
+def test_a_model_or_sandbox_that_nobody_knows_is_a_wrong_call_and_leaves_no_folder(
+    options: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "run", *options.split(), "-n", "50", "-o", str(tmp_path / "made")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not (tmp_path / "made").exists()
 
 
 def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
