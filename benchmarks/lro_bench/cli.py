@@ -186,7 +186,9 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
 
 @bench.command()
 @click.option("-v", "--verbose", is_flag=True, help="Also show the figures that need a model, not only their number.")
-@click.option("--timing", is_flag=True, help="Also measure the writing and querying of files on this machine.")
+@click.option(
+    "--timing", is_flag=True, help="Also measure writing a file, and the start of jq and grep, on this machine."
+)
 @form_options(PAPER_FORMS)
 def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
     """Recompute the paper's figures: each published number beside ours.
