@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -82,7 +83,7 @@ def bench() -> None:
 @click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
 @click.option("--model", metavar="M", help="Model of Inspect AI, such as openai/gpt-5-mini, in place of --agent.")
 @click.option("--sandbox", metavar="S", help="Sandbox of Inspect AI for a model's shell and code, such as docker.")
-@click.option("--resume", is_flag=True, help="Continue the run in DIR; finished samples are not run again.")
+@click.option("--resume", is_flag=True, help="Continue the run in DIR, by default as it was asked.")
 def run(
     agents: tuple[str, ...],
     names: tuple[str, ...],
@@ -106,7 +107,7 @@ def run(
     from lro_bench.corpus import SIZES
     from lro_bench.models import run_model
     from lro_bench.progress import Progress
-    from lro_bench.run import Choice
+    from lro_bench.run import RUN, Choice, choice_of, read_run, resume_command
     from lro_bench.run import run as run_all
 
     if show_list:
@@ -126,6 +127,12 @@ def run(
             raise UsageError("--model and --agent exclude each other")
     elif sandbox is not None:
         raise UsageError("--sandbox is for --model")
+    if resume and not (names or sizes or agents or limit or model) and (folder / RUN).exists():
+        try:  # what was asked then
+            described = read_run(folder / RUN)
+            chosen, model, sandbox = choice_of(described), described.get("model"), described.get("sandbox")
+        except ValueError as problem:
+            raise UsageError(f"{folder}: {problem}") from None
     try:
         with Progress() as progress:
             samples = (
@@ -142,10 +149,12 @@ def run(
                 )
             )
     except KeyboardInterrupt:
-        click.echo(f"lro bench: interrupted; finished samples are in {folder}: continue with --resume", err=True)
+        click.echo(
+            f"lro bench: interrupted; finished samples are kept: {resume_command(folder)} continues it", err=True
+        )
         return EXIT_INTERRUPTED
     logs = "" if model is None else f", logs in {folder / 'logs'}"
-    click.echo(f"{folder}: {len(samples)} samples{logs}; next: lro bench report {folder}")
+    click.echo(f"{folder}: {len(samples)} samples{logs}; next: lro bench report {shlex.quote(str(folder))}")
     return 0
 
 
@@ -168,6 +177,8 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
         target.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             write_text(text, target / name)
+    for one in made.unfinished:
+        click.echo(str(one))
     for name in texts:
         click.echo(target / name)
     return 0
@@ -175,7 +186,9 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
 
 @bench.command()
 @click.option("-v", "--verbose", is_flag=True, help="Also show the figures that need a model, not only their number.")
-@click.option("--timing", is_flag=True, help="Also measure the writing and querying of files on this machine.")
+@click.option(
+    "--timing", is_flag=True, help="Also measure writing a file, and the start of jq and grep, on this machine."
+)
 @form_options(PAPER_FORMS)
 def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
     """Recompute the paper's figures: each published number beside ours.

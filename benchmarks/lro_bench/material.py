@@ -1,8 +1,10 @@
-"""Sizes of what agents are given: descriptors by condition, pages, and, on request, times of writing and querying."""
+"""Sizes of what agents are given: descriptors by condition, pages, and, on request, times of writing and starts."""
 
 from __future__ import annotations
 
+import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -10,8 +12,7 @@ from functools import cache
 
 from lro_bench.conditions import conditions
 from lro_bench.corpus import corpus
-from lro_bench.server import OFFLOADED, ablated, frozen_file, offload
-from lro_bench.shell import Shell
+from lro_bench.server import ablated, offload
 from lro_bench.tokens import count
 from lro_reference.writer import encode
 from lro_spec.tokens import characters_estimate
@@ -37,14 +38,21 @@ def page_tokens(n: int, page_size: int) -> tuple[int, int]:
     return sum(pages), sum(sum(pages[:turn]) for turn in range(1, len(pages) + 1))
 
 
-def timings(n: int = 500, rounds: int = 100) -> dict[str, tuple[float, float]]:
-    """Median and 95th percentile in milliseconds of writing a file, and of a grep and a jq query of it."""
+def timings(n: int = 500, rounds: int = 100) -> dict[str, tuple[float, float] | None]:
+    """Median and 95th percentile in milliseconds of writing a file, and of a process of grep and of jq.
+
+    None for a program that is not on the PATH.
+    """
     with tempfile.TemporaryDirectory(prefix="lro-bench-") as folder:
         write = _times(lambda: offload(corpus(n), folder), rounds)
-        with Shell({OFFLOADED: frozen_file(offload(corpus(n), folder))}) as shell:
-            grep = _times(lambda: shell.run(f"grep -cF active {OFFLOADED}"), rounds)
-            jq = _times(lambda: shell.run(f"tail -n +2 {OFFLOADED} | jq -s length"), rounds)
-    return {"write": write, "grep": grep, "jq": jq}
+    starts = {name: _start_times([name, "--version"], rounds) for name in ("grep", "jq")}
+    return {"write": write, **{f"start of {name}": times for name, times in starts.items()}}
+
+
+def _start_times(command: list[str], rounds: int) -> tuple[float, float] | None:
+    if shutil.which(command[0]) is None:
+        return None
+    return _times(lambda: subprocess.run(command, capture_output=True, check=False), rounds)
 
 
 def _times(act: Callable[[], object], rounds: int) -> tuple[float, float]:

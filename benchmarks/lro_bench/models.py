@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ from lro_bench.agents import AGENTS, Call
 from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
-from lro_bench.run import Choice, Journal, begin, describe, finish, recipes
+from lro_bench.run import MOCK, Choice, Journal, begin, describe, finish, is_left_out, recipes, resume_command
 from lro_bench.samples import Exchange, Sample, answer_of, is_correct, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
@@ -34,7 +34,6 @@ from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 from lro_conformance.report.sanitize import one_line
 
 LOGS = "logs"
-MOCK = "mockllm/"
 _RETRIES, _TIMEOUT_S = 2, 600
 _PAGES = "pages.json"
 """File of a sandbox with the pages of the corpus."""
@@ -49,8 +48,6 @@ with contextlib.redirect_stdout(io.StringIO()):
         exec(code, space)
 exec(request["code"], space)
 """
-_CODE_TOOLS = {"python_exec"}
-"""Tools that run a model's own programs, which only a sandbox of Inspect's may."""
 
 
 class ModelError(UsageError):
@@ -97,6 +94,7 @@ def run_model(
         raise UsageError("--model needs Inspect AI: pip install 'lro-spec[bench]'")
     if model.startswith(MOCK) and model.removeprefix(MOCK) not in AGENTS:
         raise UsageError(f"--model {model}: expected one of {', '.join(MOCK + agent for agent in AGENTS)}")
+    _check_names(model, sandbox)
     description = {**describe(choice), "model": model, "sandbox": sandbox}
     done = begin(folder, description, resume=resume)
     batches = list(_batches(choice, model, sandbox, say))
@@ -119,17 +117,39 @@ def run_model(
             if outcome.problem:
                 first = one_line(" ".join(outcome.problem.split()), 300)
                 kept = (
-                    f"{len(done)} of {total} samples are kept: continue with --resume" if done else "no sample is done"
+                    f"{len(done)} of {total} samples are kept: {resume_command(folder)} continues it"
+                    if done
+                    else "no sample is done"
                 )
                 raise ModelError(f"{model}: {first} ({kept})")
     return finish(folder, done)
+
+
+def _check_names(model: str, sandbox: str | None) -> None:
+    """Raise `UsageError` for a model or sandbox that Inspect does not know; a missing key or package is found later."""
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.model import get_model
+    from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
+
+    try:
+        if not model.startswith(MOCK):
+            with suppress(PrerequisiteError):
+                get_model(model, memoize=False)
+    except ValueError as problem:
+        raise UsageError(f"--model {model}: {one_line(str(problem), 300)}") from None
+    try:
+        if sandbox is not None:
+            with suppress(PrerequisiteError):
+                registry_find_sandboxenv(sandbox)
+    except ValueError as problem:
+        raise UsageError(f"--sandbox {sandbox}: {one_line(str(problem), 300)}") from None
 
 
 def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str], object]) -> Iterator[Batch]:
     """The choice without the conditions that would run a model's programs on this machine."""
     for name in choice.conditions:
         condition = conditions()[name]
-        if _CODE_TOOLS & set(condition.delivery.tools) and sandbox is None and not model.startswith(MOCK):
+        if is_left_out(condition, model, sandbox):
             say(f"{name}: left out, because the model's Python code needs a sandbox (--sandbox docker)")
             continue
         for n in choice.sizes:

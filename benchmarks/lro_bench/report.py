@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, median
-from typing import Any, cast
+from typing import Any
 
 from lro_bench.agents import NULL_AGENTS
 from lro_bench.conditions import conditions, pairs
 from lro_bench.queries import ALIGNED, SCORES
-from lro_bench.run import FORMAT as RUN_FORMAT
-from lro_bench.run import RUN, SAMPLES
+from lro_bench.run import RUN, SAMPLES, read_run, resume_command, samples_asked
 from lro_bench.samples import Sample, read_samples
 from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
 from lro_conformance.errors import UsageError
@@ -117,12 +116,27 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A run that has fewer samples than it was asked for."""
+
+    folder: str
+    samples: int
+    asked: int
+
+    def __str__(self) -> str:
+        """A sentence that says how to continue it."""
+        command = resume_command(Path(self.folder))
+        return f"{self.samples:,} of {self.asked:,} samples: unfinished; {command} continues it"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A report."""
 
     runs: tuple[Mapping[str, Any], ...]
     cells: tuple[Cell, ...]
     pairs: tuple[Pair, ...] = field(default=())
+    unfinished: tuple[Unfinished, ...] = field(default=())
 
     @property
     def agents(self) -> list[str]:
@@ -146,6 +160,7 @@ class Report:
             "format": FORMAT,
             "suite": {"name": "lro-spec", "version": version()},
             "runs": [dict(run) for run in self.runs],
+            "unfinished": [{**asdict(one), "told": str(one)} for one in self.unfinished],
             "conditions": {
                 name: {"title": c.title, "source": c.source, "limits": str(c.limits), "tools": list(c.delivery.tools)}
                 for name, c in conditions().items()
@@ -160,14 +175,15 @@ def report_of(folders: Sequence[Path]) -> Report:
     """The report of the runs in some folders. Raises `UsageError` for a folder without one, or runs that do not fit."""
     samples: list[Sample] = []
     runs: list[Mapping[str, Any]] = []
+    unfinished: list[Unfinished] = []
     for folder in folders:
         try:
-            run = _run_of(folder / RUN)
+            run = read_run(folder / RUN)
             found = read_samples(folder / SAMPLES)
         except FileNotFoundError as problem:
             name = Path(str(problem.filename)).name
             raise UsageError(
-                f"{folder}: there is no run in it ({name} is missing): lro bench run -o {folder}"
+                f"{folder}: there is no run in it ({name} is missing): lro bench run -o {shlex.quote(str(folder))}"
             ) from None
         except (ValueError, OSError) as problem:
             raise UsageError(str(problem)) from None
@@ -175,22 +191,17 @@ def report_of(folders: Sequence[Path]) -> Report:
             raise UsageError(problem)
         if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
             raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
+        try:
+            asked = samples_asked(run)
+        except ValueError:  # of another version
+            asked = len(found)
+        if len(found) < asked:
+            unfinished.append(Unfinished(str(folder), len(found), asked))
         samples += found
         runs.append(run)
     if not samples:
-        raise UsageError(f"{folders[0]}: the run has no samples: continue it with lro bench run --resume")
-    return make_report(samples, runs)
-
-
-def _run_of(path: Path) -> Mapping[str, Any]:
-    """The description of a run. Raises `ValueError`."""
-    try:
-        run: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise ValueError(f"{path}: not JSON ({problem})") from None
-    if not isinstance(run, dict) or cast("dict[str, Any]", run).get("format") != RUN_FORMAT:
-        raise ValueError(f"{path}: expected the description of a run, of format {RUN_FORMAT}")
-    return cast("dict[str, Any]", run)
+        raise UsageError(f"{folders[0]}: the run has no samples: {resume_command(folders[0])} continues it")
+    return replace(make_report(samples, runs), unfinished=tuple(unfinished))
 
 
 def _misfits(

@@ -179,6 +179,7 @@ def facts(report: Report) -> list[str]:
     families = {cell.family for cell in report.cells}
     return [
         f"{samples:,} samples; agents: {agents}; corpora of {sizes} records.",
+        *(f"{one_line(str(one), 400)}." for one in report.unfinished),
         "Tokens are counted by o200k for scripted agents, and as the provider reports them for models.",
         *(f"At n = {n:,}, {why}." for n in report.sizes for why in fewer_tasks(n) if why.split()[0] in families),
     ]

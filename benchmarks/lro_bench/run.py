@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from lro_bench.conditions import Condition, Delivery, conditions
 from lro_bench.conversation import converse
-from lro_bench.corpus import SEED, corpus
+from lro_bench.corpus import SEED, SIZES, corpus
 from lro_bench.samples import Sample, lines_of, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_bench.session import Session, tool_text
@@ -26,6 +27,10 @@ from lro_spec.recipes.render import render
 
 FORMAT = "lro-bench-run/1"
 SAMPLES, RUN = "samples.jsonl", "run.json"
+MOCK = "mockllm/"
+"""Prefix of the scripted agents in a model's place."""
+_CODE_TOOLS = {"python_exec"}
+"""Tools that run a model's own programs, which only a sandbox of Inspect's may."""
 _WORKERS = 2
 Key = tuple[str, str, int, str, str]
 """Key of a sample: `Sample.key`."""
@@ -121,6 +126,8 @@ class Journal:
 def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
     """Make a folder the one of this run, and return the samples that it has. Raises `UsageError`."""
     text = json.dumps(description, indent=1) + "\n"
+    if resume and not (folder / RUN).exists():
+        raise UsageError(f"{folder}: there is no run in it to resume ({RUN} is missing)")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     known = _known(folder, text, resume=resume)
@@ -156,6 +163,50 @@ def describe(choice: Choice) -> dict[str, Any]:
         "corpora": {str(n): corpus(n).digest for n in choice.sizes},
         "families": {f"{family}/{n}": digest(tasks(family, n)) for family in families for n in choice.sizes},
     }
+
+
+def read_run(path: Path) -> Mapping[str, Any]:
+    """The description of a run. Raises `ValueError`."""
+    try:
+        run: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"{path}: not JSON ({problem})") from None
+    if not isinstance(run, dict) or cast("dict[str, Any]", run).get("format") != FORMAT:
+        raise ValueError(f"{path}: expected the description of a run, of format {FORMAT}")
+    return cast("dict[str, Any]", run)
+
+
+def choice_of(run: Mapping[str, Any]) -> Choice:
+    """The choice that a run was described by. Raises `ValueError` for one that this version does not know."""
+    try:
+        choice = Choice(tuple(run["conditions"]), tuple(run["sizes"]), tuple(run["agents"]), run["tasks"])
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"the description of the run is incomplete ({problem})") from None
+    if unknown := [name for name in choice.conditions if name not in conditions()]:
+        raise ValueError(f"there is no condition {unknown[0]} in this version")
+    if unknown := [n for n in choice.sizes if n not in SIZES]:
+        raise ValueError(f"there is no corpus of size {unknown[0]} in this version")
+    return choice
+
+
+def samples_asked(run: Mapping[str, Any]) -> int:
+    """Number of samples that a described run has when it is finished. Raises `ValueError`."""
+    choice = choice_of(run)
+    kept = [
+        name for name in choice.conditions if not is_left_out(conditions()[name], run.get("model"), run.get("sandbox"))
+    ]
+    return count_samples(replace(choice, conditions=tuple(kept)))
+
+
+def is_left_out(condition: Condition, model: str | None, sandbox: str | None) -> bool:
+    """True if the condition would run programs of a real model, and there is no sandbox to run them in."""
+    is_real = model is not None and not model.startswith(MOCK)
+    return is_real and sandbox is None and bool(_CODE_TOOLS & set(condition.delivery.tools))
+
+
+def resume_command(folder: Path) -> str:
+    """The command that continues the run in a folder."""
+    return f"lro bench run --resume -o {shlex.quote(str(folder))}"
 
 
 def groups_of(choice: Choice) -> list[Group]:
@@ -223,7 +274,7 @@ def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
     if not (folder / RUN).exists() or not samples.exists() or not samples.stat().st_size:
         return []
     if not resume:
-        raise UsageError(f"{folder} has a run in it: continue it with --resume, or choose another folder")
+        raise UsageError(f"{folder} has a run in it: {resume_command(folder)} continues it, or choose another folder")
     if (folder / RUN).read_bytes() != description.encode():
         raise UsageError(f"{folder} has another run in it (see {RUN}), which cannot be resumed by this one")
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from lro_bench.corpus import corpus
 from lro_bench.queries import SCORES, classify
@@ -180,10 +180,16 @@ def read_samples(path: Path) -> list[Sample]:
     return samples
 
 
-def _sample(members: Mapping[str, Any]) -> Sample:
+def _sample(members: Any) -> Sample:
     """A sample of a file. Raises `TypeError` and `ValueError` for one that no run writes."""
     hints = get_type_hints(Sample)
-    sample = Sample(**{name: value for name, value in members.items() if name in hints})
+    if not isinstance(members, Mapping):
+        raise TypeError("expected an object")
+    if missing := [one.name for one in fields(Sample) if one.default is MISSING and one.name not in members]:
+        raise ValueError(
+            f"it lacks {', '.join(missing[:3])}" + (f" and {len(missing) - 3} more" if missing[3:] else "")
+        )
+    sample = Sample(**{name: value for name, value in cast("Mapping[str, Any]", members).items() if name in hints})
     for name, hint in hints.items():
         kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         if not isinstance(getattr(sample, name), tuple(get_origin(kind) or kind for kind in kinds)):

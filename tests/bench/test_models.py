@@ -65,7 +65,7 @@ def test_a_model_that_fails_ends_in_one_line_and_loses_no_finished_sample(
         last = capsys.readouterr().err.splitlines()[-1]
         assert last.startswith(f"lro bench: {MODEL}: ")
         assert "no route to the provider" in last
-        assert "1 of 2 samples are kept: continue with --resume" in last
+        assert f"1 of 2 samples are kept: lro bench run --resume -o {tmp_path} continues it" in last
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert main([*call, "--resume"]) == 0
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 2
@@ -85,7 +85,7 @@ def test_a_sample_that_fails_does_not_end_those_beside_it(tmp_path: Path, monkey
     monkeypatch.setattr(ScriptedModel, "__call__", refuse_the_first)
     choice = Choice(("E3/Recipe",), (50,), (MODEL,), limit=4)
     counts: list[int] = []
-    with pytest.raises(ModelError, match=r"no credit'\) \(3 of 8 samples are kept: continue with --resume"):
+    with pytest.raises(ModelError, match=r"no credit'\) \(3 of 8 samples are kept: lro bench run --resume -o "):
         run_model(
             choice,
             MODEL,
@@ -114,7 +114,7 @@ def test_an_interrupted_model_run_keeps_finished_samples(
     with monkeypatch.context() as patch:
         patch.setattr(ScriptedModel, "__call__", interrupt_later)
         assert main(call) == 130
-    assert capsys.readouterr().err.splitlines()[-1].endswith("continue with --resume")
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f"lro bench run --resume -o {tmp_path} continues it")
     assert len(read_samples(tmp_path / "samples.jsonl")) == 1
     assert main([*call, "--resume"]) == 0
     assert len(read_samples(tmp_path / "samples.jsonl")) == 2

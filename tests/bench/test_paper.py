@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from lro_bench.material import timings
 from lro_bench.paper import compare, fractions_near, published, savings, unexpected
-from lro_bench.paper_views import text_lines, to_json, to_markdown
+from lro_bench.paper_views import text_lines, timing_lines, to_json, to_markdown
 from lro_conformance.cli.main import main
 from tests.support.paths import ROOT
 from tests.tools.bench_pages import PAPER, paper_page
@@ -137,3 +138,12 @@ def test_each_command_tells_its_exit_codes_and_verbose_is_told_alike_everywhere(
 
 def test_the_page_of_the_documents_is_that_of_today() -> None:
     assert PAPER.read_text(encoding="utf-8") == paper_page()
+
+
+def test_a_start_is_measured_of_a_program_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = timings(50, 20)
+    assert made["start of grep"] is not None
+    assert made["start of grep"][0] > 0.1  # no process starts faster
+    monkeypatch.setenv("PATH", "/nowhere")
+    lines = list(timing_lines(published()))
+    assert "  start of jq: published 50 to 100 ms | ours no jq on the PATH" in lines

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from lro_bench.conditions import chosen_conditions, conditions, pairs
 from lro_bench.queries import classify
 from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
-from lro_bench.run import Choice, Journal, recipes, run
+from lro_bench.run import Choice, Journal, describe, recipes, run, samples_asked
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
@@ -170,6 +172,54 @@ def test_a_run_is_resumed_without_repeating_samples(folder: Path, tmp_path: Path
     assert (tmp_path / "samples.jsonl").read_text(encoding="utf-8") == whole
 
 
+def test_a_report_of_an_unfinished_run_says_so_and_how_to_continue_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "a run"
+    place.mkdir()
+    whole = (folder / "samples.jsonl").read_text(encoding="utf-8")
+    (place / "run.json").write_bytes((folder / "run.json").read_bytes())
+    (place / "samples.jsonl").write_text(whole.partition("\n")[2], encoding="utf-8")
+    asked = len(whole.splitlines())
+    command = f"lro bench run --resume -o '{place}'"
+    told = f"{asked - 1:,} of {asked:,} samples: unfinished; {command} continues it"
+    assert main(["bench", "report", str(place)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == told
+    assert told in (place / "report.md").read_text(encoding="utf-8")
+    assert told in html.unescape((place / "report.html").read_text(encoding="utf-8"))
+    report = json.loads((place / "report.json").read_text(encoding="utf-8"))
+    jsonschema.validate(report, json_schema("bench-report"))
+    assert report["unfinished"] == [{"folder": str(place), "samples": asked - 1, "asked": asked, "told": told}]
+    assert main(shlex.split(command)[1:]) == 0
+    assert f"next: lro bench report '{place}'" in capsys.readouterr().out
+    assert (place / "samples.jsonl").read_text(encoding="utf-8") == whole
+    assert report_of([place]).unfinished == report_of([folder]).unfinished == ()
+
+
+@pytest.mark.parametrize(("model", "asked"), [("openai/gpt-5", 4), ("mockllm/oracle", 6)])
+def test_what_a_model_is_never_asked_is_not_missing(model: str, asked: int) -> None:
+    choice = Choice(("E1/LRO", "E1/Inline+Code", "E1/Summary"), (50,), (model,), limit=1)
+    assert samples_asked({**describe(choice), "model": model, "sandbox": None}) == asked
+
+
+def test_only_a_run_that_is_there_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", "--resume", "-o", str(tmp_path / "none")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "there is no run in it to resume" in line
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("5", "expected an object"), ("{}", "it lacks condition, family, n and "), ("x", "Expecting value")],
+)
+def test_a_line_that_is_no_sample_is_named(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text(f"{text}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"line 1: not a sample.*{told}") as problem:
+        read_samples(tmp_path / "samples.jsonl")
+    assert "__init__" not in str(problem.value)
+
+
 def test_a_run_that_was_killed_while_it_wrote_is_resumed(tmp_path: Path) -> None:
     choice = Choice(("E3/Recipe",), (50,), ("constant",), limit=2)
     run(choice, tmp_path, resume=False, progress=said)
@@ -275,10 +325,11 @@ def test_a_run_that_is_interrupted_keeps_each_finished_sample_and_is_resumed(tmp
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[-1].endswith("continue with --resume")
+    assert said.splitlines()[-1].endswith(f": lro bench run --resume -o {tmp_path / 'one'} continues it")
     kept = read_samples(tmp_path / "one" / "samples.jsonl")
     assert 0 < len(kept) < 600
-    assert main([*words.split(), "--resume", "-o", str(tmp_path / "one")]) == 0
+    assert main(["bench", "report", str(tmp_path / "one")]) == 0
+    assert main(["bench", "run", "--resume", "-o", str(tmp_path / "one")]) == 0
     assert main([*words.split(), "-o", str(tmp_path / "two")]) == 0
     texts = [(tmp_path / name / "samples.jsonl").read_bytes() for name in ("one", "two")]
     assert texts[0] == texts[1]
@@ -341,10 +392,28 @@ def test_fewer_tasks_than_fifteen_have_a_reason(folder: Path, capsys: pytest.Cap
     assert "14" in (ROOT / "docs/bench.md").read_text(encoding="utf-8")
 
 
-def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path) -> None:
+def test_a_run_without_a_sample_is_replaced_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     words = ["--condition", "E3", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
-    assert main(["bench", "run", "--model", "nobody/nothing", *words]) == 3
+    assert main(["bench", "run", "--model", "openai/gpt-5", *words]) == 3
     assert main(["bench", "run", "--agent", "constant", *words]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--model nobody/nothing", "--model nobody/nothing: Model API nobody"),
+        ("--model nothing", "--model nothing: Model name"),
+        ("--model mockllm/oracle --sandbox dockr", "--sandbox dockr: "),
+    ],
+)
+def test_a_model_or_sandbox_that_nobody_knows_is_a_wrong_call_and_leaves_no_folder(
+    options: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "run", *options.split(), "-n", "50", "-o", str(tmp_path / "made")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not (tmp_path / "made").exists()
 
 
 def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

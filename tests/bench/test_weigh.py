@@ -19,8 +19,8 @@ from lro_bench.weigh import register
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
-from lro_bench.weigh.report import COLUMNS, explained, legend, text_lines, to_html, to_markdown
-from lro_bench.weigh.weighing import Weights, weigh
+from lro_bench.weigh.report import COLUMNS, explained, legend, sentence, text_lines, to_html, to_markdown
+from lro_bench.weigh.weighing import Row, ToolList, Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
 from tests.support.bench import independent_encoding
@@ -198,6 +198,37 @@ def test_a_server_that_cuts_itself_is_noticed(weights: Weights) -> None:
 )
 def test_forms_are_recognised(content: str, form: str) -> None:
     assert weigh_result({"content": [{"type": "text", "text": content}]}, 0, "tool").form == form
+
+
+@pytest.mark.parametrize(
+    ("blocks", "form"),
+    [
+        ([{"type": "image", "data": "QUJD" * 60_000, "mimeType": "image/png"}] * 2, "image, not counted"),
+        (
+            [{"type": "text", "text": "one line"}, {"type": "audio", "data": "QUJD", "mimeType": "audio/wav"}],
+            "text of one line; audio, not counted",
+        ),
+        (
+            [
+                {"type": "resource_link", "uri": "file:///a", "name": "a"},
+                {"type": "resource", "resource": {"uri": "file:///a", "blob": "QUJD"}},
+            ],
+            "resource link, embedded resource, not counted",
+        ),
+        ([{"type": "film"}, None], "content of an unknown type, not counted"),
+        ([{"type": "text", "text": ""}], "empty"),
+        ([], "empty"),
+    ],
+)
+def test_content_that_is_no_text_is_named_and_not_counted(blocks: list[Any], form: str) -> None:
+    weight = weigh_result({"content": blocks}, 240_000, "tool")
+    assert weight.form == form
+    assert weight.tokens["o200k"] == (2 if "one line" in form else 0)
+    assert f"; {form}; " in sentence(weight)
+    row = Row("tool", {}, "", weight, "")
+    weights = Weights("s", "1", (), ToolList(1, 1, 1), 6400, (row,))
+    for text in ("\n".join(text_lines(weights)), to_markdown(weights), to_html(weights)):
+        assert form in text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, cast
@@ -28,6 +28,8 @@ _CUTS = re.compile(
     r"truncat|has_?more|next_?(?:cursor|page|range|offset)|omitted|limit(?:ed)? reached|rows? not shown",
     re.IGNORECASE,
 )
+_KINDS = {"image": "image", "audio": "audio", "resource": "embedded resource", "resource_link": "resource link"}
+"""Types of content blocks that have no text of their own."""
 _EDGE = 3_000
 """Characters at either end of a result in which a server says that it has cut it."""
 _OFFLOADED = "/tmp/lro/lro-results-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
@@ -63,7 +65,7 @@ class Weight:
     duplication: str
     """``none``, ``both`` (text and structured content hold the same), or ``different``."""
     form: str
-    """The form of the text or structured content, in a word or two."""
+    """The form of the text or structured content, in a word or two, and the content that is not counted."""
     records: int
     """Records that the interceptor makes of it."""
     fields: list[str]
@@ -89,6 +91,18 @@ def text_blocks(result: Mapping[str, Any]) -> list[str]:
     blocks = cast("list[Any]", content) if isinstance(content, list) else []
     texts = [cast("dict[str, Any]", block).get("text") for block in blocks if isinstance(block, dict)]
     return [text for text in texts if isinstance(text, str)]
+
+
+def not_counted(result: Mapping[str, Any]) -> list[str]:
+    """The kinds of content that are no text, which no tokenizer of text counts, each once."""
+    content = result.get("content")
+    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+    kinds: dict[str, None] = {}
+    for block in blocks:
+        members = cast("dict[str, Any]", block) if isinstance(block, dict) else {}
+        if not isinstance(members.get("text"), str) and (kind := members.get("type")) != "text":
+            kinds[_KINDS.get(str(kind), "content of an unknown type")] = None
+    return list(kinds)
 
 
 def compact(value: object) -> str:
@@ -121,7 +135,7 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
         text_tokens=sum(count_by("o200k", part) for part in texts),
         structured_tokens=count_by("o200k", structured_text),
         duplication=_duplication(texts, structured),
-        form=_form(text, structured),
+        form=_form_of(text, structured, not_counted(result)),
         records=records,
         fields=fields,
         cuts_itself=_says_cut(seen),
@@ -163,6 +177,15 @@ def _loaded(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+def _form_of(text: str, structured: object, uncounted: Sequence[str]) -> str:
+    """The form of what is counted, and the kinds of content that are not."""
+    counted = _form(text, structured)
+    if not uncounted:
+        return counted
+    named = f"{', '.join(uncounted)}, not counted"
+    return named if counted == "empty" else f"{counted}; {named}"
 
 
 def _form(text: str, structured: object) -> str:

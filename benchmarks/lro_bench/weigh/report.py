@@ -119,7 +119,10 @@ def text_lines(weights: Weights) -> Iterator[str]:
     weighed = [row for row in weights.rows if row.weight is not None]
     if weighed:
         table = [COLUMNS, *(tuple(map(one_line, cells(row))) for row in weighed)]
-        widths = [min(28, max(len(line[place]) for line in table)) for place in range(len(COLUMNS))]
+        most = {"form": 60}
+        widths = [
+            min(most.get(name, 28), max(len(line[place]) for line in table)) for place, name in enumerate(COLUMNS)
+        ]
         left = (0, 6)
         for line in table:
             padded = [
