@@ -285,10 +285,12 @@ class adds_a_legend_to_inline_results(refuses_a_threshold_below_256):
 
 @sound("it takes an error of the handshake for one of the protocol")
 class refuses_a_threshold_in_its_handshake(Server):
+    refused_below = 100
+
     def take(self, message: Record) -> None:
-        if message["method"] != "initialize" or self.settings.threshold >= 100:
+        if message["method"] != "initialize" or self.settings.threshold >= self.refused_below:
             return super().take(message)
-        return self.fail(message["id"], -32602, "threshold_tokens: expected at least 100")
+        return self.fail(message["id"], -32602, f"threshold_tokens: expected at least {self.refused_below}")
 
 
 @sound("it expects an inline result to the letter as it is without LRO")
