@@ -258,7 +258,7 @@ def _run_group(group: Group, choice: Choice, done: frozenset[Key], keep: Callabl
 
 
 def _pending(group: Group, choice: Choice, done: frozenset[Key]) -> Iterator[tuple[Condition, str, Task, bool]]:
-    """What is left to do: condition, agent, task, and whether the plan is carried out beyond the limits."""
+    """Samples to be made: condition, agent, task, and whether the plan is carried out beyond the limits."""
     for condition in group.conditions:
         for family in condition.families:
             for agent in choice.agents:

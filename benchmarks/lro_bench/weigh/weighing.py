@@ -46,7 +46,7 @@ class ToolList:
     tokens: int
     """Tokens of tools/list by o200k."""
     tokens_proxied: int
-    """The same once `lro proxy` has widened the output schemas."""
+    """Tokens of these tools with the output schemas that `lro proxy` has widened."""
 
 
 @dataclass(frozen=True, slots=True)

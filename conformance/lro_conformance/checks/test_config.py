@@ -137,9 +137,9 @@ def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-CFG-04")
 def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """What is offloaded to a folder with an ordinary name is offloaded to one with blanks, quotes and dollar signs."""
+    """Results are offloaded to a folder whose name has blanks, quotes and dollar signs, as to an ordinary one."""
     if not survey.adjustable:
-        raise NotObserved("the threshold cannot be set (profile: settings.threshold_tokens)")
+        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
     # In a file of settings or an argument, the profile may have to quote the name.
     calls = [c for c in folders.awkward if any(AWKWARD in value for value in c.start.env.values())]
     for call in (c for c in calls if c.operation in survey.effective and c.outcome in ("inline", "error", "offloaded")):

@@ -33,7 +33,7 @@ BRIEF_SCRIPT = 2_000
 """Characters of a script up to which such a view shows it; half a script is useless."""
 
 MORE = "of each with a script, and why others were not observed: -v, or --only ID"
-"""Where the evidence is that a terminal does not show."""
+"""The way to the evidence that a terminal does not show."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -312,7 +312,7 @@ def _binds(result: RequirementResult) -> bool:
 
 
 def next_step(report: Report) -> str | None:
-    """What would prove the next level: repairs, or else observations; None if all are proved, or nothing is known."""
+    """Repairs, or else observations, that would prove the next level; None if all are proved or nothing is known."""
     if report.failure is not None or is_selection(report):
         return None
     failed = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
@@ -333,7 +333,7 @@ def next_step(report: Report) -> str | None:
 
 
 def _next_observation(report: Report) -> str | None:
-    """What was not observed and keeps the lowest unproved level from being proved."""
+    """The step towards the lowest unproved level: requirements to be observed, or the trouble that hides them."""
     unproved = (n for n in sorted(report.levels) if report.levels[n] == "unproved")
     unseen = _unobserved(report, next(unproved, 0))
     if not unseen:

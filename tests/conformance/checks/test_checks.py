@@ -188,7 +188,7 @@ class TestFolderOfAnyName:
         known = Made(adjustable=adjustable, effective=("recall",))
         return judged(self.NAME, survey=known, folders=Made(awkward=awkward))
 
-    def made(self, outcome: str, value: str = f"/work/{AWKWARD}", **other: Any) -> Made:
+    def made(self, outcome: str, value: str = f"/out/{AWKWARD}", **other: Any) -> Made:
         return call(outcome=outcome, text="[]", start=Made(env={"OUTPUT_DIR": value}), **other)
 
     def test_what_is_inline_there_is_told(self) -> None:

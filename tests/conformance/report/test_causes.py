@@ -85,7 +85,7 @@ def test_a_server_that_ended_is_the_first_step() -> None:
 
 
 def bad_server() -> Report:
-    """Of the whole catalogue each requirement fails, or is not observed because another one fails."""
+    """A report in which each requirement fails, or is not observed because another one fails."""
     said = "the server said something else than what was expected, " * 3
     script = "\n".join(['printf \'%s\' \'{"jsonrpc":"2.0","id":1,"method":"initialize"}\''] * 18)
     results: list[RequirementResult] = []
