@@ -146,9 +146,12 @@ class Transcript:
 
     def cut_answers(self) -> None:
         """Cut the bodies of all answers so far."""
-        for number in self._cuttable[1]:
+        numbers = self._cuttable[1]
+        for number in [numbers.popleft() for _ in range(len(numbers))]:
             if self._entries[number].direction == "in":
                 self._cut(number)
+            else:
+                numbers.append(number)
 
     def _make_room(self, newest: int) -> bool:
         """Cut one body, or drop one line of chatter; False if neither is left."""
