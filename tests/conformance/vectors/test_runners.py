@@ -310,7 +310,7 @@ def test_an_empty_reason_is_none(runner: Runner, answers: dict[str, Any], tmp_pa
     code, said = runner(LRO_ANSWERS=written({**given, "decision.equal-4096": "maybe"}, tmp_path / "answers.json"))
     assert code != 0
     assert next(v.why for v in VECTORS if v.id == "decision.equal-4096") in said
-    assert any("these kinds of vectors" in line and "quoting" in line for line in said.splitlines())
+    assert any("this kind of vectors" in line and "quoting" in line for line in said.splitlines())
 
 
 def test_a_kind_without_a_function_is_one_line(runner: Runner, answers: dict[str, Any], tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_kind_without_a_function_is_one_line(runner: Runner, answers: dict[str
     assert code != 0
     assert runner.passed(said) == len(given)
     lines = [line for line in said.splitlines() if not line.startswith("FAILED ")]  # which has the same, or part of it
-    (missing,) = {line.strip() for line in lines if "these kinds of vectors" in line and "quoting" in line}
+    (missing,) = {line.strip() for line in lines if "this kind of vectors" in line and "quoting" in line}
     assert "injection" not in missing
     assert any("quotting" in line for line in said.splitlines())
     assert said.count("quoting.") < 10, "no line for each vector"
@@ -484,7 +484,7 @@ def test_steps_of_the_page_put_a_runner_into_an_own_project(
     runner = Runner(COMMANDS[language], tmp_path, PASSED[language])
     code, said = runner()
     assert code != 0
-    assert "these kinds of vectors" in said
+    assert "this kind of vectors" in said
     assert "file.light-with-content" in said, "an exception of the example, which this project does not need"
     known = next(block for block in fenced(page, "json") if '"mapping": "We are no proxy."' in block)
     (tmp_path / "exceptions.json").write_text(known, encoding="utf-8")

@@ -105,17 +105,11 @@ def test_digest_is_that_of_the_files() -> None:
 
 
 def test_lengths_of_runners_are_as_documented() -> None:
-    shown = re.search(
-        r"node:test, (\d+) lines\), pytest \((\d+)\), Rust \((\d+)\) and Go \((\d+)\).*?\((\d+) and (\d+) lines\)",
-        README,
-        re.DOTALL,
-    )
-    runners = ("typescript/vectors.test.ts", "pytest/test_vectors.py", "rust/tests/vectors.rs", "go/vectors_test.go")
-    names = (*runners, "rust/tests/format/mod.rs", "go/format_test.go")
+    shown = re.search(r"node:test, (\d+) lines\), pytest \((\d+)\), Rust \((\d+)\)\sand Go \((\d+)\)", README)
+    names = ("typescript/vectors.test.ts", "pytest/test_vectors.py", "rust/tests/vectors.rs", "go/vectors_test.go")
     lengths = [len((FOLDER / "runners" / name).read_text(encoding="utf-8").splitlines()) for name in names]
     assert shown is not None
     assert list(map(int, shown.groups())) == lengths
-    assert max(lengths[:4]) <= 70
 
 
 def test_the_format_is_documented_with_every_field_of_every_kind() -> None:

@@ -13,7 +13,10 @@ VECTORS = HERE.parents[1]
 
 
 def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        fail(f"{path}: {problem}")
 
 
 INDEX, OWN = read(VECTORS / "index.json"), read(HERE / "exceptions.json")
@@ -38,18 +41,17 @@ def holds(rule, value):
 
 
 def test_exceptions():
-    if not INDEX["version"].startswith(f"{OWN['version']}."):
-        fail(f"exceptions.json is for vectors {OWN['version']}, these are {INDEX['version']}: read CHANGELOG.md")
-    if EDITION not in INDEX["editions"]:
-        fail(f"exceptions.json has the edition {EDITION!r}, the vectors have {INDEX['editions']}")
-    lacking = {v["kind"] for v in EVERY} - KINDS.keys()
-    unused = EXCEPTIONS.keys() - lacking - {v["id"] for v in EVERY if v["kind"] in KINDS}
-    problems = {
-        "no function, and no reason in exceptions.json, for these kinds of vectors": lacking - EXCEPTIONS.keys(),
-        "exceptions.json excuses what is not there": unused,
-    }
-    if lines := [f"{text}: {sorted(names)}" for text, names in problems.items() if names]:
-        fail("\n".join(lines))
+    version, known = OWN["version"], INDEX["editions"]
+    if not INDEX["version"].startswith(f"{version}.") or EDITION not in known:
+        about = f"exceptions.json is for vectors {version} and has the edition {EDITION!r}"
+        fail(f"{about}; these are {INDEX['version']} with {known}: read CHANGELOG.md")
+    missing = {v["kind"] for v in EVERY} - KINDS.keys()
+    unused = EXCEPTIONS.keys() - missing - {v["id"] for v in EVERY if v["kind"] in KINDS}
+    no_function = "no function, and no reason in exceptions.json, for this kind of vectors"
+    problems = [f"{kind}: {no_function}" for kind in missing - EXCEPTIONS.keys()]
+    problems += [f"exceptions.json excuses {name}, which does not fail, or is not there" for name in unused]
+    if problems:
+        fail("\n".join(sorted(problems)))
 
 
 @pytest.mark.parametrize("vector", EVERY, ids=lambda v: v["id"])
@@ -63,7 +65,7 @@ def test_vector(vector):
         assert broken, "it passes: remove it from exceptions.json"
         pytest.xfail(known)
     if broken:
-        about = [f"{name}: {vector[name]}" for name in ("about", "why", "requirements")]
+        lines = [f"{name}: {vector[name]}" for name in ("about", "why", "requirements")]
         if (mistake := vector.get("mistake")) and normal(mistake["answer"]) == normal(answer):
-            about.append(f"common mistake: {mistake['why']}")
-        fail("\n".join([*about, f"expected: {broken}", f"got: {answer}"[:500], f"input: {vector['input']}"[:500]]))
+            lines.append(f"common mistake: {mistake['why']}")
+        fail("\n".join([*lines, f"expected: {broken}", f"got: {answer}"[:500], f"input: {vector['input']}"[:500]]))
