@@ -1,4 +1,4 @@
-"""What a certification costs: ``python benchmarks/certify.py [--runs N]``.
+"""Cost of a certification: ``python benchmarks/certify.py [--runs N]``.
 
 Side by side in one run, because the ratio says more than the seconds: certifying the plain server of the tests
 (standard library, starts in 20 ms), certifying the reference server, and merely starting the reference server (to the

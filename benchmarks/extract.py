@@ -28,7 +28,7 @@ import orjson  # noqa: E402
 
 TARGET, MOST_MIB = 5.0, 64
 WORDS = {2: "_semantic", 3: "note 7", 6: "semantic", 10: "mistake"}
-"""What the recipes look for that look for something: in a tenth to a half of the demo memories."""
+"""Words for the recipes that take one, by their number: each is in a tenth to a half of the demo memories."""
 SORTING = {4, 9}
 CHILD = """
 import sys, time

@@ -1,4 +1,4 @@
-"""What offloading costs: ``python benchmarks/offload.py [--runs N]``.
+"""Cost of offloading: ``python benchmarks/offload.py [--runs N]``.
 
 Estimate, file and descriptor of n demo memories at full detail, against what nobody can do without: serialising the
 same records and writing them durably (exclusive private file, fsync, rename, fsync of the folder). Medians of

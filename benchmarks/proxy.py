@@ -1,4 +1,4 @@
-"""What the proxy costs a call: ``python benchmarks/proxy.py --server COMMAND… [--jmunch F] [--rlm F] [--runs N]``.
+"""Cost of the proxy for a call: ``python benchmarks/proxy.py --server COMMAND… [--jmunch F] [--rlm F] [--runs N]``.
 
 Side by side in one run, in interleaved rounds: `read_text_file` of a real filesystem server, directly, through a bare
 forwarder that looks at nothing, through `lro proxy`, and through other proxies where their programs are given. What

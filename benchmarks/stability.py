@@ -1,4 +1,4 @@
-"""Whether verdicts change when the machine is busy: ``python benchmarks/stability.py [--runs N] [--load N]``.
+"""Verdicts on a quiet and on a busy machine: ``python benchmarks/stability.py [--runs N] [--load N]``.
 
 Certifies sound servers twice, first with the machine to itself and then N times in all (100) while as many processes as
 there are cores (or ``--load``) do nothing but compute, and tells every verdict that is not the same. Both are
@@ -43,7 +43,7 @@ def busy(processes: int) -> Generator[None]:
 
 
 def differences(quiet: Outcome, loud: Outcome) -> Iterator[str]:
-    """What is not the same, in words."""
+    """Differences between two outcomes, in words."""
     if quiet.failure != loud.failure:
         yield f"failure {quiet.failure!r}, then {loud.failure!r}"
     if quiet.achieved != loud.achieved:

@@ -1,4 +1,4 @@
-"""How fast `lro validate` is, beside a bare loop and beside the sourcemeta CLI.
+"""Speed of `lro validate`, beside a bare loop and beside the sourcemeta CLI.
 
     python benchmarks/validate.py [--lines N] [--rounds N] [--sourcemeta PATH] [--million]
 
@@ -199,7 +199,7 @@ def rounds(contenders: dict[str, Run], paths: tuple[Path, Path], count: int) -> 
 
 
 def ratio(times: Times, name: str, base: str) -> float:
-    """How many times as fast as *base* within the rounds: the median."""
+    """Speed relative to *base*: the median of the rounds."""
     return statistics.median(b / s for b, s in zip(times[base], times[name], strict=True))
 
 

@@ -174,7 +174,7 @@ def order(guidance: str) -> str | None:
 
 
 def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
-    """Whether a condition stands before an order, in its heading, or after it in the same clause."""
+    """True if a condition stands before an order, in its heading, or after it in the same clause."""
     after = re.split(r"[;:]|,?\s+and\b", text[found.end() :], maxsplit=1)[0]
     return any(_CONDITION.search(each) for each in (sentence.heading, text[: found.end()], after))
 

@@ -44,7 +44,7 @@ class ProxyOptions:
     """Families of the proxy's own tools, which read offloaded files."""
     tool_prefix: str = ""
     descriptor: Form = "full"
-    """How much the descriptors of results that are no memories say."""
+    """Form of the descriptors of results that are no memories."""
     links: bool = False
     """True if answers link to their file as a resource."""
     private_folder: bool = False

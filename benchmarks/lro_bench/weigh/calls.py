@@ -1,4 +1,4 @@
-"""Which tools are called, and with which arguments: those annotated as read-only that need none, or those of a file.
+"""Calls of a server's tools: of those annotated as read-only that need no arguments, or those that a file lists.
 
 Nothing else is ever called, and no argument is made up.
 """

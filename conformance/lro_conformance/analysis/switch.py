@@ -132,7 +132,7 @@ SEVERAL = 10
 """Number of records of which one or two pairs are no more than `TIES`."""
 
 _SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
-"""What a result may say with LRO off only."""
+"""Words that a result may have only with LRO off."""
 _DIGITS = re.compile(r"\d+")
 
 

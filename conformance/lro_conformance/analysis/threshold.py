@@ -1,4 +1,4 @@
-"""How a server decides whether to offload, inferred from calls at its exact threshold."""
+"""A server's rule for offloading, inferred from calls at its exact threshold."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_spec.tokens import exceeds
 
 Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
-"""How an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the budgeted
-text; by a threshold that differs from that of other operations; or by a different figure than that of the header."""
+"""Rule by which an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the
+budgeted text; by a threshold that differs from that of other operations; or by a different figure than that of the
+header."""
 
 
 @derived
 def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
-    """How each operation decides. Each wrong way to decide breaks one requirement, so exactly one is blamed."""
+    """Rules by operation. Each wrong way to decide breaks one requirement, so exactly one is blamed."""
     exact = {name for name, edge in edges.edges.items() if is_exact(edge)}
     found: dict[str, Decision] = {}
     for name, edge in edges.edges.items():

@@ -21,7 +21,7 @@ _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
 
 
 Compared = tuple[bool, str, str]
-"""Whether a time lies within the call, what was expected, and what was observed."""
+"""True if a time lies within the call; then what was expected, and what was observed."""
 
 
 def written_at(call: Call) -> Compared | str | None:

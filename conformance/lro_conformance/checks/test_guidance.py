@@ -98,7 +98,7 @@ def _plain_numbers(text: str) -> str:
 
 
 def _names_estimate(call: Call) -> bool:
-    """Whether the guidance has the tokens of the summary or of the header as a number, in whatever words."""
+    """True if the guidance has the tokens of the summary or of the header as a number, in whatever words."""
     known = (call.summary.get("estimated_tokens"), call.header.get("estimated_tokens"))
     return any(re.search(rf"(?<!\d){n}(?!\d)", _plain_numbers(_text(call))) for n in map(whole_number, known) if n)
 

@@ -7,7 +7,7 @@ class NotObserved(Exception):
     """Evidence could not be obtained; the message says why."""
 
     subject: object = None
-    """What prevented it, to be shown and reproduced: a conversation with a server that ended. None if nothing did."""
+    """Obstacle to show and to reproduce, such as a conversation with a server that ended. None if there is none."""
 
 
 class NotApplicable(Exception):

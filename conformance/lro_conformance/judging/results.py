@@ -118,7 +118,7 @@ class ExploredCalls:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much the explorer has tried."""
+    """Amount of what the explorer has tried."""
 
     sequences: int
     memories: int
@@ -183,7 +183,7 @@ class Report:
     timeline: tuple[Span, ...] = ()
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
-    """What the explorer has tried; None if it was left out."""
+    """Coverage of the explorer; None if it was left out."""
     decided: tuple[DecidedCall, ...] = ()
     """Calls near a threshold and far from it, for which E is known."""
     incomplete: str = ""

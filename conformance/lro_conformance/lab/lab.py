@@ -28,7 +28,7 @@ from lro_conformance.wire.workspace import Workspace
 
 @dataclass(frozen=True)
 class Budget:
-    """How many sequences of steps the explorer tries, and how long they are."""
+    """Number of sequences that the explorer tries, and their length in steps."""
 
     sequences: int = 8
     steps: int = 5

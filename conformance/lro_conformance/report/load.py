@@ -102,7 +102,7 @@ def parse_report(value: Any, name: str = "the report") -> Report:
 
 
 def _absurd(value: Mapping[str, Any]) -> str | None:
-    """What makes a report too large to be one, or contradictory; None if nothing does."""
+    """Reason for which a report is too large to be one, or contradictory; None if it is neither."""
     results, server = value.get("requirements"), value.get("server")
     if isinstance(results, list):
         ids = [cast("dict[str, Any]", r).get("id") for r in cast("list[Any]", results) if isinstance(r, dict)]

@@ -50,7 +50,7 @@ def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
 
 @dataclass(frozen=True)
 class Control:
-    """The same calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
+    """Calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
 
     They are those of `Inline`, which were made before: at each detail level, for `EDGE_LIMIT` records, and with a query
     of one word.

@@ -1,4 +1,4 @@
-"""What the explorer observed: calls of three servers in lockstep, and cleanups of files that it planted."""
+"""Observations of the explorer: calls of three servers in lockstep, and cleanups of files that it planted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lro_spec.findings import Finding, Kind
 
 @dataclass(frozen=True)
 class Triple:
-    """The same call of three servers that were given the same requests."""
+    """One call of three servers that were given the same requests."""
 
     lowest: Call
     """The call with the lowest threshold that the server accepts. Its file tells E."""
@@ -78,7 +78,7 @@ class Explored:
     refused: int = 0
     """Number of memories that a server did not accept."""
     live: tuple[LiveFinding, ...] = ()
-    """What the machine's jq found in recipes."""
+    """Findings about recipes by the machine's jq."""
 
 
 @dataclass(frozen=True)

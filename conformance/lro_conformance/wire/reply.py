@@ -53,7 +53,7 @@ class Failure:
 
     kind: FailureKind
     detail: str
-    """What was expected and what was received instead, in one sentence."""
+    """One sentence that says what was expected and what was received instead."""
     exit: Exit | None = None
     """The exit of the server, if it had ended by then."""
     stderr: str = ""

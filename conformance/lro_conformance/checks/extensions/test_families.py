@@ -89,7 +89,7 @@ def test_ranges_count_characters(extraction: Extraction, subjects: Subjects) -> 
 
 
 def _of_characters(part: Part) -> bool | None:
-    """Whether a range is of characters, give or take one at either end; None if it is refused, or too short to tell."""
+    """True if a range is of characters, give or take one at either end; None if it is refused, or too short to tell."""
     inner = part.expected[1:-1]
     return inner in part.asked.call.text if len(inner) >= 12 and part.asked.call.outcome == "inline" else None
 

@@ -121,7 +121,7 @@ def _title(call: Call) -> str:
 
 
 def _is_number(schema: Mapping[str, Any]) -> bool:
-    """Whether an argument may be a whole number, as far as its schema says."""
+    """True if an argument may be a whole number, as far as its schema says."""
     types, values = schema.get("type"), schema.get("enum")
     typed = types is None or any(name in types for name in ("integer", "number"))
     return typed and (not isinstance(values, list) or 1 in values)
