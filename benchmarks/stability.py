@@ -1,8 +1,9 @@
-"""Verdicts on a quiet and on a busy machine: ``python benchmarks/stability.py [--runs N] [--load N]``.
+"""Verdicts on a quiet and on a busy machine: ``python benchmarks/stability.py [--runs N] [--load N] [--set-clock]``.
 
 Certifies sound servers twice, first with the machine to itself and then N times in all (100) while as many processes as
 there are cores (or ``--load``) do nothing but compute, and tells every verdict that is not the same. Both are
-done in full, property checks included, with one seed. Exit code 1 when anything differs.
+done in full, property checks included, with one seed. With ``--set-clock`` the clock that suite and servers see is also
+set forward and back again and again; it takes libfaketime (Debian: faketime). Exit code 1 when anything differs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import random
 import sys
+import tempfile
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +46,56 @@ def busy(processes: int) -> Generator[None]:
             one.join()
 
 
+STEPS_S = (5, 60, 3600, 86_400)
+"""Seconds by which the clock is set forward and back."""
+
+
+def settable_clock() -> Path:
+    """File with the seconds by which the clock of this process and its children is set; restarts the process once."""
+    if "FAKETIME_TIMESTAMP_FILE" in os.environ:
+        return Path(os.environ["FAKETIME_TIMESTAMP_FILE"])
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if library is None:
+        sys.exit("--set-clock needs libfaketime (Debian: apt install faketime)")
+    setting = Path(tempfile.mkdtemp()) / "clock"
+    setting.write_text("+0\n")
+    environment = {
+        "LD_PRELOAD": str(library),
+        "FAKETIME_TIMESTAMP_FILE": str(setting),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "FAKE_UTIME": "1",
+    }
+    return os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **environment})
+
+
+@contextmanager
+def set_clock(setting: Path | None) -> Generator[None]:
+    """The clock is set forward or back every 20 to 40 seconds as long as this lasts."""
+    if setting is None:
+        yield
+        return
+    over, choose = threading.Event(), random.Random(1)
+
+    def put(seconds: int) -> None:
+        new = setting.with_suffix(".new")
+        new.write_text(f"{seconds:+d}\n")
+        new.replace(setting)
+
+    def work() -> None:
+        while not over.wait(choose.uniform(20, 40)):
+            put(choose.choice((1, -1)) * choose.choice(STEPS_S))
+        put(0)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        worker.join()
+
+
 def differences(quiet: Outcome, loud: Outcome) -> Iterator[str]:
     """Differences between two outcomes, in words."""
     if quiet.failure != loud.failure:
@@ -62,7 +116,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=100, help="certifications under load")
     parser.add_argument("--servers", type=int, default=50, help="how many sound servers take turns")
     parser.add_argument("--load", type=int, default=os.cpu_count() or 1, help="how many processes compute meanwhile")
+    parser.add_argument("--set-clock", action="store_true", help="set the clock forward and back meanwhile")
     given = parser.parse_args()
+    setting = settable_clock() if given.set_clock else None
     chapters: dict[str, list[str]] = {}
     for name, sound in sounds().items():
         chapters.setdefault(sound.server.__module__, []).append(name)
@@ -72,14 +128,15 @@ def main() -> int:
     done = different = 0
     while done < given.runs:
         turn = jobs[: given.runs - done]
-        with busy(given.load), side_by_side(turn) as outcome:
+        with busy(given.load), set_clock(setting), side_by_side(turn) as outcome:
             for job in turn:
                 found = list(differences(quiet[job], outcome(job)))
                 different += bool(found)
                 for line in found:
                     print(f"{job.server}: {line}", flush=True)
         done += len(turn)
-    print(f"{done} certifications of {len(jobs)} sound servers under load: {different} with another verdict")
+    load = "under load, with the clock set" if given.set_clock else "under load"
+    print(f"{done} certifications of {len(jobs)} sound servers {load}: {different} with another verdict")
     return 1 if different else 0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.run import CapturedRun
+from lro_conformance.engine.clock import WallClock
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
@@ -32,6 +33,9 @@ FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "disabled", "control",
 
 WATCH_S = 0.25
 """Seconds between two looks at what a run may run out of."""
+
+ATTEMPTS = 4
+"""Number of times that a trial is made in all, if the clock of the machine is set during each."""
 
 TIMEOUT_S = 600.0
 """Longest time, in seconds, that a run takes by default."""
@@ -70,6 +74,7 @@ class Capture:
         self._incomplete = ""
         self._shortage = ""
         self._clock = time.monotonic()
+        self._wall_clock = WallClock()
         self._timeline: list[Span] = []
 
     def run(
@@ -136,6 +141,7 @@ class Capture:
         def watch() -> None:
             until = time.monotonic() + self._timeout_s
             while not over.wait(min(WATCH_S, max(0.0, until - time.monotonic()))):
+                self._wall_clock.look()
                 if (lack := lack_of_space(workspace.root, RESERVE_BYTES)) is not None:
                     self._end_early(workspace, lack)
                 elif time.monotonic() < until:
@@ -222,21 +228,32 @@ class Capture:
             return missing
         self._observer(TrialStarted(one.name, one.title))
         begun = time.monotonic()
-        problem: BaseException | None = None
+        found: object = None
+        for _ in range(ATTEMPTS):
+            times_set = self._wall_clock.look()
+            found = self._attempt(lab, one)
+            if self._wall_clock.look() == times_set or self._incomplete:
+                break
+        else:
+            found = NotObserved(
+                f"the clock of this machine was set during each of {ATTEMPTS} attempts, the last time by "
+                f"{self._wall_clock.last_step_s:+,.0f} s: certify again when nothing sets it"
+            )
+        if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
+            found = NotObserved(self._incomplete)
+        text = str(found) if isinstance(found, BaseException) else None
+        seconds = time.monotonic() - begun
+        self._timeline.append(Span(one.name, one.title, "trial", begun - self._clock, seconds, text))
+        self._observer(TrialFinished(one.name, seconds, text))
+        return found
+
+    def _attempt(self, lab: Lab, one: Trial) -> object:
+        """Evidence of a trial, or the exception that takes its place. Raises `ProfileError`."""
         try:
-            found = one.function(lab, *(have[n] for n in one.needs))
+            return one.function(lab, *(self.evidence.captured[n] for n in one.needs))
         except ProfileError:
             raise  # the user's to fix
-        except Exception as raised:
-            problem = found = raised
-            if (shortage := shortage_of(raised)) is not None:
+        except Exception as problem:
+            if (shortage := shortage_of(problem)) is not None:
                 self._end_early(lab.workspace, shortage)
-        try:
-            if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
-                problem = found = NotObserved(self._incomplete)
-            return found
-        finally:
-            text = None if problem is None else str(problem)
-            seconds = time.monotonic() - begun
-            self._timeline.append(Span(one.name, one.title, "trial", begun - self._clock, seconds, text))
-            self._observer(TrialFinished(one.name, seconds, text))
+            return problem

@@ -80,7 +80,8 @@ class Explorer:
         kept = lab.kept
         self._benches: list[Bench] = [b for n in ("survey", "edges", "inline") if (b := kept.get(n)) is not None]
         self._threshold = edges.threshold if "edges" in kept else 0
-        self._chance = random.Random(lab.seed)
+        self._chance = random.Random(lab.seed + lab.explorations)  # no second exploration stores the same memories
+        lab.explorations += 1
         self._judged = {r.id for r in catalogue(self._edition.name) if r.excluded is None}
         self._stack = ExitStack()
         self._search: BudgetedSearch[tuple[Triple, ...]] = BudgetedSearch(0)

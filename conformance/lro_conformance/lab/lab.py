@@ -70,6 +70,8 @@ class Lab:
         self.workspace = launcher.workspace
         self.editions = editions
         self.seed = seed
+        self.explorations = 0
+        """Number of explorations that have begun. Kept servers hold what the earlier ones stored."""
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
         self.switched_on = False

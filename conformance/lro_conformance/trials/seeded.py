@@ -106,8 +106,11 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
 
 @contextmanager
 def _bench(lab: Lab, name: str) -> Generator[Bench]:
-    """The server that cleanup has kept, if its files can be read, or a fresh one; with the lowest threshold."""
-    kept = lab.kept.get("cleanup")
+    """The server that cleanup has kept, if its files can be read, or a fresh one; with the lowest threshold.
+
+    It is taken once: a further attempt must not find what the first has stored.
+    """
+    kept = lab.kept.pop("cleanup", None)
     file = kept.offloading_call(name, 2).file if kept is not None and kept.server.alive else None
     if kept is not None and file is not None and file.problem is None:
         yield kept
