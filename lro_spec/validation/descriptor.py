@@ -20,7 +20,7 @@ from lro_spec.jsonl.values import not_json
 from lro_spec.recipes.filters import NotInterpretedError
 from lro_spec.recipes.lexer import unrepeatable
 from lro_spec.recipes.pipeline import Pipeline, file_read, parse_command
-from lro_spec.recipes.shell import RecipeSyntaxError
+from lro_spec.recipes.shell import LONGEST, RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.validation.descriptions import unhelpful_descriptions
 from lro_spec.validation.filename import name_problem
@@ -303,9 +303,9 @@ def _unrepeatable(pipeline: Pipeline, where: str) -> Iterator[Finding]:
 
 
 def _is_unquoted(path: str, command: str) -> bool:
-    """Return whether the path appears in the command but not as a single shell word."""
+    """Return whether the path appears in the command but not as a single shell word; no for one too long to read."""
     try:
-        return path in command and path not in shlex.split(command)
+        return len(command) <= LONGEST and path in command and path not in shlex.split(command)
     except ValueError:
         return False
 

@@ -37,7 +37,7 @@ def told(path: Path, most: int | None, edition: str, *, follow: bool) -> tuple[l
     return made.pop("findings"), made
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(n, marks=pytest.mark.long) for n in range(4, 12))])
 def test_what_is_shown_and_counted_does_not_depend_on_how_much_is_shown(tmp_path: Path, seed: int):
     random = Random(seed)
     value = descriptor(tmp_path)
