@@ -121,6 +121,8 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items():
         known = failing.known.get(key)
+        if known and len(records) == 1 and size(known) * tokens_per_character(failing.original) > failing.threshold:
+            continue  # no whole record would fit (I-13)
         cut = (
             [p for p in lost_or_changed(known, record, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
             if known

@@ -199,6 +199,22 @@ class fallback_leaves_room_for_its_envelope(Server):
         return kept
 
 
+@sound("it takes the beginning of a record for broken JSON, though the whole one is larger than the threshold (I-13)")
+class fallback_cuts_the_one_record_that_is_too_large(Server):
+    def corpus(self) -> list[Record]:
+        first, *rest = super().corpus()
+        return [{**first, "content": "A long report on what was decided. " * 150}, *rest]
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        if call.operation == "inject" or self.fitting(call) or not call.records:
+            return super().on_write_failure(call, problem)
+        self.write_failed(call, problem)
+        record, everything = call.records[0], len(call.records)
+        room = 3 * self.settings.threshold - len(call.lines[0]) + len(record.get("content", ""))
+        call.records = [{**record, "content": record.get("content", "")[: max(0, room)] + "…"}]
+        return self.truncated(call, self.warning(1, everything, problem))
+
+
 @sound("it compares injected memories only with those of a recall at the level that it names", profile=PROFILE)
 class injects_by_a_fixed_budget(FixedBudget):
     pass
