@@ -37,6 +37,11 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         )
         return
     for cleaning in scans:
+        if cleaning.renamed:
+            old, new = cleaning.renamed[0]
+            expected, observed = f"{old}, which has expired, is deleted", f"it is still there as {new}"
+            subjects.expect(holds=False, expected=expected, observed=observed, at=cleaning)
+            return
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             subjects.expect(
                 holds=False,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.file import MAX_FILE_BYTES
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
@@ -94,6 +98,8 @@ class Cleaning:
     """A further old file, which was read just before."""
     premature: tuple[str, ...] = ()
     """Names of files that an event reported as expired while they still existed."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Expired files that only have another name: the old and the new one."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -128,6 +134,7 @@ def _(cleaning: Cleaning) -> str:
     lines += [f"{p.path.name}: {p.age_s} s old, {state[p.gone]}" for p in cleaning.planted]
     lines += [f"{Path(path).name}: the server's own, fresh, {state[gone]}" for path, gone in cleaning.own]
     lines += [f"{d.path.name} ({d.kind}): deleted" for d in cleaning.decoys if d.gone]
+    lines += [f"{old}: renamed to {new}" for old, new in cleaning.renamed]
     return "\n".join(lines)
 
 
@@ -258,6 +265,8 @@ def clean(
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
     due.append(read)
+    contents = {content: p.name for p in due if (content := _content(p)) is not None}
+    before = set(os.listdir(folder))
     output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
     clean_up(bench, due, lambda: output.collect(bench))
     if not any(p.exists() for p in due):  # now the next run can only delete fresh files
@@ -278,7 +287,26 @@ def clean(
         other_lines=tuple(s for s in lines if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(output.premature)),
+        renamed=tuple(_renamed(folder, contents, before)),
     )
+
+
+def _renamed(folder: Path, contents: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Files that have another name than before, by their contents: the old and the new name."""
+    for name in sorted(set(os.listdir(folder)) - set(before)):
+        content = _content(folder / name)
+        old = None if content is None else contents.get(content)
+        if old is not None and not (folder / old).exists():
+            yield old, name
+
+
+def _content(path: Path) -> bytes | None:
+    """A digest of the content of a regular file; None if it is gone, too large, or no such file."""
+    with suppress(OSError):
+        state = path.lstat()
+        if stat.S_ISREG(state.st_mode) and state.st_size <= MAX_FILE_BYTES:
+            return hashlib.sha256(path.read_bytes()).digest()
+    return None
 
 
 class _Output:

@@ -30,6 +30,14 @@ class Remembering(Server):
         return path
 
 
+@fault("LRO-CLN-01", says="is still there as", proves=1)
+class renames_what_has_expired(Server):
+    """Expired files get another suffix, and stay."""
+
+    def delete(self, path: str) -> None:
+        os.rename(path, f"{path}.expired")
+
+
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_own_files(Remembering):
     """Files that this process wrote are taken to be in use."""
