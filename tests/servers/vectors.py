@@ -1,4 +1,4 @@
-"""An adapter for `lro vectors run` to the plain server's writer: ``python vectors.py [counts_the_header]``."""
+"""An adapter for `lro vectors run` to the writer of an edition's plain server: ``python vectors.py [counts_the_header]``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.servers.editions.lro_1600 import plain_1600
+from tests.servers.editions.lro_paper import plain_paper
 from tests.servers.plain import Call, Server
 
 
@@ -58,6 +60,14 @@ class Writer(Server):
         return {**said, "records": len(said["results"])}
 
 
+class Writer1600(Writer, plain_1600):
+    pass
+
+
+class PaperWriter(Writer, plain_paper):
+    pass
+
+
 class CountsTheHeader(Writer):
     """The count includes the header line."""
 
@@ -65,11 +75,14 @@ class CountsTheHeader(Writer):
         return {**super().header(call), "count": len(call.records) + 1}
 
 
+WRITERS = {"lro-6400": Writer, "lro-1600": Writer1600, "lro-paper": PaperWriter}
+
+
 def main() -> None:
-    server = CountsTheHeader() if sys.argv[1:] == ["counts_the_header"] else Writer()
     for line in sys.stdin:
         request = json.loads(line)
-        method = getattr(server, f"{request['method']}_vector", None)
+        writer = CountsTheHeader if sys.argv[1:] == ["counts_the_header"] else WRITERS[request["params"]["edition"]]
+        method = getattr(writer(), f"{request['method']}_vector", None)
         no = {"error": {"code": -32601, "message": f"no {request['method']} here"}}
         outcome = no if method is None else {"result": {"answer": method(request["params"]["input"])}}
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)
