@@ -1,4 +1,4 @@
-"""Answers to every vector: by the suite's own rules, by the writer of an edition's plain server, and by the proxy's interceptor.
+"""Answers to every vector: by the suite's own rules, by the plain server of an edition, and by the proxy's interceptor.
 
 ``python vector_answers.py`` is an adapter with them; ``python vector_answers.py FILE`` is one that repeats the answers
 in a file, so that several runners need not wait for jq.

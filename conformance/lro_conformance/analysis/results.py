@@ -51,12 +51,11 @@ def names_extraction(descriptor: Mapping[str, Any]) -> bool:
 
 def cursor_beside(result: Mapping[str, Any] | None, found: FoundDescriptor | None) -> str | None:
     """The cursor to a next page in a result or in its descriptor, in words; None if there is none."""
-    known = {} if found is None else {k: v for k, v in found.value.items() if k not in _WITHOUT_CURSOR}
-    return next((cursor for value in (result, known) for cursor in _cursors(value)), None)
+    places = (result, None if found is None else found.value)
+    return next((cursor for place in places for cursor in _cursors(place)), None)
 
 
 _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
-_WITHOUT_CURSOR = ("line_schema", "jq_recipes")
 
 
 def _cursors(value: object) -> Iterator[str]:
@@ -66,7 +65,7 @@ def _cursors(value: object) -> Iterator[str]:
             yield from _cursors(entry)
     elif isinstance(value, dict):
         for key, inner in cast("dict[str, object]", value).items():
-            if key in _WITHOUT_CURSOR:
+            if key in ("line_schema", "jq_recipes"):
                 continue
             if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
                 yield f"{key} is {show(inner, 80)}"

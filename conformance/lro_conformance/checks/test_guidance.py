@@ -16,6 +16,7 @@ from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation.guidance import COUNT, TOKENS, paths
 
+
 @check("LRO-GUI-01")
 def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
     """The guidance is a block of instructions: it leads to file, recipes or a tool, in at most 4,000 characters."""

@@ -66,9 +66,8 @@ def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout
         for vector in vectors:
             params = {"vector": vector.id, "edition": edition, "input": vector.input}
             reply = process.request(vector.kind, params)
-            odd = process.transcript.last_anomaly
-            if odd is not None:
-                raise AdapterError(f"{vector.id}: the adapter {_line(_deed(odd))}: {_ADVICE}")
+            if odd := process.transcript.anomalies:
+                raise AdapterError(f"{vector.id}: the adapter {_line(_deed(odd[0]))}: {_ADVICE}")
             yield _answer(vector, reply)
 
 

@@ -99,7 +99,7 @@ def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> R
     """The result of one answer."""
     vector = answer.vector
     if answer.unsupported and vector.kind in required:
-        problem = Problem(vector.requirements[0], f"the adapter does not have the kind {vector.kind}, which is required")
+        problem = Problem(vector.requirements[0], f"the adapter does not have kind {vector.kind}, which is required")
         return Result(vector, "fail", (problem,), unsupported=True)
     if answer.unsupported:
         return Result(vector, "not-observed", unsupported=True)
@@ -107,16 +107,17 @@ def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> R
         problem = Problem(vector.requirements[0], f"the adapter answers with an error: {answer.refusal}")
         return Result(vector, "fail", (problem,))
     problems = tuple(judge(vector, answer.value, edition))
-    mistake = vector.mistake["why"] if problems and is_mistake(vector, answer.value) else ""
+    mistake = mistake_in(answer.value, vector) if problems else ""
     return Result(vector, "fail" if problems else "pass", problems, mistake)
 
 
-def is_mistake(vector: Vector, given: object) -> bool:
-    """Return whether an answer has the values of the known mistake at every place that a rule looks at."""
+def mistake_in(given: object, vector: Vector) -> str:
+    """The mistake behind an answer that has the values of the known one at every place that a rule looks at."""
     if vector.mistake is None:
-        return False
+        return ""
     known, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
-    return all(equal(cast("Any", value_at(at, known)), cast("Any", value_at(at, given))) for at in places)
+    same = all(equal(cast("Any", value_at(at, known)), cast("Any", value_at(at, given))) for at in places)
+    return str(vector.mistake["why"]) if same else ""
 
 
 def text(results: Results, *, verbose: bool = False) -> Iterator[str]:

@@ -578,6 +578,12 @@ def _writes() -> Iterator[Any]:
         yield write(f"folder-{slug}", f"the output directory {folder}", {"operation": "recall", "query": "*", "detail": "light"}, [light(1), light(2)], ids,
                     "The file is directly in the output directory, and the recipes read it whatever its name is.", folder)  # fmt: skip
 
+    ids = ("LRO-NAME-01", "LRO-CFG-04", "LRO-FILE-13", *(f"LRO-FILE-{n}" for n in ("04", "08", "09", "10")), *(f"LRO-DESC-{n}" for n in ("03", "05", "06")))  # fmt: skip
+    yield write(
+        "paper", "a recall of one memory by the paper", {"operation": "recall", "detail": "light"}, [{n: v for n, v in light(1).items() if n != "created"}], ids,
+        "The paper has other names of files, and no mark in header and descriptor.", "/srv/lro", "lro-paper",
+    )  # fmt: skip
+
 
 def vectors() -> Iterator[Any]:
     """Functions that make the vectors of these kinds."""
