@@ -91,6 +91,8 @@ class Edition:
     """True if a descriptor may have more recipes than that."""
     deterministic_recipes: bool = False
     """True if the output of a recipe may depend on the file alone."""
+    score_in_recipes: bool = True
+    """True if a recipe may refer to ``.score``."""
     marked_header: bool = True
     """True if the header is marked by its type, and repeats the query."""
     descriptor_fields: tuple[str, ...] = (
@@ -222,6 +224,7 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
                 _LRO_1600,
                 _SETTINGS,
                 more_recipes=False,
+                score_in_recipes=False,
                 misquoted=MappingProxyType({8: "count by namespace"}),
             ),
             Edition(

@@ -87,6 +87,8 @@ class Kind(StrEnum):
     PLACEHOLDER = "placeholder"
     UNREPEATABLE = "unrepeatable"
     """A command whose output depends on more than the file."""
+    ABSENT_SCORE = "absent-score"
+    """A command that refers to the score, which is never in the file."""
     BLANK_TEXT = "blank-text"
     TOO_LITTLE = "too-little"
     """A text that says too little to be what it has to be."""

@@ -18,7 +18,7 @@ from lro_spec.filenames import parse_file_name, real_path
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import not_json
 from lro_spec.recipes.filters import NotInterpretedError
-from lro_spec.recipes.lexer import unrepeatable
+from lro_spec.recipes.lexer import field_paths, unrepeatable
 from lro_spec.recipes.pipeline import Pipeline, file_read, parse_command
 from lro_spec.recipes.shell import LONGEST, RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
@@ -269,6 +269,8 @@ def _commands(
             reads = is_file(pipeline.path)
             if edition.deterministic_recipes:
                 yield from _unrepeatable(pipeline, where)
+            if not edition.score_in_recipes:
+                yield from _with_score(pipeline, where, command)
         except RecipeSyntaxError as refusal:
             problem, reads = refusal, not _is_unquoted(path, command)
             read = file_read(command) if spare > 0 else None
@@ -300,6 +302,14 @@ def _unrepeatable(pipeline: Pipeline, where: str) -> Iterator[Finding]:
         expected, hint = "a program whose output depends on the file alone", "write the time into the command as a text"
         message = "the command may give another output for the same file"
         yield Finding("LRO-REC-21", Kind.UNREPEATABLE, where, message, expected, why, hint)
+
+
+def _with_score(pipeline: Pipeline, where: str, command: str) -> Iterator[Finding]:
+    """The finding about a command that refers to the score of a search hit."""
+    if any(path[0] == "score" for call in (pipeline.jq, *pipeline.more) for path in field_paths(call.program)):
+        expected, hint = "a program without .score", "sort by a field that records have, such as the confidence"
+        message = "the command refers to .score, which is never written to the file"
+        yield Finding("LRO-REC-20", Kind.ABSENT_SCORE, where, message, expected, show(command), hint)
 
 
 def _is_unquoted(path: str, command: str) -> bool:

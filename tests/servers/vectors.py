@@ -1,4 +1,4 @@
-"""An adapter for `lro vectors run` to the plain server's writer: ``python vectors.py [counts_the_header]``."""
+"""An adapter for `lro vectors run` to the plain server of an edition: ``python vectors.py [counts_the_header]``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.servers.editions.plain import PLAIN
 from tests.servers.plain import Call, Server
 
 
@@ -21,9 +22,8 @@ class Writer(Server):
         call = Call()
         call.operation, call.query = asked["call"]["operation"], asked["call"].get("query", "")
         call.detail = asked["call"].get("detail") or self.default_detail(call.operation)
-        call.records = call.found = asked["records"]
+        call.records, call.found, call.tokens = asked["records"], asked["records"], asked["estimated_tokens"]
         call.lines = [self.record_line(record) for record in call.records]
-        call.tokens = asked["estimated_tokens"]
         self.ulid = lambda: asked["ulid"]
         self.timestamp = lambda now: asked["timestamp"]
         path = os.path.join(asked["output_dir"], self.file_name(call))
@@ -38,12 +38,10 @@ class Writer(Server):
             for entry in asked["entries"]:
                 path = Path(folder, entry["name"])
                 path.parent.mkdir(exist_ok=True)
-                made = {
-                    "file": path.touch,
-                    "directory": path.mkdir,
-                    "link": lambda p=path, e=entry: p.symlink_to(e["target"]),
-                }
-                made[entry["kind"]]()
+                if entry["kind"] == "link":
+                    path.symlink_to(entry["target"])
+                else:
+                    (path.touch if entry["kind"] == "file" else path.mkdir)()
                 os.utime(path, (entry["modified"], entry["modified"]), follow_symlinks=False)
             return [os.path.relpath(path, folder) for path in self.cleanup(asked["now"])]
 
@@ -65,11 +63,14 @@ class CountsTheHeader(Writer):
         return {**super().header(call), "count": len(call.records) + 1}
 
 
+WRITERS = {edition: type(edition, (Writer, plain), {}) for edition, plain in PLAIN.items()}
+
+
 def main() -> None:
-    server = CountsTheHeader() if sys.argv[1:] == ["counts_the_header"] else Writer()
     for line in sys.stdin:
         request = json.loads(line)
-        method = getattr(server, f"{request['method']}_vector", None)
+        writer = CountsTheHeader if sys.argv[1:] == ["counts_the_header"] else WRITERS[request["params"]["edition"]]
+        method = getattr(writer(), f"{request['method']}_vector", None)
         no = {"error": {"code": -32601, "message": f"no {request['method']} here"}}
         outcome = no if method is None else {"result": {"answer": method(request["params"]["input"])}}
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)

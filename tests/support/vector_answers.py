@@ -1,4 +1,4 @@
-"""Answers to every vector: by the suite's own rules, by the plain server's writer, and by the proxy's interceptor.
+"""Answers to every vector: by the suite's own rules, by the plain server of an edition, and by the proxy's interceptor.
 
 ``python vector_answers.py`` is an adapter with them; ``python vector_answers.py FILE`` is one that repeats the answers
 in a file, so that several runners need not wait for jq.
@@ -22,9 +22,9 @@ if __name__ == "__main__":
 def answer_of(kind: str, asked: Mapping[str, Any], edition: str) -> Any:
     """The answer to a vector."""
     if kind == "write":
-        from tests.servers.vectors import Writer
+        from tests.servers.vectors import WRITERS
 
-        return Writer().write_vector(dict(asked))
+        return WRITERS[edition]().write_vector(dict(asked))
     if kind == "mapping":
         return _mapped(asked)
     from lro_conformance.vectors.answers import answer

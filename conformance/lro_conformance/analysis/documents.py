@@ -532,6 +532,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-REC-11": _all(_needs_member("jq_recipes", type=list), _needs_a_recipe, _needs_member("file_path", type=str)),
     "LRO-REC-12": _all(_needs_recipe_list, _needs_a_recipe, _needs_any_decision),
     "LRO-REC-13": lambda one: None if one.of("LRO-REC-13") else _needs_member("jq_recipes", type=list)(one),
+    "LRO-REC-20": _all(_needs_recipe_list, _needs_a_recipe),
     "LRO-REC-21": _all(_needs_recipe_list, _needs_a_recipe),
     "LRO-THR-02": _all(_needs_records, _needs_estimate),
 }

@@ -21,7 +21,7 @@ from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
-from lro_conformance.analysis.results import differing_descriptors, is_failure
+from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
@@ -653,28 +653,8 @@ def _no_cursor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     call = exchange.call
     if call.outcome != "offloaded":
         return
-    cursor = next(iter(_cursors(call.result)), None)
-    if call.found is not None and cursor is None:
-        known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
-        cursor = next(iter(_cursors(known)), None)
+    cursor = cursor_beside(call.result, call.found)
     yield Judged(cursor is None, "no cursor next to a descriptor", cursor or "")
-
-
-_CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
-
-
-def _cursors(value: object) -> Iterator[str]:
-    """The members of a value that lead to a next page."""
-    if isinstance(value, list):
-        for entry in cast("list[object]", value):
-            yield from _cursors(entry)
-    elif isinstance(value, dict):
-        for key, inner in cast("dict[str, object]", value).items():
-            if key in ("line_schema", "jq_recipes"):
-                continue
-            if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
-                yield f"{key} is {show(inner, 80)}"
-            yield from _cursors(inner)
 
 
 # The file's name and place

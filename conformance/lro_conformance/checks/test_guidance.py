@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lro_conformance.analysis.documents import Documents
+from lro_conformance.analysis.results import EXTRACT, names_extraction
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
@@ -14,9 +15,6 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation.guidance import COUNT, TOKENS, paths
-
-EXTRACT = "lro_extract"
-"""Name of the native extraction tool."""
 
 
 @check("LRO-GUI-01")
@@ -85,7 +83,10 @@ def test_guidance_names_the_tool(survey: Survey, subjects: Subjects) -> None:
         raise NotApplicable("the server lists no lro_extract")
     for call in _guided(survey):
         subjects.expect(
-            EXTRACT in _text(call), expected=f"guidance that names {EXTRACT}", observed=show(_text(call), 200), at=call
+            names_extraction(call.descriptor),
+            expected=f"guidance that names {EXTRACT}",
+            observed=show(_text(call), 200),
+            at=call,
         )
 
 

@@ -92,6 +92,9 @@ def export(
     metavar="S",
     help="Seconds for an answer (10).",
 )
+@click.option(
+    "--require", "required", multiple=True, metavar="K", help="Fail if the adapter lacks this kind; repeatable."
+)
 @form_options(FORMS)
 @click.option("-v", "--verbose", is_flag=True, help="Show every requirement.")
 def run(
@@ -101,27 +104,32 @@ def run(
     kinds: tuple[str, ...],
     folder: Path | None,
     timeout_s: float,
+    required: tuple[str, ...],
     verbose: bool,
     outputs: Outputs,
 ) -> int:
     """Put the vectors to an implementation by its adapter, and report by requirement.
 
     COMMAND reads a JSON-RPC request from each line of stdin, with the kind of vector as its method, and responds on
-    stdout with {"answer": …}. Exit code: 0 all answers are as expected, 1 one is not, 2 the call is wrong, 3 the
-    adapter gave no answers.
+    stdout with {"answer": …}. Exit code: 0 all answers are as expected, 1 one is not or a required kind is missing,
+    2 the call is wrong, 3 the adapter gave no answers.
     """
     from lro_conformance.vectors import results as rendering
     from lro_conformance.vectors.adapter import AdapterError, ask
 
     edition = known_edition(edition_name)
     corpus = _chosen(folder, edition, chapters, kinds)
+    there = sorted({v.kind for v in corpus.vectors})
+    for kind in required:
+        if kind not in there:
+            raise UsageError(f"--require {kind}: no vector of this kind is put; expected one of {', '.join(there)}")
     outputs.check()
     try:
         answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
     except AdapterError as problem:
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
-    found = rendering.judged(answers, corpus, edition)
+    found = rendering.judged(answers, corpus, edition, required)
     for line in rendering.text(found, verbose=verbose):
         click.echo(line, file=sys.stderr if outputs.uses_stdout else sys.stdout)
     outputs.write(found)

@@ -13,8 +13,10 @@ from typing import Any, cast
 
 from lro_conformance.capture.records import as_record
 from lro_conformance.vectors.model import Vector
+from lro_conformance.wire.jsonrpc import KINDS
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import Limits
+from lro_conformance.wire.transcript import Anomaly
 from lro_conformance.wire.workspace import Workspace
 from lro_spec.display import show
 
@@ -22,6 +24,16 @@ NOT_FOUND = -32601
 """The code of JSON-RPC for an unknown method, here an unknown kind of vector."""
 
 _SHOWN = 160
+_ADVICE = "write one JSON-RPC 2.0 response to each request on a line of stdout, and write everything else to stderr"
+_DEEDS = {
+    "batch": "wrote an array",
+    "not-an-object": "wrote JSON that is not an object",
+    "not-a-message": "wrote an object that is not a response",
+    "server-request": "wrote a request of its own",
+    "stdin-closed": "no longer reads its stdin",
+    "stdout-closed": "closed its stdout but keeps running",
+}
+"""Kinds of `lro_conformance.wire.jsonrpc.KINDS` in the words of this protocol, where those are about MCP or servers."""
 
 
 class AdapterError(Exception):
@@ -54,11 +66,14 @@ def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout
         for vector in vectors:
             params = {"vector": vector.id, "edition": edition, "input": vector.input}
             reply = process.request(vector.kind, params)
-            odd = process.transcript.last_anomaly
-            if odd is not None:
-                advice = "stdout is for responses only; write everything else to stderr"
-                raise AdapterError(f"{vector.id}: the adapter wrote {_line(str(odd))}: {advice}")
+            if odd := process.transcript.anomalies:
+                raise AdapterError(f"{vector.id}: the adapter {_line(_deed(odd[0]))}: {_ADVICE}")
             yield _answer(vector, reply)
+
+
+def _deed(odd: Anomaly) -> str:
+    """The behaviour that the protocol does not allow, as the predicate of a sentence."""
+    return f"{_DEEDS.get(odd.kind) or f'wrote {KINDS[odd.kind]}'}: {odd.detail}"
 
 
 def _answer(vector: Vector, reply: Reply) -> Answer:

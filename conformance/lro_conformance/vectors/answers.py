@@ -16,7 +16,15 @@ from typing import Any, cast
 
 from lro_conformance.analysis.documents import breaks
 from lro_conformance.analysis.messages import wrong_call_result
-from lro_conformance.analysis.results import against_output_schema, differing_descriptors, is_failure
+from lro_conformance.analysis.results import (
+    EXTRACT,
+    against_output_schema,
+    cursor_beside,
+    differing_descriptors,
+    is_failure,
+    names_extraction,
+)
+from lro_spec.catalogue import catalogue
 from lro_spec.discovery import find_descriptor
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import is_expired, parse_file_name
@@ -89,7 +97,11 @@ def _result(question: Input, edition: str) -> object:
         wrong.append("LRO-DESC-11")
     if schema is not None and not is_failure(result) and against_output_schema(result, schema) is not None:
         wrong.append("LRO-PROT-01")
-    return sorted(wrong)
+    if found is not None and cursor_beside(result, found) is not None:
+        wrong.append("LRO-DESC-13")
+    if found is not None and EXTRACT in question.get("tools", ()) and not names_extraction(found.value):
+        wrong.append("LRO-GUI-06")
+    return sorted(set(wrong) & {r.id for r in catalogue(edition) if r.keyword == "MUST"})
 
 
 def _name(question: Input, edition: str) -> object:

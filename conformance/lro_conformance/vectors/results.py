@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from xml.etree import ElementTree
 
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.vectors.adapter import Answer
 from lro_conformance.vectors.judge import Problem, judge
+from lro_conformance.vectors.match import value_at
 from lro_conformance.vectors.model import Corpus, Vector
 from lro_spec.catalogue import catalogue, first_wording
 from lro_spec.jsonl.strict import equal
@@ -28,6 +30,8 @@ class Result:
     problems: tuple[Problem, ...] = ()
     mistake: str = ""
     """The mistake behind the answer, if it is a known one."""
+    unsupported: bool = False
+    """True if the adapter does not have the kind of the vector."""
 
     @property
     def lines(self) -> Iterator[str]:
@@ -86,29 +90,41 @@ class Results:
         return 1 if self.of("fail") else 0 if self.of("pass") else 3
 
 
-def judged(answers: Iterable[Answer], corpus: Corpus, edition: str) -> Results:
-    """The results of some answers."""
-    return Results(corpus, edition, tuple(result_of(answer, edition) for answer in answers))
+def judged(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
+    """The results of some answers. A kind that is required, and that the adapter does not have, fails."""
+    return Results(corpus, edition, tuple(result_of(answer, edition, required) for answer in answers))
 
 
-def result_of(answer: Answer, edition: str) -> Result:
+def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> Result:
     """The result of one answer."""
     vector = answer.vector
+    if answer.unsupported and vector.kind in required:
+        problem = Problem(vector.requirements[0], f"the adapter does not have kind {vector.kind}, which is required")
+        return Result(vector, "fail", (problem,), unsupported=True)
     if answer.unsupported:
-        return Result(vector, "not-observed")
+        return Result(vector, "not-observed", unsupported=True)
     if answer.refusal:
         problem = Problem(vector.requirements[0], f"the adapter answers with an error: {answer.refusal}")
         return Result(vector, "fail", (problem,))
     problems = tuple(judge(vector, answer.value, edition))
-    known = vector.mistake is not None and equal(vector.mistake["answer"], answer.value)  # type: ignore[arg-type]
-    return Result(
-        vector, "fail" if problems else "pass", problems, vector.mistake["why"] if known and vector.mistake else ""
-    )
+    mistake = mistake_in(answer.value, vector) if problems else ""
+    return Result(vector, "fail" if problems else "pass", problems, mistake)
+
+
+def mistake_in(given: object, vector: Vector) -> str:
+    """The mistake behind an answer that has the values of the known one at every place that a rule looks at."""
+    if vector.mistake is None:
+        return ""
+    known, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
+    same = all(equal(cast("Any", value_at(at, known)), cast("Any", value_at(at, given))) for at in places)
+    return str(vector.mistake["why"]) if same else ""
 
 
 def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
     """The results for a terminal: every failure, then a line for each requirement that has one, or for all."""
-    for result in results.of("fail"):
+    for kind, number in Counter(r.vector.kind for r in results.of("fail") if r.unsupported).items():
+        yield f"FAIL {kind}: the adapter does not have this kind, which is required ({number} vectors)"
+    for result in (r for r in results.of("fail") if not r.unsupported):
         yield f"FAIL {result.vector.id} ({one_line(result.vector.about, 100)})"
         yield from (f"     {one_line(line, 400)}" for line in result.lines)
     if results.of("fail"):

@@ -21,12 +21,13 @@ from lro_conformance.trials.fallback import Failing
 from lro_conformance.vectors.answers import lines_of, stream
 from lro_conformance.vectors.match import mismatch
 from lro_conformance.vectors.model import Vector, load
+from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import parse_file_name
 from lro_spec.tokens import characters_estimate
 from tests.servers.extracting import Extracting
 from tests.servers.plain import BadArguments
 
-VECTORS = load().select(edition="lro-6400").vectors
+VECTORS = load().vectors
 ABOVE, UP_TO, DISCARDED = "LRO-THR-06", "LRO-THR-07", "LRO-INJ-04"
 
 
@@ -43,7 +44,8 @@ def judged(exchange: object, *requirements: str, **context: object) -> list[bool
 
 def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list[bool]:
     """What the rules of the threshold say of a call with this estimate and this outcome."""
-    settings = {"threshold_tokens": 6400, **vector.input.get("settings", {})}
+    default = edition_named(vector.editions[0]).default_threshold_tokens
+    settings = {"threshold_tokens": default, **vector.input.get("settings", {})}
     reply = Made(failure=None)
     call = Made(operation=operation, settings=settings, outcome=outcome, label=operation, reply=reply)
     lowest = Made(estimate=vector.input["estimated_tokens"])
@@ -102,7 +104,7 @@ def sweep(vector: Vector, gone: list[str]) -> tuple[list[Any], list[str]]:
     """What the suite holds against a cleanup that deletes these files: by age, and by name."""
     now, aged, named = vector.input["now"], list[tuple[int, bool]](), list[tuple[str, bool]]()
     for entry in vector.input["entries"]:
-        name = parse_file_name(entry["name"])
+        name = parse_file_name(entry["name"], edition=vector.editions[0])
         if name is not None and entry["kind"] == "file":
             aged.append((round(now - name.milliseconds / 1000), entry["name"] in gone))
         else:
@@ -125,7 +127,11 @@ def rules_at(vector: Vector, place: str) -> list[dict[str, Any]]:
     return [rule for rule in vector.expect if rule["at"] == place]
 
 
-@pytest.mark.parametrize("vector", of("fallback"), ids=lambda v: v.id)
+NAMED = [v for v in of("fallback") if edition_named(v.editions[0]).named_events]
+"""Fallbacks of the editions that give an amount and ask for a warning and an event."""
+
+
+@pytest.mark.parametrize("vector", NAMED, ids=lambda v: v.id)
 def test_fallbacks_are_those_of_a_failing_write(vector: Vector) -> None:
     records, threshold = vector.input["records"], vector.input["settings"]["threshold_tokens"]
 
@@ -144,7 +150,14 @@ def test_fallbacks_are_those_of_a_failing_write(vector: Vector) -> None:
     assert wrong(len(records)) is not None
 
 
-@pytest.mark.parametrize("vector", of("fallback"), ids=lambda v: v.id)
+@pytest.mark.parametrize("vector", [v for v in of("fallback") if v not in NAMED], ids=lambda v: v.id)
+def test_fallbacks_of_the_paper_are_truncated_by_any_amount(vector: Vector) -> None:
+    (counts,) = (rule["is"] for rule in rules_at(vector, "/records"))
+    assert counts == list(range(len(vector.input["records"])))
+    assert rules_at(vector, "/warning") == rules_at(vector, "/event") == []
+
+
+@pytest.mark.parametrize("vector", NAMED, ids=lambda v: v.id)
 def test_a_warning_that_a_vector_asks_for_is_one_for_a_certification(vector: Vector) -> None:
     failed, short = (rule["has"] for rule in rules_at(vector, "/warning"))
     assert [words for words in failed if not FAILED.search(f"it {words} here")] == []

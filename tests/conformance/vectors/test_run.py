@@ -14,6 +14,7 @@ import pytest
 
 from lro_conformance.cli.main import main
 from lro_conformance.vectors.model import load
+from lro_spec.editions import EDITIONS
 from tests.support.documents import fenced
 from tests.support.paths import ROOT
 
@@ -40,8 +41,10 @@ def adapter(folder: Path, body: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
-def test_the_plain_writer_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["vectors", "run", "--", *PLAIN]) == 0
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_plain_writer_passes(edition: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = [option for kind in ("write", "fallback", "cleanup") for option in ("--require", kind)]
+    assert main(["vectors", "run", "--edition", edition, *kinds, "--", *PLAIN]) == 0
     said = capsys.readouterr().out
     assert ", 0 not; requirements: " in said
     assert " 0 fail" in said
@@ -111,6 +114,44 @@ def test_kinds_that_an_adapter_lacks_are_not_observed(capsys: pytest.CaptureFixt
     assert "not observed: " in said
 
 
+def test_a_required_kind_that_an_adapter_lacks_is_a_failure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = adapter(tmp_path, "refuse(-32601, 'no') if request['method'] == 'name' else reply('inline')")
+    junit, required = tmp_path / "j.xml", ["--require", "name", "--junit", str(tmp_path / "j.xml")]
+    assert main(["vectors", "run", "--kind", "name", *required, "--", *command]) == 1
+    said = capsys.readouterr().out
+    number = sum(v.kind == "name" for v in load().select(edition="lro-6400").vectors)
+    assert said.startswith(f"FAIL name: the adapter does not have this kind, which is required ({number} vectors)\n\n")
+    assert said.splitlines()[0] in (ROOT / "docs/vectors.md").read_text(encoding="utf-8").splitlines()
+    assert "name.recall" not in said
+    assert "not observed: " not in said
+    cases = ElementTree.parse(junit).getroot().iter("testcase")
+    assert {case.get("name", "").partition(" ")[0] for case in cases if case.find("failure") is not None} == {
+        "LRO-NAME-02",
+        "LRO-NAME-03",
+    }
+    assert main([*DECISIONS, "--require", "decision", "--", *SUITE]) == 0
+
+
+def test_a_kind_is_required_only_of_the_vectors_that_are_put(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DECISIONS, "--require", "write", "--", "true"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "--require write: no vector of this kind is put; expected one of decision\n"
+    )
+
+
+def test_the_mistake_of_a_writer_is_named_whatever_else_it_answers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Mistakes of `write` have only the members that the rules look at."""
+    plain = str(ROOT / "tests/servers")
+    body = f"sys.path[:0] = [{str(ROOT)!r}, {plain!r}]\nfrom vectors import Writer\n"
+    body += "asked['call'].setdefault('detail', 'light')\nreply(Writer().write_vector(asked))"
+    command = adapter(tmp_path, body)
+    assert main(["vectors", "run", "--kind", "write", "--chapter", "detail", "--json", "-", "--", *command]) == 1
+    mistakes = {r["id"]: r.get("mistake") for r in json.loads(capsys.readouterr().out)["results"]}
+    assert mistakes["write.default-inject"] == "The default of a recall was taken."
+
+
 def test_an_error_is_a_wrong_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     body = "refuse(7, 'panic!')"
     assert main([*DECISIONS, "--", *adapter(tmp_path, body)]) == 1
@@ -131,6 +172,17 @@ BAD = {  # the loop's body, and what is said of it
     "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
     "floods": ("while True: sys.stdout.write('y' * 65536)", "over 16,777,216 bytes"),
     "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
+    "answers-with-an-array": ("print(json.dumps([{'id': request['id']}]), flush=True)", "the adapter wrote an array: "),
+    "asks-itself": (
+        "print(json.dumps({'jsonrpc': '2.0', 'id': 'x', 'method': 'm'}), flush=True)\nreply('inline')",
+        "the adapter wrote a request of its own: ",
+    ),
+    "answers-with-a-number": ("print(3, flush=True)", "the adapter wrote JSON that is not an object: 3: "),
+    "answers-with-neither": (
+        "print(json.dumps({'jsonrpc': '2.0', 'id': request['id']}), flush=True)",
+        "the adapter wrote an object that is not a response: ",
+    ),
+    "stops-writing": ("import os\nos.close(1)\ntime.sleep(60)", "the adapter closed its stdout but keeps running"),
     "is-killed": ("import os\nos.kill(os.getpid(), 9)", "was ended by SIGKILL"),
 }
 
@@ -147,6 +199,7 @@ def test_an_adapter_that_misbehaves_ends_in_one_line(
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert says in said.err
+    assert [word for word in ("MCP", "batch", "server", "client") if word in said.err] == []
     assert time.monotonic() - started < 60
 
 
@@ -358,8 +411,9 @@ def test_results_that_meet_a_full_disk_are_still_printed(option: str, capsys: py
 
 
 def test_an_edition_without_such_vectors_is_told_with_those_that_have_some(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["vectors", "list", "--edition", "lro-paper", "--chapter", "proxy"]) == 2
-    assert capsys.readouterr().err.endswith("editions that do: lro-6400\n")
+    chosen = ["--edition", "lro-paper", "--chapter", "config", "--kind", "decision"]
+    assert main(["vectors", "list", *chosen]) == 2
+    assert capsys.readouterr().err.endswith("editions that do: lro-6400, lro-1600\n")
 
 
 def test_an_interrupt_ends_the_adapter_and_is_one_line(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.tools.vectors import captured, descriptors, files, recipes, threshold
 from tests.tools.vectors.build import Mistakes
 from tests.tools.vectors.coverage import NOT_COVERED
 
-VERSION = "2.0.3"
+VERSION = "2.1.0"
 """The first number changes if a runner has to change, the second with new vectors, the third with any other change."""
 
 FOLDER = ROOT / "conformance" / "vectors"

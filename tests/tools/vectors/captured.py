@@ -1,7 +1,8 @@
 """Descriptors with their files, as the faulty and the sound servers of tests/servers return them.
 
 Each server runs in this process with five small memories, at a fixed time and with fixed random bytes. Its docstring
-says what is wrong with it, or why it is conformant although it is unusual.
+says what is wrong with it, or why it is conformant although it is unusual. For an edition other than the default one
+there are as few documents as show both verdicts, with one memory, because the vectors are part of the wheel.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
-from functools import partial
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,9 @@ from unittest.mock import patch
 
 from lro_conformance.vectors.answers import answer
 from lro_conformance.vectors.model import Vector
-from lro_spec.catalogue import requirement
+from lro_spec.catalogue import catalogue, requirement
+from lro_spec.editions import DEFAULT_EDITION
+from tests.servers.editions.plain import PLAIN
 from tests.servers.faults.catalogue import faults
 from tests.servers.plain import Server
 from tests.servers.sound.catalogue import sounds
@@ -41,6 +44,23 @@ ALL = (
     *(f"LRO-DESC-{n:02}" for n in range(1, 12)), *(f"LRO-REC-{n:02}" for n in range(1, 14)), "LRO-GUI-01", "LRO-GUI-04", "LRO-GUI-05",
 )  # fmt: skip
 """Requirements that a sound descriptor and its file together show as met."""
+OTHERS = ("LRO-DESC-14", *(f"LRO-REC-{n}" for n in (14, 15, 16, 17, 18, 20, 21)))
+"""Those that the default edition does not have."""
+
+
+PREFIX: Mapping[str, str] = {DEFAULT_EDITION: "", "lro-1600": "lro-1600-", "lro-paper": "paper-"}
+"""The beginning of the names of an edition's vectors."""
+_BOTH = ("LRO-DESC-04", "LRO-DESC-05", "LRO-DESC-07", "LRO-DESC-09", "LRO-FILE-04", "LRO-FILE-08", "LRO-NAME-02", "LRO-REC-12", "LRO-REC-13")  # fmt: skip
+APART: Mapping[str, tuple[str, ...]] = {
+    "lro-1600": (
+        *_BOTH,
+        "LRO-DESC-08",
+        "LRO-GUI-05",
+        *(f"LRO-REC-{n:02}" for n in (2, 3, 5, 6, 8, 14, 15, 16, 17, 18, 20)),
+    ),
+    "lro-paper": (*_BOTH, *(f"LRO-REC-{n:02}" for n in (1, 2, 3, 8, 9, 21))),
+}
+"""Requirements that the documents of another edition break in which everything contradicts something."""
 
 
 def corpus() -> list[dict[str, Any]]:
@@ -65,8 +85,13 @@ def corpus() -> list[dict[str, Any]]:
     return made
 
 
-def exchange(server: type[Server], call: dict[str, str]) -> tuple[dict[str, Any], str, bytes] | None:
-    """The descriptor, the name and the content of its file that a server gives; None if it gives none."""
+def exchange(
+    server: type[Server], call: dict[str, str], memories: int | None = None
+) -> tuple[dict[str, Any], str, bytes] | None:
+    """The descriptor, the name and the content of its file that a server gives; None if it gives none.
+
+    The server has the first *memories* of the corpus, by default all of them.
+    """
     with TemporaryDirectory() as folder, ExitStack() as stack:
         settings = {"ENABLED": "true", "THRESHOLD_TOKENS": "1", "TTL_SECONDS": "3600", "OUTPUT_DIR": folder}
         stack.enter_context(patch.dict(os.environ, {f"ATLATL_PROMPT__OFFLOAD__{k}": v for k, v in settings.items()}))
@@ -74,7 +99,7 @@ def exchange(server: type[Server], call: dict[str, str]) -> tuple[dict[str, Any]
         stack.enter_context(patch("time.time", lambda: float(SECONDS)))
         stack.enter_context(patch("time.sleep", lambda _: None))
         stack.enter_context(patch("os.urandom", lambda n: bytes(range(17, 17 + n))))
-        stack.enter_context(patch.object(Server, "corpus", lambda _: corpus()))
+        stack.enter_context(patch.object(Server, "corpus", lambda _: corpus()[:memories]))
         stack.enter_context(redirect_stdout(StringIO()))
         stack.enter_context(redirect_stderr(StringIO()))
         try:
@@ -158,9 +183,8 @@ def _of_fault(name: str, number: int) -> Vector | None:
         return None
     ids = (fault.requirement, *(id for id in broken if id != fault.requirement))
     about = " ".join(fault.about.split())
-    why = f"{about} {requirement(fault.requirement).statement}"
     return vector(
-        f"documents.{_slug(name)}", about.rstrip("."), question, breaking(broken), ids, why, only=True, answered=True
+        f"documents.{_slug(name)}", about.rstrip("."), question, breaking(broken), ids, only=True, answered=True
     )
 
 
@@ -175,7 +199,7 @@ def _of_sound(name: str, number: int) -> Vector | None:
     if answer("descriptor+file", question, "lro-6400") != []:
         return None
     about = " ".join(sound.why.rstrip(".").split())
-    why = f"Sound, though it is unusual: {about}."
+    why = "It is unusual, and breaks no requirement."
     return vector(
         f"documents.sound-{_slug(name)}",
         about,
@@ -202,91 +226,101 @@ def _differing(found: Any, usual: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids)) or ("LRO-DESC-01",)
 
 
-def _plain() -> Iterator[Any]:
-    """The plain server's documents of each operation, which show all requirements as met."""
-    for call in CALLS:
-        found = exchange(Server, call)
-        assert found is not None
+@cache
+def _usual(edition: str, number: int = 0) -> dict[str, Any]:
+    """The question with the documents that the plain server of an edition gives for one of the calls."""
+    call = CALLS[number]
+    found = exchange(PLAIN[edition], call, memories=None if edition == DEFAULT_EDITION else 1)
+    assert found is not None
+    return _question(found, call)
+
+
+def _plain(edition: str) -> Iterator[Any]:
+    """The plain server's documents of an operation, which show all requirements as met."""
+    for number, call in enumerate(CALLS if edition == DEFAULT_EDITION else CALLS[:1]):
         about = f"a sound {call['operation']} at {call['detail']} detail"
         ids = tuple(id for id in ALL if id != "LRO-REC-10" or call["detail"] != "light")
+        musts = {r.id for r in catalogue(edition) if r.keyword == "MUST"}
         yield partial(
             vector,
-            f"documents.plain-{call['operation']}",
+            f"documents.{PREFIX[edition]}plain-{call['operation']}",
             about,
-            _question(found, call),
+            _usual(edition, number),
             breaking(()),
-            ids,
+            ids if edition == DEFAULT_EDITION else tuple(id for id in (*ids, *OTHERS) if id in musts),
             "Every part is there and agrees with the others.",
+            edition=edition,
             only=True,
         )
 
 
+def _row(
+    slug: str,
+    about: str,
+    broken: tuple[str, ...],
+    why: str = "",
+    *,
+    edition: str = DEFAULT_EDITION,
+    summary: dict[str, Any] | None = None,
+    header: dict[str, Any] | None = None,
+    **more: Any,
+) -> Any:
+    """The plain server's documents of an edition with some parts changed."""
+    usual = _usual(edition)
+    whole, lines = usual["descriptor"], usual["text"].splitlines()
+    given = {**whole, "summary": {**whole["summary"], **(summary or {})}, **more.pop("descriptor", {})}
+    first = json.dumps({**json.loads(lines[0]), **(header or {})}, ensure_ascii=False)
+    question = {**usual, "descriptor": given, "text": "\n".join([first, *lines[1:]]) + "\n", **more}
+    id = f"documents.{PREFIX[edition]}{slug}"
+    return partial(vector, id, about, question, breaking(broken), broken, why, edition=edition, only=True)
+
+
 def _apart() -> Iterator[Any]:
     """A sound pair with one contradiction between its parts."""
-    found = exchange(Server, CALLS[0])
-    assert found is not None
-    usual = _question(found, CALLS[0])
-    whole, lines = usual["descriptor"], usual["text"].splitlines()
-
-    def row(
-        slug: str,
-        about: str,
-        broken: tuple[str, ...],
-        why: str = "",
-        *,
-        summary: dict[str, Any] | None = None,
-        header: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Any:
-        given = {**whole, "summary": {**whole["summary"], **(summary or {})}, **more.pop("descriptor", {})}
-        first = json.dumps({**json.loads(lines[0]), **(header or {})}, ensure_ascii=False)
-        question = {**usual, "descriptor": given, "text": "\n".join([first, *lines[1:]]) + "\n", **more}
-        return partial(vector, f"documents.{slug}", about, question, breaking(broken), broken, why, only=True)
-
-    tokens = whole["summary"]["estimated_tokens"]
-    yield row(
+    tokens = _usual(DEFAULT_EDITION)["descriptor"]["summary"]["estimated_tokens"]
+    yield _row(
         "call-of-another-operation",
         "the call was a search",
         ("LRO-FILE-04", "LRO-NAME-02", "LRO-DESC-05"),
         call={"operation": "search", "detail": "light"},
     )
-    yield row(
+    yield _row(
         "call-of-another-detail",
         "the call asked for medium detail",
         ("LRO-DESC-08", "LRO-FILE-08"),
         call={"operation": "recall", "detail": "medium"},
     )
-    yield row(
+    yield _row(
         "namespace-missing",
         "the most frequent namespace is missing from the summary",
         ("LRO-DESC-06",),
         summary={"top_namespaces": ["_episodic/log"]},
     )
-    yield row(
+    yield _row(
         "namespace-unknown",
         "a namespace that the file does not have",
         ("LRO-DESC-06",),
         summary={"top_namespaces": ["_semantic/ops", "project/x"]},
     )
-    yield row(
+    yield _row(
         "tokens-far-off",
         "an estimate of the summary far above the file's",
         ("LRO-DESC-04",),
         summary={"estimated_tokens": tokens * 50},
     )
-    yield row(
+    yield _row(
         "schema-refuses",
         "a line schema that the records do not satisfy",
         ("LRO-DESC-09",),
         descriptor={"line_schema": {"properties": {"id": {"type": "integer"}}, "required": ["id"]}},
     )
-    yield row(
+    yield _row(
         "schema-of-others",
         "a line schema of other records",
         ("LRO-DESC-10",),
         descriptor={"line_schema": {"properties": {"name": {"type": "string"}, "size": {"type": "integer"}}}},
     )
-    yield row(
+    yield _row(
         "detail-of-the-header",
         "the header names another detail level than the call",
         ("LRO-FILE-08",),
@@ -294,8 +328,30 @@ def _apart() -> Iterator[Any]:
     )
 
 
+def _all_apart() -> Iterator[Any]:
+    """A sound pair of each other edition in which every part contradicts another one."""
+    for edition, broken in APART.items():
+        usual = _usual(edition)["descriptor"]
+        command = f"cat {usual['file_path']} | jq '[.title, .score, now]'"
+        yield _row(
+            "contradictions",
+            "a descriptor that agrees with neither call nor file",
+            broken,
+            "A check that finds one contradiction finds the others, too.",
+            edition=edition,
+            call={"operation": "search", "detail": "medium"},
+            summary={"estimated_tokens": 9000, "score_range": [0.9, 0.1]},
+            descriptor={
+                "line_schema": {"properties": {"name": {"type": "string"}}, "required": ["name"]},
+                "jq_recipes": [{"description": "Titles", "command": command}],
+            },
+        )
+
+
 def vectors() -> Iterator[Any]:
     """Functions that make the vectors of kind `descriptor+file`; some return None."""
-    yield from _plain()
+    for edition in PLAIN:
+        yield from _plain(edition)
     yield from _apart()
+    yield from _all_apart()
     yield from _captured()

@@ -20,6 +20,8 @@ NOT_COVERED = {
     "LRO-ERR-06": "It concerns two calls of one running server: `lro certify` judges it.",
     "LRO-CFG-05": "The temporary directory is that of the machine: `lro certify` judges it.",
     "LRO-PROT-02": _TALK,
+    "LRO-CLN-05": "It takes the events of a running server: `lro certify` judges it.",
+    "LRO-REC-19": "It compares recipes for one detail level with the records of others: `lro certify` judges it.",
     "LRO-HARD-01": _FILES,
     "LRO-HARD-02": "It concerns the random parts of many names: `lro certify` judges it.",
     "LRO-HARD-06": _FILES,
@@ -34,19 +36,19 @@ NOT_COVERED = {
 """By requirement, the reason."""
 
 
-def uncovered(vectors: Sequence[Vector]) -> list[str]:
-    """MUSTs of the default edition that checks judge, and of which vectors do not show both verdicts.
+def uncovered(vectors: Sequence[Vector], edition: str) -> list[str]:
+    """MUSTs of an edition that checks judge, and of which its vectors do not show both verdicts.
 
     Documents show them by one that breaks the requirement and one that does not. Other questions show them by the
     expected answer and a mistake, which is refused.
     """
-    return [
-        r.id
-        for r in catalogue()
-        if r.keyword == "MUST"
-        and r.excluded is None
-        and not _has_both([v for v in vectors if r.id in v.requirements], r.id)
-    ]
+    mine = [v for v in vectors if edition in v.editions]
+    return [id for id in musts(edition) if not _has_both([v for v in mine if id in v.requirements], id)]
+
+
+def musts(edition: str) -> list[str]:
+    """MUSTs of an edition that checks judge."""
+    return [r.id for r in catalogue(edition) if r.keyword == "MUST" and r.excluded is None]
 
 
 def _has_both(about: Sequence[Vector], id: str) -> bool:

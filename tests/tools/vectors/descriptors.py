@@ -14,6 +14,7 @@ D = "LRO-DESC-"
 SHAPE, LEADS, NAMESPACES, SCORES, SCHEMA, DESCRIBES = (f"{D}{n}" for n in ("01", "02", "06", "07", "09", "10"))
 READS, COMPLETE, BRIEF, TONE, AGREES = "LRO-REC-11", "LRO-REC-13", "LRO-GUI-01", "LRO-GUI-04", "LRO-GUI-05"
 PATTERN, TIMED = "LRO-NAME-02", "LRO-NAME-03"
+DESCRIBED, CURSORLESS, DIRECTS = "LRO-DESC-14", "LRO-DESC-13", "LRO-GUI-06"
 ALL = (SHAPE, LEADS, NAMESPACES, SCORES, SCHEMA, DESCRIBES, READS, COMPLETE, BRIEF, TONE, AGREES, PATTERN, TIMED)
 
 
@@ -233,10 +234,14 @@ GUIDANCES: list[Row] = [
     bad("guidance-recipe-12", "a recipe number that does not exist", descriptor(guidance=guidance() + "\n- Browse: recipe #12"), AGREES),
 ]  # fmt: skip
 
+PAPER_PATH = f"/out/lro-fetch-{ULID}.jsonl"
+PAPER_SUMMARY = {"count": 2, "estimated_tokens": 60, "operation": "fetch", "top_namespaces": ["_semantic/ops"]}
 OTHER_EDITIONS: list[tuple[str, Row]] = [
     *(("lro-paper", row) for row in (
         ok("paper-sound", "a descriptor by the paper", descriptor(file_path=f"/out/lro-fetch-{ULID}.jsonl", summary={**SUMMARY, "operation": "fetch"}), SHAPE, PATTERN,
            why="The paper's names begin with lro-, and it lists no operations."),
+        bad("paper-pointer", "a descriptor of a summary and a path alone", {"summary": PAPER_SUMMARY, "file_path": PAPER_PATH}, DESCRIBED, COMPLETE, BRIEF),
+        bad("paper-empty-schema", "an empty schema, and no recipes", {"summary": PAPER_SUMMARY, "file_path": PAPER_PATH, "line_schema": {}, "guidance": f"See {PAPER_PATH}."}, DESCRIBES, COMPLETE),
         bad("paper-other-prefix", "the prefix of another edition", descriptor(file_path=f"/out/atlatl-search-{ULID}.jsonl", summary={**SUMMARY, "operation": "search"}), PATTERN, why="The paper's names begin with lro-."),
     )),
     *(("lro-1600", row) for row in (
@@ -316,6 +321,12 @@ def _names() -> Iterator[Any]:
         wanted = {"operation": operation, "milliseconds": SECONDS * 1000}
         yield partial(vector, f"name.paper-{operation.replace('_', '-')}", f"the name {name}", {"name": name}, one_of(wanted), (PATTERN,),
                       "The paper lists no operations; any word of letters, digits, underscores and inner hyphens is one.", edition="lro-paper")  # fmt: skip
+    mistake = (
+        {"operation": "fetch", "milliseconds": (8 << 45) + SECONDS * 1000},
+        "The first character was taken for any digit of base 32.",
+    )
+    yield partial(vector, "name.paper-not-overflow", "a ULID above the largest", {"name": f"lro-fetch-8{ULID[1:]}.jsonl"}, one_of(None), (TIMED,),
+                  "The first character is at most 7, or the value needs 129 bits.", edition="lro-paper", mistake=mistake)  # fmt: skip
 
 
 # --- results of tools
@@ -353,6 +364,15 @@ RESULTS: list[tuple[str, str, dict[str, Any], tuple[str, ...], tuple[str, ...], 
 ]  # fmt: skip
 
 
+SHORT = {"offloaded": True, "summary": SUMMARY, "file_path": PATH, "guidance": f"Use lro_extract to read {PATH}."}
+TOOLS = ["recall_memories", "lro_extract"]
+IN_LRO_1600: list[tuple[str, str, dict[str, Any], tuple[str, ...], tuple[str, ...], str]] = [
+    ("no-cursor", "a cursor that is null, and guidance to the extraction tool", {"result": reply(SHORT, _meta={"next_cursor": None}), "tools": TOOLS}, (), (CURSORLESS, DIRECTS), "There is no next page, and the guidance names the tool."),
+    ("cursor", "a cursor to a next page", {"result": reply(SHORT, nextCursor="c2Vjb25k"), "tools": TOOLS}, (CURSORLESS,), (CURSORLESS,), ""),
+    ("guidance-past-the-tool", "guidance that does not name the extraction tool", {"result": reply({**SHORT, "guidance": f"Use jq to read {PATH}."}), "tools": TOOLS}, (DIRECTS,), (DIRECTS,), ""),
+]  # fmt: skip
+
+
 def vectors() -> Iterator[Any]:
     """Functions that make the vectors of these kinds."""
     for slug, about, value, broken, ids, why in (*PARTS, *SUMMARIES, *PATHS, *SCHEMAS, *RECIPES, *GUIDANCES):
@@ -362,6 +382,8 @@ def vectors() -> Iterator[Any]:
     yield from _names()
     for slug, about, question, broken, ids, why in RESULTS:
         yield partial(vector, f"result.{slug}", about, question, breaking(broken), ids, why)
+    for slug, about, question, broken, ids, why in IN_LRO_1600:
+        yield partial(vector, f"result.{slug}", about, question, breaking(broken), ids, why, edition="lro-1600")
 
 
 assert set(EDITIONS) == {"lro-6400", "lro-1600", "lro-paper"}

@@ -62,6 +62,16 @@ ABOUT = {
 
 ORDERED = {"LRO-REC-04", "LRO-REC-09"}
 """Recipes whose output is one sorted list."""
+MISTAKES: dict[str, tuple[list[Any], str]] = {
+    "recipe.title-confidence-table-one": (["keyword"], "The title stands alone."),
+    "recipe.title-namespace-table-one": (["keyword"], "The title stands alone."),
+    "recipe.count-by-namespace-one": ([{"_semantic": 1}], "It is an object of counts, not a list."),
+    "recipe.count-by-namespace-unsorted-one": ([{"_semantic": 1}], "It is an object of counts, not a list."),
+    "recipe.count-by-type-one": ([{"semantic": 1}], "It is an object of counts, not a list."),
+    "recipe.namespaces-usual": ([sorted(r["namespace"] for r in USUAL)], "A namespace is repeated."),
+    "recipe.content-search-none": (NONE, "A memory was kept that does not match."),
+}
+"""By vector, a wrong output and the mistake behind it."""
 
 
 def _recipes() -> Iterator[Any]:
@@ -103,7 +113,7 @@ def _one(id: str, about: str, program: str, slurp: bool, raw: bool, records: Seq
     if not evaluate(number, records, literal=word, edition=edition, detail=detail).met_by(values):
         raise ValueError(f"{id}: jq's output is not that of the independent evaluation: {json.dumps(values)[:300]}")
     question: dict[str, Any] = {"program": program, "slurp": slurp, "raw": raw, "lines": lines}
-    mistake = None
+    mistake = MISTAKES.get(id)
     if requirement in ORDERED and (reverse := [values[::-1]]) != output:
         mistake = (reverse, "The order is the reverse.")
     return vector(id, about, question, one_of(output), (requirement,), edition=edition, mistake=mistake)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from lro_conformance.analysis.warnings import FAILED_WORDS, SHORT_WORDS
 from lro_conformance.vectors.answers import answer
+from lro_spec.catalogue import first_wording
 from lro_spec.editions import EDITIONS
 from lro_spec.filenames import file_name, parse_file_name
 from lro_spec.tokens import honest_estimates, wide_characters
@@ -47,7 +48,10 @@ def _estimates() -> Iterator[Any]:
     for slug, (text, about, why) in TEXTS.items():
         low, high = honest_estimates(wide_characters(text), 0, len(text) - wide_characters(text))
         why = why or "One token for four characters of Latin script, with a tolerance for other honest estimates."
-        yield partial(vector, f"estimate.{slug}", about, {"text": text}, between(low, high), ("LRO-THR-02",), why)
+        mistake = (len(text), "Each character was counted as a token.") if slug in ("english", "records") else None
+        yield partial(
+            vector, f"estimate.{slug}", about, {"text": text}, between(low, high), ("LRO-THR-02",), why, mistake=mistake
+        )
     for slug, (text, about) in WIDE.items():
         wide = wide_characters(text)
         low, high = honest_estimates(wide, 0, len(text) - wide)
@@ -59,7 +63,7 @@ def _estimates() -> Iterator[Any]:
 
 ABOVE, UP_TO, WHOLE, ONE = "LRO-THR-06", "LRO-THR-07", "LRO-THR-08", "LRO-THR-09"
 SET, OFF, ON, DEFAULT = "LRO-CFG-02", "LRO-CFG-01", "LRO-CFG-06", "LRO-THR-01"
-SCOPES = {"recall": "LRO-SCOPE-01", "search": "LRO-SCOPE-02", "inject": "LRO-SCOPE-03"}
+SCOPES = {"recall": "LRO-SCOPE-01", "search": "LRO-SCOPE-02", "inject": "LRO-SCOPE-03", "list": "LRO-SCOPE-08"}
 
 
 def decide(
@@ -146,7 +150,7 @@ def _decisions() -> Iterator[Any]:
     for operation, scope in SCOPES.items():
         for tokens, outcome in ((101, "offloaded"), (100, "inline")):
             yield decide(f"{operation}-{outcome}", f"{operation}: {tokens} tokens at a threshold of 100", tokens, outcome, (scope, ONE),
-                         "Every operation is subject to the same threshold.", operation=operation, settings={"threshold_tokens": 100})  # fmt: skip
+                         "Every operation is subject to the same threshold.", edition=first_wording(scope).editions[0], operation=operation, settings={"threshold_tokens": 100})  # fmt: skip
     for detail in ("light", "medium", "full"):
         for tokens, outcome in ((1001, "offloaded"), (1000, "inline")):
             yield decide(f"{detail}-{outcome}", f"{detail} detail: {tokens} tokens at a threshold of 1000", tokens, outcome, (ONE, "LRO-THR-05"),
@@ -214,7 +218,7 @@ def _injections() -> Iterator[Any]:
 
 # --- the fallback
 
-SUCCEEDS, FITS, WARNS, ANNOUNCES, NO_FILE = (f"LRO-ERR-{n}" for n in ("01", "02", "03", "04", "05"))
+SUCCEEDS, FITS, WARNS, ANNOUNCES, NO_FILE, TRUNCATED = (f"LRO-ERR-{n}" for n in ("01", "02", "03", "04", "05", "07"))
 
 
 def memories(number: int, characters: int) -> list[dict[str, str]]:
@@ -283,6 +287,29 @@ def _fallbacks() -> Iterator[Any]:
             (FITS, SUCCEEDS, WARNS, ANNOUNCES, NO_FILE),
             why,
             mistake=mistake,
+        )
+    records, count = memories(2, 60), 2
+    right = {"is_error": False, "records": 1, "file_path": None, "warning": None, "event": None}
+    path = f"/out/{file_name('recall', edition='lro-paper', ulid=ULID)}"
+    for slug, error, first, wrong, reason in (
+        ("disk-full", "No space left on device", SUCCEEDS, {"is_error": True}, "The failed write failed the call."),
+        ("read-only", "Read-only file system", TRUNCATED, {"records": count}, "All records were returned."),
+        ("folder-gone", "No such file or directory", NO_FILE, {"file_path": path}, "A path was returned to a file that does not exist."),
+    ):  # fmt: skip
+        question = {"records": records, "error": error, "settings": {"threshold_tokens": 20}}
+        expect = one_of(False, at="/is_error") + one_of(*range(count), at="/records") + one_of(None, at="/file_path")
+        ids = (first, *(id for id in (TRUNCATED, SUCCEEDS, NO_FILE) if id != first))
+        yield partial(
+            vector,
+            f"fallback.paper-{slug}",
+            f"{error}: {count} records",
+            question,
+            expect,
+            ids,
+            "Some of the records come inline, without a path.",
+            edition="lro-paper",
+            only=True,
+            mistake=({**right, **wrong}, reason),
         )
 
 
@@ -425,6 +452,16 @@ def _cleanups() -> Iterator[Any]:
         [paper],
         (EXPIRED, OWN),
         "The paper's files begin with lro-.",
+        edition="lro-paper",
+    )
+    young = aged(59, "fetch", edition="lro-paper", random=RANDOM[::-1])
+    yield row(
+        "paper-ttl",
+        "one second either side of a TTL of 60 s, by the paper's names",
+        [entry(expired := aged(61, "fetch", edition="lro-paper"), 61), entry(young, 59)],
+        [expired],
+        (TTL, SCANS, EXPIRED, CREATION),
+        ttl=60,
         edition="lro-paper",
     )
 

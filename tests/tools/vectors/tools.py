@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from lro_spec.editions import edition as edition_named
+from lro_spec.filenames import file_name
 from lro_spec.tokens import script_aware_estimate
 from tests.tools.vectors.build import NAME, PATH, TIMESTAMP, ULID, A, B, having, head, one_of, spell, text, vector
 
@@ -236,7 +238,7 @@ def mapping(
     if any(rule["at"] == "/records" for rule in expect):
         wrong = {"outcome": "offloaded", "records": [*ROWS, *ROWS], "kept": []}
     mistake = wrong, "The payload was stored twice." if "kept" in wrong else "It was decided the other way."
-    return partial(vector, f"mapping.{slug}", about, question, expect, ids, why, only=True, mistake=mistake)
+    return partial(vector, f"mapping.{slug}", about, question, expect, ids, why, mistake=mistake)
 
 
 OFFLOADED, INLINE = one_of("offloaded", at="/outcome"), one_of("inline", at="/outcome")
@@ -356,24 +358,35 @@ ALL_OF_IT = (
 )  # fmt: skip
 
 
-MISTAKES: dict[str, tuple[str, Any, str]] = {
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "one-record": (
-        "/header/estimated_tokens",
-        97,
+        {"/header/estimated_tokens": 97},
         "The estimate is that of the file with its header, not the one that decided.",
     ),
-    "default-recall": ("/header/detail", "medium", "The default of an injection was taken."),
-    "default-inject": ("/header/detail", "light", "The default of a recall was taken."),
-    "query-with-quotes": ("/header/query", 'say \\"keys\\"\\n\\\\ 🧭', "The query was escaped twice."),
-    "title-line-feed": ("/records", [light(1, title="two lines"), light(2)], "The line feed was replaced by a space."),
-    "folder-plain": ("/descriptor/file_path", f"/tmp/atlatl-recall-{ULID}.jsonl", "The setting was ignored."),
+    "default-recall": (
+        {"/header/detail": "medium", "/descriptor/summary/detail": "medium"},
+        "The default of an injection was taken.",
+    ),
+    "default-inject": (
+        {"/header/detail": "light", "/descriptor/summary/detail": "light"},
+        "The default of a recall was taken.",
+    ),
+    "query-with-quotes": ({"/header/query": 'say \\"keys\\"\\n\\\\ 🧭'}, "The query was escaped twice."),
+    "title-line-feed": (
+        {"/records": [light(1, title="two lines"), light(2)]},
+        "The line feed was replaced by a space.",
+    ),
+    "folder-plain": ({"/descriptor/file_path": f"/tmp/atlatl-recall-{ULID}.jsonl"}, "The setting was ignored."),
     "folder-deep": (
-        "/descriptor/file_path",
-        f"/srv/lro/a/b/c/recall/atlatl-recall-{ULID}.jsonl",
+        {"/descriptor/file_path": f"/srv/lro/a/b/c/recall/atlatl-recall-{ULID}.jsonl"},
         "The file is in a folder below the output directory.",
     ),
+    "paper": (
+        {"/descriptor/file_path": f"/tmp/lro-recall-{ULID}.jsonl", "/header/estimated_tokens": 1},
+        "The setting was ignored, and the estimate is that of something else.",
+    ),
 }
-"""By vector, the place of an answer that is wrong, the wrong value, and the mistake behind it."""
+"""By vector, the places of an answer that is wrong with the wrong values, and the mistake behind it."""
 
 
 def write(
@@ -384,7 +397,9 @@ def write(
     ids: tuple[str, ...],
     why: str = "",
     folder: str = "/out",
+    edition: str = "lro-6400",
 ) -> Any:
+    facts = edition_named(edition)
     operation = call["operation"]
     detail = call.get("detail") or {"recall": "light", "inject": "medium"}[operation]
     tokens = script_aware_estimate("".join(map(spell, records)))
@@ -392,28 +407,30 @@ def write(
         "call": call, "records": records, "output_dir": folder, "ulid": ULID, "timestamp": TIMESTAMP, "estimated_tokens": tokens,
     }  # fmt: skip
     header = {
-        "type": "lro_header",
         "operation": operation,
         "count": len(records),
         "estimated_tokens": tokens,
         "detail": detail,
         "timestamp": TIMESTAMP,
     }
-    header |= {"query": call["query"]} if "query" in call else {}
+    if facts.marked_header:
+        header = {"type": "lro_header", **header, **({"query": call["query"]} if "query" in call else {})}
     tally = Counter(r["namespace"] for r in records).most_common()
     summary: dict[str, Any] = {"count": len(records), "operation": operation, "detail": detail}
     if len({n for _, n in tally}) == len(tally) <= 5:  # no ties
         summary["top_namespaces"] = [name for name, _ in tally]
-    path = f"{folder}/atlatl-{operation}-{ULID}.jsonl"
-    written = {"/descriptor/offloaded": True, "/descriptor/file_path": path, "/records": records}
+    summary = {name: value for name, value in summary.items() if name in facts.summary_fields}
+    path = f"{folder}/{file_name(operation, edition=edition, ulid=ULID)}"
+    marked = {"/descriptor/offloaded": True} if "offloaded" in facts.descriptor_fields else {}
+    written: dict[str, Any] = {**marked, "/descriptor/file_path": path, "/records": records}
     written |= {f"/descriptor/summary/{name}": value for name, value in summary.items()}
     written |= {f"/header/{name}": value for name, value in header.items()}
     expect = [rule for place, value in written.items() for rule in one_of(value, at=place)]
     mistake = None
     if slug in MISTAKES:
-        place, value, reason = MISTAKES[slug]
-        mistake = (_nested({**written, place: value}), reason)
-    return partial(vector, f"write.{slug}", about, question, expect, ids, why or "The file holds every record unchanged, and header and descriptor say what is in it.", only=True, mistake=mistake)  # fmt: skip
+        wrong, reason = MISTAKES[slug]
+        mistake = (_nested({**written, **wrong}), reason)
+    return partial(vector, f"write.{slug}", about, question, expect, ids, why or "The file holds every record unchanged, and header and descriptor say what is in it.", edition=edition, mistake=mistake)  # fmt: skip
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -560,6 +577,12 @@ def _writes() -> Iterator[Any]:
         )
         yield write(f"folder-{slug}", f"the output directory {folder}", {"operation": "recall", "query": "*", "detail": "light"}, [light(1), light(2)], ids,
                     "The file is directly in the output directory, and the recipes read it whatever its name is.", folder)  # fmt: skip
+
+    ids = ("LRO-NAME-01", "LRO-CFG-04", "LRO-FILE-13", *(f"LRO-FILE-{n}" for n in ("04", "08", "09", "10")), *(f"LRO-DESC-{n}" for n in ("03", "05", "06")))  # fmt: skip
+    yield write(
+        "paper", "a recall of one memory by the paper", {"operation": "recall", "detail": "light"}, [{n: v for n, v in light(1).items() if n != "created"}], ids,
+        "The paper has other names of files, and no mark in header and descriptor.", "/srv/lro", "lro-paper",
+    )  # fmt: skip
 
 
 def vectors() -> Iterator[Any]:
