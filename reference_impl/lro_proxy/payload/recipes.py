@@ -89,6 +89,13 @@ class _Draft:
     """For a search, an expression of the first rows that it may return, because the sample need not have the word."""
     value: str | None = None
     """JSON of the value that records are compared with."""
+    columns: str = ""
+    """The fields that come out, for a reader who does not read the program."""
+
+    def recipe(self, path: str, cost: str, *, is_brief: bool) -> JqRecipe:
+        """The recipe with what it costs; a brief one does not repeat the columns."""
+        columns = "" if is_brief or not self.columns else f": {self.columns}"
+        return JqRecipe(f"{self.what}{columns} ({cost})", self.command(path))
 
     def command(self, path: str) -> str:
         """The recipe as a command on the file."""
@@ -195,10 +202,11 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
     table, named = _table(fields, bound, _ROWS)
     anywhere = f"select(tostring | {_SEARCH})"
     yield _Draft(
-        f"Records with a word, first {_ROWS}: {named}",
+        f"Records with a word, first {_ROWS}",
         "-rn",
         f"limit({_ROWS}; inputs | {anywhere} | {table})",
         most=f"limit({_ROWS}; $all[] | {table})",
+        columns=named,
     )
     if fields.pages is not None:
         yield _lines_within(fields, fields.pages, bound)
@@ -224,7 +232,7 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
         )
     if fields.identity is None:
         yield _in_full(fields, first, bound)
-    yield _Draft(f"The first {_ROWS}: {named}", "-r", table, ("head", _ROWS))
+    yield _Draft(f"The first {_ROWS}", "-r", table, ("head", _ROWS), columns=named)
     yield _Draft("How many records have a word", "-n", f"[inputs | {anywhere}] | length")
 
 
@@ -232,14 +240,14 @@ def _of_group(fields: Fields, path: Path, value: Any, first: Mapping[str, Any], 
     """A recipe for the records of the first one's group, with the columns that it has."""
     own = replace(fields, columns=tuple(column for column in fields.columns if column[0] in first))
     row, named = _table(own, bound, _ROWS)
-    differ = f": {named}" if own != fields else ""
     wanted = _dumped(value)
     return _Draft(
-        f"Records of one {_display(path)}, first {_ROWS}{differ}",
+        f"Records of one {_display(path)}, first {_ROWS}",
         "-rn",
         f"limit({_ROWS}; inputs | select({_jq(path)} == {wanted}) | {row})",
         most=f"limit({_ROWS}; $all[] | select({_jq(path)} == {wanted}) | {row})",
         value=wanted,
+        columns=named if own != fields else "",
     )
 
 
@@ -331,12 +339,20 @@ def _display(path: Path) -> str:
 
 
 def recipes_for(
-    fields: Fields | None, path: str, lines: Iterable[bytes], bound: Bound, *, room: int, least: int, free: int = 0
+    fields: Fields | None,
+    path: str,
+    lines: Iterable[bytes],
+    bound: Bound,
+    *,
+    room: int,
+    least: int,
+    free: int = 0,
+    is_brief: bool = False,
 ) -> list[JqRecipe]:
     """The first recipes that run on the sample of records without an error, as commands on the file.
 
     They are at least *least*, and as many more as fit *room* characters, of which *free* of each path do not count.
-    *fields* is None for lines of text.
+    *fields* is None for lines of text. *is_brief*: descriptions do not name the columns.
     """
     sample = _sample(lines)
     records = [lossless.parse(line) for line in sample[:1]] if fields else list(map(json.loads, sample))
@@ -348,11 +364,11 @@ def recipes_for(
     )
     offered: list[JqRecipe] = []
     while drafts:
-        tried = _fitting(drafts, path, room, least - len(offered), free)
+        tried = _fitting(drafts, path, room, least - len(offered), free, is_brief=is_brief)
         for draft, output in zip(drafts[:tried], _outputs(drafts[:tried], sample), strict=True):
             if output is None:
                 continue
-            recipe = JqRecipe(f"{draft.what} ({_cost(draft, output)})", draft.command(path))
+            recipe = draft.recipe(path, _cost(draft, output), is_brief=is_brief)
             room -= _size(recipe) - free
             if room < 0 and len(offered) >= least:
                 return offered
@@ -361,10 +377,10 @@ def recipes_for(
     return offered
 
 
-def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int) -> int:
+def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int, *, is_brief: bool) -> int:
     """The number of drafts to try at once: those that may fit, and the first that does not."""
     for number, draft in enumerate(drafts, 1):
-        room -= _size(JqRecipe(f"{draft.what} (about 10 tokens)", draft.command(path))) - free
+        room -= _size(draft.recipe(path, "about 10 tokens", is_brief=is_brief)) - free
         if room < 0 and number > least:
             return number
     return len(drafts)

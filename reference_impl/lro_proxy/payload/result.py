@@ -362,7 +362,7 @@ def _large_parts(line: Line, *, is_last: bool) -> _Parts:
     array = None
     if repeated is None and len(line) >= LARGE:
         place = line.find(_STRUCTURED, text.stop if text else blocks.stop if blocks else 0)
-        array = arrays.find(line, place, len(line)) if place >= 0 else None
+        array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - least else None
     return _Parts(text, repeated, blocks, array)
 
 
