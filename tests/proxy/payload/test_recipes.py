@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import re
@@ -341,6 +342,17 @@ def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None
         texts = [capture.answer(Path(folder), form=form)["content"][0]["text"] for capture in CAPTURES]
     texts = [text.replace(folder, "/tmp") for text in texts]  # the usual folder
     assert sum(map(script_aware_estimate, texts)) / len(texts) <= most
+
+
+@pytest.mark.skipif(not CAPTURES, reason="there are no captures")
+@pytest.mark.parametrize(("form", "most"), [("compact", 250), ("pointer", 60)])
+def test_small_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
+    pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+    tokens = importlib.import_module("lro_bench.tokens")
+    with TemporaryDirectory(prefix="lro") as folder:
+        texts = [capture.answer(Path(folder), form=form)["content"][0]["text"] for capture in CAPTURES]
+    texts = [text.replace(folder, "/tmp") for text in texts]
+    assert sum(map(tokens.count, texts)) / len(texts) <= most
 
 
 def test_a_full_descriptor_has_the_size_and_digest_of_its_file(folder: Path) -> None:
