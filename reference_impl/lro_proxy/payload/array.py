@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -79,9 +80,13 @@ class Array:
         """The elements batch by batch, as `lossless.parse` reads them."""
         return map(self._parse_lossless, self._parts)
 
+    def parts(self) -> list[Callable[[], bytes]]:
+        """The JSON of each batch of elements, as an array."""
+        return [partial(_cut, self._data, batch) for batch in self._parts]
+
     def texts(self) -> Iterator[bytes]:
         """The JSON of the elements batch by batch, as arrays."""
-        return (_cut(self._data, batch) for batch in self._parts)
+        return (part() for part in self.parts())
 
     def json(self) -> Iterator[bytes]:
         """The JSON of the elements without spaces batch by batch, with a character between two of a batch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -31,8 +32,9 @@ _BLOCKS = msgspec.json.Decoder(list[_Block])
 class Blocks:
     """The texts of the blocks."""
 
-    def __init__(self, count: int, texts: Callable[[], Iterable[Sequence[str]]]) -> None:
-        self.texts = Batched(count, texts)
+    def __init__(self, count: int, batches: Sequence[Callable[[], Sequence[str]]]) -> None:
+        self._batches = batches
+        self.texts = Batched(count, lambda: (batch() for batch in batches))
         self.characters, self.wide = count - 1, 0  # with a line feed between two blocks
         self.are_objects = True
         """True if every text is a JSON object."""
@@ -53,14 +55,15 @@ class Blocks:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
         """Blocks in memory."""
-        return cls(len(texts), lambda: (texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH)))
+        parts = [texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH)]
+        return cls(len(texts), [partial(tuple, part) for part in parts])
 
     @classmethod
     def read(cls, array: Array) -> Blocks:
         """The blocks in an array. Raises `ValueError` unless each is a text and nothing else."""
         if not array.are_objects:
             raise ValueError("not an array of blocks")
-        return cls(len(array), lambda: ([block.text for block in _BLOCKS.decode(part)] for part in array.texts()))
+        return cls(len(array), [partial(_texts_in, part) for part in array.parts()])
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -103,13 +106,17 @@ class Blocks:
         return (_array(_joined(batch)) for batch in self.texts.batches())
 
     def _lines(self) -> Iterator[bytes]:
-        for known, batch in zip(self._known, self.texts.batches(), strict=True):
-            yield b"\n".join(map(encode, orjson.loads(_array(_joined(batch))))) if known is None else known
+        for known, batch in zip(self._known, self._batches, strict=True):
+            yield b"\n".join(map(encode, orjson.loads(_array(_joined(batch()))))) if known is None else known
 
     def _objects(self) -> Iterator[list[Any]]:
         if self._exact:
             return map(orjson.loads, self._json())
         return (list(map(lossless.parse, texts)) for texts in self.texts.batches())
+
+
+def _texts_in(part: Callable[[], bytes]) -> list[str]:
+    return [block.text for block in _BLOCKS.decode(part())]
 
 
 def _joined(texts: Sequence[str]) -> bytes:

@@ -7,7 +7,7 @@ it has nothing new.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Union, cast
@@ -24,6 +24,10 @@ _MOST_COUNTED, _MOST_VALUES = 12, 1000
 """Fields whose texts are counted, and different texts of one up to which they are."""
 _MOST_DECODED = 200
 """Fields of records that are decoded into structs."""
+_DEEPEST_TYPED, _MOST_MEMBERS = 3, 20
+"""Levels of lists and objects within a field that are decoded by the types of their members, and members of one."""
+_MOST_SURPRISES = 3
+"""Batches with something new inside of lists and objects, after which these are decoded as they come."""
 _DECODED: Mapping[type, Any] = {
     str: str,
     bool: bool,
@@ -54,8 +58,11 @@ class Layouts:
         """The attributes of decoded records, by field."""
         self.texts: set[str] = set()
         """Fields of decoded records that have nothing but texts and null."""
-        self._nested: list[str] = []
-        """Attributes with lists and objects."""
+        self._inner: dict[str, _Inner] = {}
+        """Types within the lists and objects of a field."""
+        self._surprises = 0
+        self._untyped: list[str] = []
+        """Attributes with lists and objects that may have anything in them."""
 
     @property
     def are_many(self) -> bool:
@@ -71,12 +78,24 @@ class Layouts:
             for names, types in self._known
         ]
 
-    def learn(self, records: Iterable[Mapping[str, Any]]) -> None:
+    def learn(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Look at each record."""
         known = len(self._known)
         self._known.update(dict.fromkeys(map(layout_of, records)))
-        if len(self._known) > known:
+        if len(self._known) == known:
+            self._surprises += self._decoder is not None
+        else:
             self._decoder = None
+        if self._surprises > _MOST_SURPRISES:
+            return
+        nested = {name for layout in self._known for name, kind in zip(*layout, strict=True) if kind in (list, dict)}
+        if nested:
+            self._decoder = None
+        for name in nested:
+            inner = self._inner.setdefault(name, _Inner())
+            for record in records:
+                if name in record:
+                    inner.learn(record[name])
 
     def decode(self, text: bytes) -> list[Any] | None:
         """The records of a JSON array, if they have only known fields and types, as structs; otherwise None."""
@@ -90,7 +109,7 @@ class Layouts:
     def lines(self, structs: list[Any]) -> bytes | None:
         """Decoded records as lines; None if one is nested too deeply for orjson."""
         try:
-            for attribute in self._nested:
+            for attribute in self._untyped:
                 orjson.dumps(list(map(attrgetter(attribute), structs)), default=_nothing)
             return _ENCODER.encode_lines(structs)[:-1]
         except (TypeError, ValueError, RecursionError):
@@ -109,26 +128,81 @@ class Layouts:
         ):
             return None
         self.names = {name: f"f{number}" for number, name in enumerate(types)}
-        annotated = [
-            (self.names[name], Union[tuple(_DECODED[kind] for kind in kinds)])  # noqa: UP007
-            for name, kinds in types.items()
-        ]
-        needed = [one for one, name in zip(annotated, types, strict=True) if name in always]
-        others = [
-            (field, Union[kind, msgspec.UnsetType], msgspec.UNSET)  # noqa: UP007
-            for (field, kind), name in zip(annotated, types, strict=True)
-            if name not in always
-        ]
-        struct = msgspec.defstruct(
-            "Record",
-            [*needed, *others],
-            rename={field: name for name, field in self.names.items()},
-            forbid_unknown_fields=True,
-            gc=False,
-        )
         self.texts = {name for name, kinds in types.items() if kinds <= {str, type(None)}}
-        self._nested = [self.names[name] for name, kinds in types.items() if kinds & {list, dict}]
-        return msgspec.json.Decoder(list[struct])
+        self._untyped = []
+        annotated: dict[str, Any] = {}
+        for name, kinds in types.items():
+            annotated[name] = Union[tuple(_DECODED[kind] for kind in kinds)]  # noqa: UP007
+            if kinds & {list, dict}:
+                inner = self._inner[name].type() if self._surprises <= _MOST_SURPRISES else None
+                annotated[name] = annotated[name] if inner is None else inner
+                if inner is None:
+                    self._untyped.append(self.names[name])
+        return msgspec.json.Decoder(list[_struct(annotated, always)])
+
+
+class _Inner:
+    """Types of values in a place within records, and of those within them."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
+        self._kinds: set[Any] = set()
+        self._items: _Inner | None = None
+        self._members: dict[str, _Inner] = {}
+        self._always: set[str] | None = None
+
+    def learn(self, value: Any) -> None:
+        """Look at a value."""
+        self._kinds.add(type(value))
+        if self._depth > _DEEPEST_TYPED or len(self._members) > _MOST_MEMBERS:
+            return
+        if isinstance(value, list):
+            self._items = self._items or _Inner(self._depth + 1)
+            for item in cast("list[Any]", value):
+                self._items.learn(item)
+        elif isinstance(value, dict):
+            members = cast("dict[str, Any]", value)
+            self._always = set(members) if self._always is None else self._always.intersection(members)
+            for name, member in members.items():
+                self._members.setdefault(name, _Inner(self._depth + 1)).learn(member)
+
+    def type(self) -> Any | None:
+        """The type of such values; None if it is not known of all that they may hold."""
+        types: list[Any] = []
+        for kind in self._kinds:
+            found = self._type_of_items() if kind is list else self._type_of_members() if kind is dict else None
+            if kind not in _DECODED or (found is None and kind in (list, dict)):
+                return None
+            types.append(_DECODED[kind] if found is None else found)
+        return Union[tuple(types)] if types else None  # noqa: UP007
+
+    def _type_of_items(self) -> Any | None:
+        items = None if self._items is None else self._items.type()
+        return None if items is None else list[items]
+
+    def _type_of_members(self) -> Any | None:
+        if not 0 < len(self._members) <= _MOST_MEMBERS or not all(map(can_be_named, self._members)):
+            return None
+        types = {name: member.type() for name, member in self._members.items()}
+        return None if None in types.values() else _struct(types, self._always or set())
+
+
+def _struct(types: Mapping[str, Any], always: Set[str]) -> type[msgspec.Struct]:
+    """Objects with members of these types, of which some are there always, and with no others."""
+    attributes = {name: f"f{number}" for number, name in enumerate(types)}
+    needed = [(attributes[name], one) for name, one in types.items() if name in always]
+    others = [
+        (attributes[name], Union[one, msgspec.UnsetType], msgspec.UNSET)  # noqa: UP007
+        for name, one in types.items()
+        if name not in always
+    ]
+    return msgspec.defstruct(
+        "Record",
+        [*needed, *others],
+        rename={attribute: name for name, attribute in attributes.items()},
+        forbid_unknown_fields=True,
+        gc=False,
+    )
 
 
 def _nothing(unset: object) -> None:
@@ -140,7 +214,7 @@ class Elements:
 
     def __init__(self) -> None:
         self._layouts = Layouts()
-        self._sample = Sampling[tuple[Any, Mapping[str, str]]]()
+        self._sample = Sampling[Any]()
         self._counted: dict[str, Counter[Any]] = {}
         self._uncounted: set[str] = set()
         """Fields that have too many different values."""
@@ -162,7 +236,7 @@ class Elements:
         if not is_same:
             return None
         names = self._layouts.names
-        self._sample.take(len(structs), lambda place: (structs[place], names))
+        self._sample.take(len(structs), structs.__getitem__)
         for name, counted in list(self._counted.items()):
             if name in self._layouts.texts:
                 counted.update(map(attrgetter(names[name]), structs))
@@ -174,7 +248,7 @@ class Elements:
         """Look at objects of which something may be new."""
         if not self._layouts.are_many:
             self._layouts.learn(records)
-            self._sample.take(len(records), lambda place: (records[place], {}))
+            self._sample.take(len(records), records.__getitem__)
             for name in dict.fromkeys(chain.from_iterable(records)):
                 if name not in self._uncounted:
                     counted = self._counted.setdefault(name, Counter())
@@ -190,7 +264,9 @@ class Elements:
         """The facts found so far."""
         if self._layouts.are_many:
             return Survey((), ())
-        sample = [_record(one, names) for one, names in self._sample.chosen]
+        sample: list[Mapping[str, Any]] = [
+            msgspec.to_builtins(one) if isinstance(one, msgspec.Struct) else one for one in self._sample.chosen
+        ]
         counted = {
             name: Counter({value: number for value, number in values.items() if isinstance(value, str)})
             for name, values in self._counted.items()
@@ -221,13 +297,6 @@ def _texts(fields: list[Any]) -> list[str]:
 def can_be_named(name: str) -> bool:
     """False for a name that has to be escaped, which msgspec does not take."""
     return encode(name) == f'"{name}"'.encode()
-
-
-def _record(one: Any, names: Mapping[str, str]) -> Mapping[str, Any]:
-    if isinstance(one, dict):
-        return cast("dict[str, Any]", one)
-    members = ((name, getattr(one, attribute)) for name, attribute in names.items())
-    return {name: member for name, member in members if member is not msgspec.UNSET}
 
 
 def _are_same(again: bytes, text: bytes, space: bytes) -> bool:

@@ -24,7 +24,9 @@ _SKELETON, _USUAL_PATH = 360, 60
 """Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
 _LONGEST_VALUE = 40
 _MOST_RESOURCES = 3
-_LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 60}
+_MOST_TOP: Mapping[Form, int] = {"compact": 2}
+"""Most frequent values that a descriptor names, if not all that there are."""
+_LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 40}
 """Tokens of a schema that names all there is to name."""
 
 TEXT_SCHEMA: Mapping[str, Any] = {
@@ -59,8 +61,8 @@ class RecordGuide:
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
         self._path = ""
         self.noun = _noun(len(shape.lines), text=self._text)
-        self.line_schema = _text_schema(shape) if self._text else self._schema()
-        self.top = tuple(value for value, _ in self._fields.top)
+        self.line_schema = _text_schema(shape, form) if self._text else self._schema()
+        self.top = tuple(value for value, _ in self._fields.top)[: _MOST_TOP.get(form)]
 
     @cached_property
     def file(self) -> FileFacts:
@@ -77,15 +79,15 @@ class RecordGuide:
         room = CHARACTERS_PER_TOKEN * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
         least = 1 if self._form == "compact" else 3
         bound = Bound.of(self._threshold, self.file.wide)
-        return recipes_for(
-            None if self._text else self._fields, path, self._shape.lines, bound, room=room, least=least, free=free
-        )
+        fields = None if self._text else self._fields
+        is_brief = self._form == "compact"
+        return recipes_for(fields, path, self._shape.lines, bound, room=room, least=least, free=free, is_brief=is_brief)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
         """Advice on using the file; an assistant without a shell can only use the summary."""
         count = len(self._shape.lines)
         if self._form == "pointer":
-            return f"{count} {self.noun} from line 2 of this file of JSON lines, ~{tokens} tokens."
+            return f"{count} {self.noun} (~{tokens} tokens), JSON lines from line 2."
         if recipes:
             advice = (
                 "With shell access, the recipes above return parts of it: put your own words, numbers and fields in."
@@ -98,8 +100,7 @@ class RecordGuide:
         header = f"Records start at line 2; line 1 of the file is a header{around}."
         saved = f"({count} {self.noun}, ~{tokens} tokens saved)"
         if self._form == "compact" and recipes:
-            advice = "With shell access, the recipe returns parts of it: put your own words in."
-            return f"The result is in a JSONL file {saved}; line 1 is a header. {advice}"
+            return f"{count} {self.noun} (~{tokens} tokens) from line 2. In a shell, use the recipe."
         most = ", ".join(f"{value[:_LONGEST_VALUE]} ({number})" for value, number in self._fields.top)
         name = ".".join(self._fields.grouping or ())
         grouped = f"Most frequent values of {name}: {most}.\n" if most else ""
@@ -135,16 +136,19 @@ class RecordGuide:
     def _schema(self) -> Mapping[str, Any]:
         """The schema of a record, with all that it may say in the form's size."""
         most = _LARGEST_SCHEMA.get(self._form, 0) * CHARACTERS_PER_TOKEN
-        schemas = (
-            self._fields.schema(nested=nested, required=required)
-            for nested, required in ((True, True), (True, False), (False, False))
+        says = (
+            ((True, True), (True, False), (False, False)) if self._form == "full" else ((True, False), (False, False))
         )
+        schemas = (self._fields.schema(nested=nested, required=required) for nested, required in says)
         fitting = next((schema for schema in schemas if _characters(schema) <= most), None)
         return fitting or self._fields.names(most)
 
 
-def _text_schema(shape: Shape) -> Mapping[str, Any]:
-    return PART_SCHEMA if getattr(shape.lines, "are_cut", False) else TEXT_SCHEMA
+def _text_schema(shape: Shape, form: Form) -> Mapping[str, Any]:
+    schema = PART_SCHEMA if getattr(shape.lines, "are_cut", False) else TEXT_SCHEMA
+    if form == "full":
+        return schema
+    return {"type": "object", "properties": {name: {"type": one["type"]} for name, one in schema["properties"].items()}}
 
 
 def _noun(count: int, *, text: bool) -> str:

@@ -1,7 +1,8 @@
-"""Recipes for the fields of records: each has run on the first ones before it is offered, and has a bound.
+"""Recipes for the fields of records: each has run before it is offered, and has a bound.
 
-A recipe returns at most so many rows, each of at most so many characters, so that its output is bounded on any file,
-whatever stands in the records that it did not run on.
+It has run on all records of a small file, and on the first ones of a larger one, because jq takes half a second or more
+for a megabyte. It returns at most so many rows, each of at most so many characters, so that its output is bounded on
+any file, whatever stands in the records that it did not run on.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 from lro_proxy.payload.fields import Fields, Path, is_name
@@ -22,8 +24,12 @@ LEAST_BOUND = 1000
 """Tokens that a recipe may return at any threshold."""
 _SHARE = 5
 """A recipe may return the threshold divided by this, if that is more."""
-_SAMPLE_LINES = 60
 _SAMPLE_BYTES = 1 << 16
+"""Records of up to so many bytes are tried all."""
+_SAMPLE_LINES = 60
+"""The most that are tried of more."""
+_PROGRAMS = 16
+"""Compiled programs that are kept, of 200 KB each."""
 _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 """An escape in JSON; its group is half of a surrogate pair."""
@@ -81,14 +87,32 @@ class _Draft:
     """The command that chooses lines after the header, ``head`` or ``tail``, and their number."""
     most: str | None = None
     """For a search, an expression of the first rows that it may return, because the sample need not have the word."""
+    value: str | None = None
+    """JSON of the value that records are compared with."""
+    columns: str = ""
+    """The fields that come out, for a reader who does not read the program."""
+
+    def recipe(self, path: str, cost: str, *, is_brief: bool) -> JqRecipe:
+        """The recipe with what it costs; a brief one does not repeat the columns."""
+        columns = "" if is_brief or not self.columns else f": {self.columns}"
+        return JqRecipe(f"{self.what}{columns} ({cost})", self.command(path))
 
     def command(self, path: str) -> str:
         """The recipe as a command on the file."""
         chosen = "" if self.lines is None else f" | {self.lines[0]} -n {self.lines[1]}"
         return f"tail -n +2 {quote(path)}{chosen} | jq {self.options} {quote(self.program)}"
 
-    def trial(self) -> str:
-        """The program as an expression over the records of a sample, ``$all``."""
+    def trials(self, number: int) -> tuple[str, str | None]:
+        """The program and `most` as expressions over the records of a sample, ``$all``.
+
+        The value to compare with is ``$values[number]``, so that results of one tool have the same program.
+        """
+        if self.value is None:
+            return self._trial(), self.most
+        literal, variable = f"== {self.value})", f"== $values[{number}])"
+        return self._trial().replace(literal, variable), self.most and self.most.replace(literal, variable)
+
+    def _trial(self) -> str:
         if "n" in self.options:
             return f"null | {self.program}"
         if "s" in self.options:
@@ -178,10 +202,11 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
     table, named = _table(fields, bound, _ROWS)
     anywhere = f"select(tostring | {_SEARCH})"
     yield _Draft(
-        f"Records with a word, first {_ROWS}: {named}",
+        f"Records with a word, first {_ROWS}",
         "-rn",
         f"limit({_ROWS}; inputs | {anywhere} | {table})",
         most=f"limit({_ROWS}; $all[] | {table})",
+        columns=named,
     )
     if fields.pages is not None:
         yield _lines_within(fields, fields.pages, bound)
@@ -207,7 +232,7 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
         )
     if fields.identity is None:
         yield _in_full(fields, first, bound)
-    yield _Draft(f"The first {_ROWS}: {named}", "-r", table, ("head", _ROWS))
+    yield _Draft(f"The first {_ROWS}", "-r", table, ("head", _ROWS), columns=named)
     yield _Draft("How many records have a word", "-n", f"[inputs | {anywhere}] | length")
 
 
@@ -215,12 +240,14 @@ def _of_group(fields: Fields, path: Path, value: Any, first: Mapping[str, Any], 
     """A recipe for the records of the first one's group, with the columns that it has."""
     own = replace(fields, columns=tuple(column for column in fields.columns if column[0] in first))
     row, named = _table(own, bound, _ROWS)
-    differ = f": {named}" if own != fields else ""
+    wanted = _dumped(value)
     return _Draft(
-        f"Records of one {_display(path)}, first {_ROWS}{differ}",
+        f"Records of one {_display(path)}, first {_ROWS}",
         "-rn",
-        f"limit({_ROWS}; inputs | select({_jq(path)} == {_dumped(value)}) | {row})",
-        most=f"limit({_ROWS}; $all[] | select({_jq(path)} == {_dumped(value)}) | {row})",
+        f"limit({_ROWS}; inputs | select({_jq(path)} == {wanted}) | {row})",
+        most=f"limit({_ROWS}; $all[] | select({_jq(path)} == {wanted}) | {row})",
+        value=wanted,
+        columns=named if own != fields else "",
     )
 
 
@@ -253,7 +280,7 @@ def _in_full(fields: Fields, first: Mapping[str, Any], bound: Bound) -> _Draft:
         return _Draft("The first record in full", "-r", whole, ("head", 1))
     value = _dumped(_member(first, fields.identity))
     found = f"first(inputs | select({_jq(fields.identity)} == {value}))"
-    return _Draft(f"One record in full, by {_display(fields.identity)}", "-rn", f"{found} | {whole}")
+    return _Draft(f"One record in full, by {_display(fields.identity)}", "-rn", f"{found} | {whole}", value=value)
 
 
 def _table(fields: Fields, bound: Bound, rows: int) -> tuple[str, str]:
@@ -312,12 +339,20 @@ def _display(path: Path) -> str:
 
 
 def recipes_for(
-    fields: Fields | None, path: str, lines: Iterable[bytes], bound: Bound, *, room: int, least: int, free: int = 0
+    fields: Fields | None,
+    path: str,
+    lines: Iterable[bytes],
+    bound: Bound,
+    *,
+    room: int,
+    least: int,
+    free: int = 0,
+    is_brief: bool = False,
 ) -> list[JqRecipe]:
-    """The first recipes that run on the first records without an error, as commands on the file.
+    """The first recipes that run on the sample of records without an error, as commands on the file.
 
     They are at least *least*, and as many more as fit *room* characters, of which *free* of each path do not count.
-    *fields* is None for lines of text.
+    *fields* is None for lines of text. *is_brief*: descriptions do not name the columns.
     """
     sample = _sample(lines)
     records = [lossless.parse(line) for line in sample[:1]] if fields else list(map(json.loads, sample))
@@ -329,11 +364,11 @@ def recipes_for(
     )
     offered: list[JqRecipe] = []
     while drafts:
-        tried = _fitting(drafts, path, room, least - len(offered), free)
+        tried = _fitting(drafts, path, room, least - len(offered), free, is_brief=is_brief)
         for draft, output in zip(drafts[:tried], _outputs(drafts[:tried], sample), strict=True):
             if output is None:
                 continue
-            recipe = JqRecipe(f"{draft.what} ({_cost(draft, output)})", draft.command(path))
+            recipe = draft.recipe(path, _cost(draft, output), is_brief=is_brief)
             room -= _size(recipe) - free
             if room < 0 and len(offered) >= least:
                 return offered
@@ -342,10 +377,10 @@ def recipes_for(
     return offered
 
 
-def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int) -> int:
+def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int, *, is_brief: bool) -> int:
     """The number of drafts to try at once: those that may fit, and the first that does not."""
     for number, draft in enumerate(drafts, 1):
-        room -= _size(JqRecipe(f"{draft.what} (about 10 tokens)", draft.command(path))) - free
+        room -= _size(draft.recipe(path, "about 10 tokens", is_brief=is_brief)) - free
         if room < 0 and number > least:
             return number
     return len(drafts)
@@ -377,12 +412,13 @@ def has_half_pairs(path: str) -> bool:
 
 
 def _sample(lines: Iterable[bytes]) -> list[str]:
+    """The records to try: all that there are, or the first of many."""
     sample: list[str] = []
     room = _SAMPLE_BYTES
     for line in lines:
-        room -= len(line)
-        if sample and (room < 0 or len(sample) == _SAMPLE_LINES):
-            break
+        room -= len(line) + 1
+        if sample and room < 0:
+            return sample[:_SAMPLE_LINES]
         sample.append(line.decode())
     return sample
 
@@ -390,11 +426,12 @@ def _sample(lines: Iterable[bytes]) -> list[str]:
 def _outputs(drafts: Sequence[_Draft], sample: Sequence[str]) -> Iterator[str | None]:
     """The output of each recipe on the sample; None if it fails. For a search it is the rows of the first records.
 
-    All are one program, because compiling takes ten times as long as running.
+    All are one program, because compiling takes longer than running.
     """
-    records = f"[{','.join(sample)}]"
-    trials = [f"(try [{draft.trial()}] catch null)" for draft in drafts]
-    trials += [f"(try [{draft.most}] catch null)" for draft in drafts if draft.most]
+    records = f'{{"all":[{",".join(sample)}],"values":[{",".join(draft.value or "null" for draft in drafts)}]}}'
+    pairs = [draft.trials(number) for number, draft in enumerate(drafts)]
+    programs = [trial for trial, _ in pairs] + [most for _, most in pairs if most]
+    trials = [f"(try [{program}] catch null)" for program in programs]
     try:
         found = _run(trials, records)
     except (ValueError, RuntimeError, MemoryError):
@@ -406,10 +443,15 @@ def _outputs(drafts: Sequence[_Draft], sample: Sequence[str]) -> Iterator[str | 
 
 
 def _run(trials: Sequence[str], records: str) -> list[Any]:
+    program = f".all as $all | .values as $values | def inputs: $all[]; [{', '.join(trials)}]"
+    return _compiled(program).input_text(records).first()
+
+
+@lru_cache(_PROGRAMS)
+def _compiled(program: str) -> Any:
     import jq
 
-    program = f". as $all | def inputs: $all[]; [{', '.join(trials)}]"
-    return cast("Any", jq).compile(program).input_text(records).first()
+    return cast("Any", jq).compile(program)
 
 
 def _alone(trial: str, records: str) -> Any:

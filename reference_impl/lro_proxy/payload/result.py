@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -157,10 +158,11 @@ def read_answer(line: Line) -> Answer:
 
 def cut_answer(line: Line) -> Answer | None:
     """The answer in a line, its large payload cut out; None if it is anything else, or has none."""
-    try:
-        return _cut(line)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it only looked like a tool's result
-        return None
+    # Nearly every text that is JSON ends where the line does; only if it does not, its end is searched.
+    for is_last in (True, False):
+        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it only looked like a result
+            return _cut(line, is_last=is_last)
+    return None
 
 
 def content_of(result: Mapping[str, Any]) -> list[Any]:
@@ -301,8 +303,8 @@ class _Parts:
         return {name: part for name, part in parts.items() if part is not None}
 
 
-def _cut(line: Line) -> Answer | None:
-    parts = _large_parts(line)
+def _cut(line: Line, *, is_last: bool) -> Answer | None:
+    parts = _large_parts(line, is_last=is_last)
     mark = secrets.token_hex(8)
     skeleton, after = bytearray(), 0
     for name, part in parts.by_name().items():
@@ -349,10 +351,10 @@ def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | 
     return structured
 
 
-def _large_parts(line: Line) -> _Parts:
+def _large_parts(line: Line, *, is_last: bool) -> _Parts:
     least = min(len(line), LARGE) // 2
     key = _TEXT.search(line)
-    end = -1 if key is None else end_of_string(line, key.end())
+    end = -1 if key is None else end_of_string(line, key.end(), is_last=is_last)
     if key is not None and end - key.end() >= least:
         text, blocks, repeated = _String(key.end() - 1, end + 1), None, _repetition(line, key.end(), end)
     else:
@@ -360,7 +362,7 @@ def _large_parts(line: Line) -> _Parts:
     array = None
     if repeated is None and len(line) >= LARGE:
         place = line.find(_STRUCTURED, text.stop if text else blocks.stop if blocks else 0)
-        array = arrays.find(line, place, len(line)) if place >= 0 else None
+        array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - least else None
     return _Parts(text, repeated, blocks, array)
 
 

@@ -221,14 +221,17 @@ def _beginnings(first: int, last: int) -> list[bytes]:
     return (b'"}\n{"n":' + numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
 
 
-def end_of_string(line: Data, start: int) -> int:
+def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
     """The probable end of a text that begins at a place: a quote that is not escaped, and closes its block; -1: none.
 
-    `Text.read` shows whether it is the end.
+    `Text.read` shows whether it is the end. *is_last*: if the text is JSON, take an end near that of the line for it
+    without a search of all before.
     """
     json = _JSON.match(line, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
         closing = b"]" if json[1] == b"[" else b"}"
+        if is_last and (end := _end_of_json(line, max(start, len(line) - _AROUND), len(line), closing)):
+            return end
         # Most texts end shortly before the structured content or the end of the line, so that not all of it has to be
         # searched. Between the start and the end of a text, every quote is escaped: a key there shows another block.
         # From the end, a key that is not there is found missing in a fifth of the time.

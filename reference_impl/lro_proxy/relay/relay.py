@@ -396,7 +396,7 @@ class Relay:
 
     def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
         threshold = self._threshold_of(request.tool)
-        if _HINT not in line and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
+        if (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold) and _HINT not in line:
             return None
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")

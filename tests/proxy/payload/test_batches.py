@@ -40,7 +40,7 @@ def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
         patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
-        patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20),
+        patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20, _AROUND=400),
         patch.object(jsonl, "_BATCH", 50),
         patch.object(tables, "_BATCH", 50),
         patch.object(results, "LARGE", large),
@@ -231,6 +231,73 @@ def test_structured_content_that_cannot_be_kept_is_refused(line: bytearray) -> N
 )
 def test_what_is_nearly_something_else_gives_the_same_in_batches(line: bytearray) -> None:
     is_cut(line)
+
+
+SURPRISES = [
+    '{"login":"b","id":2}',
+    '{"login":"b"}',
+    '{"id":2,"login":"b"}',
+    '{"login":"b","id":2.0}',
+    '{"login":"b","id":18446744073709551616}',
+    '{"login":"b","id":1.10}',
+    '{"login":"b","id":1,"more":[{"x":1},{"x":"1","y":null}]}',
+    '{"login":["b"],"id":null}',
+    '{"login":{"b":{"c":{"d":{"e":{"f":[1]}}}}},"id":1}',
+    r'{"login":"\u0041\/","id":1}',
+    "{}",
+    "[]",
+    '[1,"a",[{}]]',
+    "null",
+    '"b"',
+    "[" * 300 + "]" * 300,
+]
+"""Values of a field that has had nothing but a login and an id."""
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("last", [*SURPRISES, '{"login":"a","login":"b","id":2}', '{"login":"b","id":2,}'])
+def test_what_is_new_within_records_gives_the_same_in_batches(last: str, spelling: str) -> None:
+    users = [{"n": n, "user": {"login": f"u{n}", "id": n}, "tags": ["a"] * (n % 3)} for n in range(60)]
+    text = json_text(users, spelling).rstrip().removesuffix("]")
+    is_cut(line_of(f'{text},{{"n":60,"user":{last},"tags":["b"]}}]'))
+    is_cut(line_of("\n".join([*map(json.dumps, users), f'{{"n":60,"user":{last},"tags":[]}}'])))
+
+
+@pytest.mark.parametrize("value", SURPRISES[:12])
+def test_records_that_are_new_all_the_time_give_the_same_in_batches(value: str) -> None:
+    keys = ("login", "a", "b", "c", "d")
+    rows = [f'{{"n":{n},"user":{value.replace("login", keys[n % 5])},"map":{{"k{n}":{n}}}}}' for n in range(60)]
+    assert is_cut(line_of(f"[{','.join(rows)}]"))
+    is_cut(line_of(*rows, structured=f'{{"result":[{",".join(rows)}]}}'), 800)
+
+
+def test_each_list_and_object_of_a_sample_is_as_it_was_sent() -> None:
+    rows = [{"n": n, "user": {"login": f"u{n}", "id": n}, "tags": ["a", 1, None] * (n % 3)} for n in range(500)]
+    found = shape(read_answer(line_of(json_text(rows, "compact") + " " * 10)).result)
+    with tiny():
+        batched = shape(read_answer(line_of(json_text(rows, "compact"))).result)
+    assert found is not None
+    assert batched is not None
+    survey = getattr(batched.records, "findings", None)
+    assert survey is not None
+    assert len(survey.sample) >= 200
+    assert all(dict(one) in rows for one in survey.sample)
+
+
+@pytest.mark.parametrize(
+    "structured",
+    [
+        '{"note":"[1]"}',
+        '{"note":"[1]","pad":"%s"}' % ("x" * 600),
+        '{"result":[{"note":"[1]"}]}',
+        '[{"note":"[1]"}]',
+        '{"text":"[1]","type":"text"}',
+    ],
+)
+def test_the_end_of_a_text_is_found_before_other_texts_that_end_like_it(structured: str) -> None:
+    text = json_text(ITEMS, "compact")
+    assert is_cut(line_of(text, structured=structured), 2000)
+    is_cut(line_of(text, "[2]", structured=structured), 2000)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import re
@@ -18,6 +19,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lro_proxy import Interceptor
+from lro_proxy.payload import recipes
 from lro_proxy.payload.result import of_program
 from lro_reference.settings import Settings
 from lro_reference.writer import encode
@@ -272,6 +274,38 @@ def test_each_command_has_the_path_once_and_stands_alone(folder: Path) -> None:
         assert (done.returncode, done.stderr) == (0, b"") if JQ else True
 
 
+def test_recipes_have_run_on_all_records_of_a_small_file(libjq: JqRunner, folder: Path) -> None:
+    rows = [{"id": n, "state": "open" if n < 90 else f"state {n % 12}", "size": n**4} for n in range(180)]
+    descriptor = offloaded(folder, rows)
+    assert descriptor["size"] < 1 << 16
+    exact = 0
+    for description, output in outputs(libjq, descriptor).items():
+        found = re.search(r"\(about (\d+) tokens\)", description)
+        if found is not None:
+            tokens = script_aware_estimate(output)
+            assert tokens <= int(found[1]) <= tokens + max(10, tokens // 10), description
+            exact += 1
+    assert exact >= 2
+
+
+def test_a_recipe_that_stops_at_any_record_of_a_small_file_is_not_offered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draft(*_: object) -> list[Any]:
+        return [recipes._Draft(f"{size}", "-r", f"if .id == {size - 1} then error else .id end") for size in (70, 500)]
+
+    monkeypatch.setattr(recipes, "_for_records", draft)
+    offered = offloaded(folder, [{"id": n} for n in range(90)])["jq_recipes"]
+    assert [one["description"].partition(" ")[0] for one in offered] == ["500"]
+
+
+def test_results_of_one_tool_share_the_program_that_tries_their_recipes(folder: Path) -> None:
+    recipes._compiled.cache_clear()
+    for start in (0, 1001):
+        offloaded(folder, [{"id": n, "state": "ab"[n % 2], "size": n} for n in range(start, start + 90)])
+    assert recipes._compiled.cache_info().hits == recipes._compiled.cache_info().misses >= 1
+
+
 # --- forms
 
 
@@ -296,7 +330,7 @@ def test_descriptors_of_captured_results_are_valid_by_every_edition(
 def test_a_pointer_has_a_path_and_a_sentence(folder: Path) -> None:
     descriptor = offloaded(folder, "a line\n" * 500, form="pointer")
     assert list(descriptor) == ["offloaded", "file_path", "guidance"]
-    assert descriptor["guidance"] == "500 lines of text from line 2 of this file of JSON lines, ~875 tokens."
+    assert descriptor["guidance"] == "500 lines of text (~875 tokens), JSON lines from line 2."
     missing = {f.pointer for f in validate_descriptor(descriptor) if f.severity == "error"}
     assert missing == {"/summary", "/line_schema", "/jq_recipes"}
 
@@ -308,6 +342,17 @@ def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None
         texts = [capture.answer(Path(folder), form=form)["content"][0]["text"] for capture in CAPTURES]
     texts = [text.replace(folder, "/tmp") for text in texts]  # the usual folder
     assert sum(map(script_aware_estimate, texts)) / len(texts) <= most
+
+
+@pytest.mark.skipif(not CAPTURES, reason="there are no captures")
+@pytest.mark.parametrize(("form", "most"), [("compact", 250), ("pointer", 60)])
+def test_small_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
+    pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+    tokens = importlib.import_module("lro_bench.tokens")
+    with TemporaryDirectory(prefix="lro") as folder:
+        texts = [capture.answer(Path(folder), form=form)["content"][0]["text"] for capture in CAPTURES]
+    texts = [text.replace(folder, "/tmp") for text in texts]
+    assert sum(map(tokens.count, texts)) / len(texts) <= most
 
 
 def test_a_full_descriptor_has_the_size_and_digest_of_its_file(folder: Path) -> None:
