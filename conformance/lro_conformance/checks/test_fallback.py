@@ -304,15 +304,24 @@ def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
 
 
 @check("LRO-ERR-06")
-def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
-    """Results are offloaded again once writing works again."""
+def test_offloads_again(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+    """Results are offloaded again once writing works again, and nothing is said of a failure."""
+    usual = {text for call in survey.offloaded for text in _descriptive_texts(call)}
     for call in fallback.recovered:
+        stale = next((text for text in _descriptive_texts(call) if text not in usual and FAILED.search(text)), None)
         subjects.expect(
-            call.outcome == "offloaded",
-            expected=f"{call.operation} is offloaded again once the folder is there",
-            observed=call.outcome,
+            call.outcome == "offloaded" and stale is None,
+            expected=f"{call.operation} is offloaded again once the folder is there, without a warning",
+            observed=call.outcome if stale is None else f"{call.outcome}, with {show(stale, 200)}",
             at=call,
         )
+
+
+def _descriptive_texts(call: Call) -> Iterator[str]:
+    """The texts of a descriptor, and those beside it, without the path of the file and without digits."""
+    blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
+    for text in (*strings_in(call.descriptor), *blocks):
+        yield re.sub(r"\d+", "", text.replace(call.path, ""))
 
 
 @check("LRO-ERR-04")

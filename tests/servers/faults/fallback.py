@@ -293,6 +293,21 @@ class fallback_names_the_missing_file(Server):
         return result if value is None else self.structured({**value, "file_path": path})
 
 
+@fault("LRO-ERR-06", says="with", proves=2)
+class warns_for_ever_after_a_failure(Server):
+    """Descriptors carry the warning of an earlier failed write."""
+
+    warned = ""
+
+    def warning(self, kept: int, everything: int, problem: OSError) -> str:
+        self.warned = super().warning(kept, everything, problem)
+        return self.warned
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        return {**value, "warning": self.warned} if self.warned else value
+
+
 @fault("LRO-ERR-06", says="again", proves=2)
 class gives_up_offloading_after_a_failure(Server):
     """One failure turns offloading off until the process ends."""
