@@ -15,6 +15,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTACT = "tests/conformance/cli/test_first_contact.py"
+BAD_SERVERS = "tests/conformance/cli/test_certify_bad_servers.py"
+MARKDOWN = "tests/conformance/report/test_markdown.py"
 LOOP = "tests/conformance/cli/test_loop.py"
 INIT = "tests/conformance/cli/test_init.py"
 COMMANDS = "tests/conformance/cli/test_commands.py"
@@ -40,8 +42,7 @@ FINDINGS: dict[str, tuple[str, ...]] = {
     "an error, an empty result or no answer counted as an inline result": (
         f"{CONTACT}::test_no_level_is_proved_without_an_observation",
         f"{CONTACT}::test_less_than_the_threshold_in_force_proves_nothing",
-        "tests/conformance/cli/test_certify_bad_servers.py::"
-        "test_words_for_nothing_found_do_not_show_that_nothing_is_offloaded",
+        f"{BAD_SERVERS}::test_words_for_nothing_found_do_not_show_that_nothing_is_offloaded",
     ),
     "a query that finds nothing was not named as the cause": (
         f"{INIT}::test_arguments_that_find_nothing_are_told",
@@ -67,14 +68,13 @@ FINDINGS: dict[str, tuple[str, ...]] = {
     "failures of one cause filled 700 lines": (
         f"{CAUSES}::test_failures_at_one_place_are_one_cause",
         f"{CAUSES}::test_a_bad_server_fits_two_screens_and_verbose_shows_all",
-        "tests/conformance/report/test_markdown.py::"
-        "test_failures_of_one_cause_are_folded_below_the_first_without_the_evidence_again",
+        f"{MARKDOWN}::test_failures_of_one_cause_are_folded_below_the_first_without_the_evidence_again",
     ),
     "nothing said what to repair first": (
         f"{CAUSES}::test_what_blocks_the_lowest_level_comes_first",
         f"{CAUSES}::test_the_next_step_names_causes_and_the_level",
     ),
-    "code in a fix was escaped in Markdown": ("tests/conformance/report/test_markdown.py::test_code_in_a_fix_is_code",),
+    "code in a fix was escaped in Markdown": (f"{MARKDOWN}::test_code_in_a_fix_is_code",),
     "a command without -- and a group for explain were misread": (
         f"{COMMANDS}::test_a_command_needs_no_separator",
         f"{COMMANDS}::test_what_cannot_be_explained_is_misuse",
@@ -214,15 +214,12 @@ FINDINGS: dict[str, tuple[str, ...]] = {
     "a limit that a tool declares for a client was ignored": (
         f"{MANNERS}::test_a_limit_that_a_tool_declares_is_its_threshold",
     ),
-    "a server that does not start was started twice": (
-        "tests/conformance/lab/test_not_started.py::test_a_server_that_does_not_start_can_be_started_once_more",
-    ),
 }
 """Findings, and the tests that settle each: functions, or attacks by what they are about."""
 
 
 @cache
-def tests_in(file: str) -> frozenset[str]:
+def _tests_of(file: str) -> frozenset[str]:
     """Names of the tests of a module, with their class, or what the attacks of a table are about."""
     text = (ROOT / file).read_text(encoding="utf-8")
     if file.endswith(".yaml"):
@@ -242,4 +239,4 @@ def _functions(tree: ast.Module) -> Iterator[str]:
 def test_a_finding_has_tests_that_exist(finding: str) -> None:
     tests = [test.partition("::") for test in FINDINGS[finding]]
     assert tests
-    assert [f"{file}::{name}" for file, _, name in tests if name not in tests_in(file)] == []
+    assert [f"{file}::{name}" for file, _, name in tests if name not in _tests_of(file)] == []
