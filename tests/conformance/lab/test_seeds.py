@@ -73,4 +73,6 @@ def test_a_server_that_refuses_its_seed_is_not_said_to_have_it(tmp_path: Path) -
     report = certify(profiles.load(path), examples=0)
     assert report.failure is not None
     assert "no call found them" not in report.failure
-    assert any("seeding failed: run_custodial_task did not accept a memory of the suite" in note for note in report.notes)
+    assert any(
+        "seeding failed: run_custodial_task did not accept a memory of the suite" in note for note in report.notes
+    )
