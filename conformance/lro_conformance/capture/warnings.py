@@ -119,6 +119,12 @@ def write_failure(call: Call) -> str | None:
     Only inline results have them, and only if a file may have been due: LRO is not switched off, and the threshold is
     one that results exceed. In a formatted text, both the failure and the truncation have to be in one line.
     """
+    if write_failure not in call.computed:
+        call.computed[write_failure] = _write_failure(call)
+    return call.computed[write_failure]
+
+
+def _write_failure(call: Call) -> str | None:
     threshold = call.settings.get("threshold_tokens")
     is_never_due = isinstance(threshold, int) and threshold >= MOST_TOKENS
     if call.outcome != "inline" or call.settings.get("enabled") is False or is_never_due:
