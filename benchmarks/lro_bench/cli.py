@@ -265,8 +265,8 @@ def weigh(
 ) -> int:
     """Weigh the results of a server: what they cost a context, what clients show of them, what a descriptor costs.
 
-    Called are the tools that are annotated as read-only and need no argument, or those that a calls file names; never
-    anything else.
+    Called are the tools that are annotated as read-only (readOnlyHint: true) and need no argument, or those that a
+    calls file names; never anything else. The file is YAML: calls: [{tool: NAME, arguments: {query: "*"}}].
 
     Exit code: 0 weighed, 1 with --against a result grew by more than a tenth or could not be weighed again, 2 the call
     is wrong, a file cannot be written, or REPORT has no weight to compare with, 3 nothing could be weighed.
@@ -303,7 +303,7 @@ def weigh(
         return EXIT_NO_VERDICT
     if not any(row.weight for row in weights.rows):
         is_empty = weights.tools is not None and not weights.tools.count
-        advice = "name calls with arguments in a file, and give it by --calls"
+        advice = "give a file of calls by --calls, such as: calls: [{tool: NAME, arguments: {query: '*'}}]"
         click.echo(f"lro weigh: no result was weighed: {'the server lists no tools' if is_empty else advice}", err=True)
         return EXIT_NO_VERDICT
     if earlier is None:

@@ -84,7 +84,8 @@ def read_only_calls(tools: Sequence[Mapping[str, Any]]) -> list[ToolCall]:
             not isinstance(annotations, Mapping)
             or cast("Mapping[str, Any]", annotations).get("readOnlyHint") is not True
         ):
-            calls.append(ToolCall(name, {}, skipped="not annotated as read-only"))
+            reason = "not annotated as read-only (readOnlyHint: true): name it in a file with --calls"
+            calls.append(ToolCall(name, {}, skipped=reason))
             continue
         schema = tool.get("inputSchema")
         required = cast("Mapping[str, Any]", schema).get("required") if isinstance(schema, Mapping) else None

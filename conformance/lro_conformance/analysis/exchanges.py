@@ -41,6 +41,7 @@ from lro_conformance.capture.records import (
     is_blank,
     lost_or_changed,
     show,
+    show_path,
     values_apart,
 )
 from lro_conformance.judging.derived import derived
@@ -536,7 +537,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     yield Judged(
         problem is None,
         "the path of a regular, readable file",
-        f"{show(call.file.path)}: {problem}",
+        f"{show_path(call.file.path)}: {problem}",
     )
 
 

@@ -250,6 +250,16 @@ def show(value: object, limit: int = 160) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def show_path(path: object) -> str:
+    """A path for a message, in which a long run of ``../`` is counted, so that its end can be seen."""
+    run = _UPWARDS.search(path) if isinstance(path, str) else None
+    if run is None or not isinstance(path, str):
+        return show(path)
+    before = f"{show(path[: run.start()])}, then " if run.start() else ""
+    return f'{before}{len(run[0]) // 3} times "../", then {show(path[run.end() :])}'
+
+
+_UPWARDS = re.compile(r"(?:\.\./){4,}")
 _NOT_ASCII = re.compile("[^ -~]")
 
 

@@ -10,7 +10,6 @@ from typing import Any, cast
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.events import events_in
-from lro_conformance.analysis.warnings import FAILED, SHORT, foreign
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.records import (
@@ -28,10 +27,19 @@ from lro_conformance.capture.records import (
     texts_of,
     value_at,
 )
+from lro_conformance.capture.warnings import (
+    FAILED,
+    SAYS_NOTHING,
+    SHORT,
+    foreign,
+    text_outside_records,
+    true_names,
+    without,
+)
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.lab.operations import DETAILS
-from lro_conformance.trials.fallback import KINDS, Failing, Fallback
+from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 
 ROOM = 1.15
@@ -157,8 +165,8 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
         same = [c for c in inline.calls if c.arguments == failing.call.arguments]
         said |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in said}
         text = _unusual(whole, [said[id(c)] for c in same])
-        text += _true_names(text)
-        failed, short = FAILED.search(text), SHORT.search(text + _true_names(whole))
+        text += true_names(text)
+        failed, short = FAILED.search(text), SHORT.search(text + true_names(whole))
         if (failed is None or short is None) and foreign(text):
             subjects.not_observed(
                 f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (add it in "
@@ -173,15 +181,6 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
         )
 
 
-def _true_names(text: str) -> str:
-    """The names of fields that are true, as words: `offload_failed` warns as well as a sentence does."""
-    return "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
-
-
-_TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
-_NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
-
-
 def _unusual(text: str, usual: Iterable[str]) -> str:
     """The members and sentences of a text that are not in the *usual* ones, whatever numbers are in them.
 
@@ -192,7 +191,7 @@ def _unusual(text: str, usual: Iterable[str]) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    return [part for piece in _PART_ENDS.split(_SAYS_NOTHING.sub("", text)) if (part := piece.strip(" ,:{}[]"))]
+    return [part for piece in _PART_ENDS.split(SAYS_NOTHING.sub("", text)) if (part := piece.strip(" ,:{}[]"))]
 
 
 def _counts_some(text: str) -> bool:
@@ -201,7 +200,6 @@ def _counts_some(text: str) -> bool:
 
 
 _NUMBER = re.compile(r"\d+")
-_SAYS_NOTHING = re.compile(r'"[^"]*"\s*:\s*(?:null\b|false\b|0(?![\d.])|""|\[\s*\]|\{\s*\})')
 _PART_ENDS = re.compile(r'\n|(?<=[,{\[])\s*(?=["{\[])|(?<=[.!?;])\s+')
 _SOME_OF = re.compile(r"\b(\d+) ?(?:of|out of|von|van|de|des|sur|di|из) ?(\d+)\b")
 
@@ -233,43 +231,10 @@ def _incomplete(text: str, *, failed: bool, short: bool) -> str:
 
 def _text_outside_memories(call: Call, failing: Failing) -> str:
     """Text of a result outside its records; of a formatted text, without what the memories of *failing* contain."""
-    text = _text_outside_records(call)
+    text = text_outside_records(call)
     if call.records is None:
-        text = _without(text, [*failing.known.values(), *failing.original.filed])
+        text = without(text, [*failing.known.values(), *failing.original.filed])
     return text
-
-
-def _text_outside_records(call: Call) -> str:
-    """Text of a result outside its records."""
-    result, records = call.result or {}, call.records or []
-    text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
-    values = dict.fromkeys(strings_in(records))
-    text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
-    text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
-    text = _without(text, records)
-    for value in values:  # a short word may be part of the warning, too
-        text = text.replace(f'"{value}"', '""')
-    return text
-
-
-def _without(text: str, records: list[Record]) -> str:
-    """A text without the strings of these records that are longer than a word."""
-    values = {v for v in strings_in(records) if len(v) > 12}
-    for value in sorted(values, key=len, reverse=True):  # a value may be part of a longer one
-        text = text.replace(value, "")
-    return text
-
-
-def _unquoted(string: str) -> str:
-    try:
-        return json.loads(string) if "\\" in string else string[1:-1]
-    except ValueError:  # two quotes in prose
-        return string
-
-
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
-"""Escapes of a JSON string; libraries differ in which characters they escape."""
 
 
 @check("LRO-ERR-05")
@@ -313,7 +278,7 @@ def test_offloads_again(survey: Survey, fallback: Fallback, subjects: Subjects) 
             call.outcome == "offloaded" and stale is None,
             expected=f"{call.operation} is offloaded again once the folder is there, without a warning",
             observed=call.outcome if stale is None else f"{call.outcome}, with {show(stale, 200)}",
-            at=call,
+            at=Recovered(call),
         )
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.recipes import commands_of
-from lro_conformance.capture.records import show
+from lro_conformance.capture.records import show, show_path
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -76,8 +76,8 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
             named = command.pipeline.path if command.pipeline is not None else f"nothing ({command.problem})"
             subjects.expect(
                 named == path,
-                expected=f"a command that reads only {show(path)}",
-                observed=f"{show(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
+                expected=f"a command that reads only {show_path(path)}",
+                observed=f"{show_path(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
                 at=command,
             )
 

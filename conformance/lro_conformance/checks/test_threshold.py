@@ -21,6 +21,7 @@ from lro_conformance.capture.records import (
     tells_of,
     wide_share,
 )
+from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
@@ -81,7 +82,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         return
     known = [r for c in survey.calls for r in (c.filed or c.records or [])]
     large = [c for c in calls if not survey.is_small(c)]
-    filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known)]
+    filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known) or write_failure(c)]
     if not filled:
         subjects.not_observed(f"no call of {operation} returned results" + _errors(survey, operation))
         return

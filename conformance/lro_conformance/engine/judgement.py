@@ -192,9 +192,12 @@ class Judgement:
             return RequirementResult(one, Verdict.NOT_JUDGED, (), one.excluded)
         attested = self._profile.attest.get(one.id)
         verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
+        if verdict is Verdict.PASS and any(c.hindered for c in results):
+            verdict = Verdict.NOT_OBSERVED
         reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
-            reason = "; ".join(dict.fromkeys(c.observed for c in results)) or UNSELECTED
+            telling = [c for c in results if c.hindered] or results
+            reason = "; ".join(dict.fromkeys(c.observed for c in telling)) or UNSELECTED
         return RequirementResult(one, verdict, tuple(results), reason)
 
 

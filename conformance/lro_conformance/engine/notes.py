@@ -13,6 +13,7 @@ from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Conversation
+from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import reproducer_of
@@ -44,6 +45,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):
             found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
+        found += _unwritten(survey)
         found += _unused_features(survey)
         found += _undecided(survey)
     cleanup = have.get("cleanup")
@@ -149,6 +151,8 @@ def _above(survey: Survey) -> str:
 
 def _what_came(call: Call) -> str:
     """A few words for what a call returned."""
+    if (said := write_failure(call)) is not None:
+        return f"a truncated result, of which the server says that it could not be written: {said}"
     if call.reply.failure is not None:
         return call.reply.failure.detail
     if call.outcome == "error":
@@ -169,6 +173,8 @@ def _helpful_key(survey: Survey) -> str:
         return "if the setting has another name, give it (profile: settings.threshold_tokens)"
     if survey.returned_anything:
         return f"give the server more memories ({survey.seed_advice})"
+    if any(write_failure(c) is not None for c in survey.answered):
+        return "let the server write its files: give it a folder with free space (TMPDIR; profile: settings.output_dir)"
     if survey.answered and survey.seeded_by is None:
         return (
             f"if {operation.tool} needs other arguments to find many records, name them (profile: "
@@ -198,6 +204,17 @@ def _undecided(survey: Survey) -> Iterator[str]:
         yield (
             "no result certainly exceeds the default threshold, so only threshold_tokens = 1 could show offloading: "
             "if the server has settings of its own, name them (profile: settings)"
+        )
+
+
+def _unwritten(survey: Survey) -> Iterator[str]:
+    """A note on results that the server says it could not write, though nothing was done to prevent it."""
+    said = [words for c in survey.calls if (words := write_failure(c)) is not None]
+    if said:
+        calls = f"{len(said)} of {len(survey.calls)} results" if len(said) > 1 else "a result"
+        yield (
+            f"the server says of {calls} that a file could not be written: {said[0]}; what needs such a file is not "
+            "observed: see that its folder can be written and has space (TMPDIR)"
         )
 
 

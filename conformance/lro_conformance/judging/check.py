@@ -12,7 +12,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -148,6 +148,8 @@ def _raise_shortage(problem: BaseException) -> None:
 def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
     if subjects.misses:
         return _missed(one, subjects, subjects.misses, missed(one.requirement, edition))
+    if subjects.hindrances:
+        return replace(_result(one, Verdict.NOT_OBSERVED, 0, subjects.hindrances[0]), hindered=True)
     if subjects.errata:
         return _missed(one, subjects, subjects.errata, Verdict.WARN, erratum=True)
     if subjects.examined:

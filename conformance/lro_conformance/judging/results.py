@@ -43,6 +43,9 @@ class CheckResult:
     the same place are likely to have one cause."""
     elsewhere: bool = False
     """True if only trials that the check does not ask for show the failure, such as the explorer."""
+    hindered: bool = False
+    """True if the server said that it could not write a result which was to be offloaded, though nothing was done to
+    prevent it. Then the requirement has not passed, whatever other checks observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +266,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 **({"location": c.location} if c.location else {}),
                 **({"place": c.place} if c.place else {}),
                 **({"elsewhere": True} if c.elsewhere else {}),
+                **({"hindered": True} if c.hindered else {}),
             }
             for c in result.checks
         ],

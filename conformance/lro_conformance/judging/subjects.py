@@ -30,6 +30,12 @@ def place_of(at: object) -> str:
     return ""
 
 
+@singledispatch
+def hindrance_of(at: object) -> str | None:
+    """The reason why an unexpected subject shows nothing of what was expected; None if there is none."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Marked:
     """A subject, and the place in its file or descriptor that shows what is wrong."""
@@ -61,6 +67,11 @@ def _(marked: Marked) -> str:
     return marked.place
 
 
+@hindrance_of.register
+def _(marked: Marked) -> str | None:
+    return hindrance_of(marked.subject)
+
+
 @dataclass(frozen=True, slots=True)
 class Miss:
     """A subject that was not as expected."""
@@ -90,10 +101,18 @@ class Subjects:
     misses: list[Miss] = field(default_factory=list[Miss])
     errata: list[Miss] = field(default_factory=list[Miss])
     not_observed_because: list[str] = field(default_factory=list[str])
+    hindrances: list[str] = field(default_factory=list[str])
+    """Reasons why subjects that were not as expected are not misses. A pass is then no proof."""
     not_applicable_because: str | None = None
 
     def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
-        """Examine one subject. *observed* contradicts *expected* unless it *holds*; *at* shows it (usually a call)."""
+        """Examine one subject. *observed* contradicts *expected* unless it *holds*; *at* shows it (usually a call).
+
+        A subject with a hindrance (`hindrance_of`) is never a miss.
+        """
+        if not holds and (hindrance := hindrance_of(at)) is not None:
+            self.hindrances.append(hindrance)
+            return holds
         self.examined += 1
         if not holds:
             # only the first miss is reported, so the others are not rendered

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.records import WORDS, common_word, show
+from lro_conformance.capture.warnings import write_failure
 from lro_spec.tokens import LOW
 
 if TYPE_CHECKING:
@@ -37,9 +38,14 @@ def is_enough(bench: Bench, call: Call) -> bool:
 
 
 def found_nothing(call: Call) -> bool:
-    """Return whether a result has no records: an empty list or file, an error, or a short text."""
+    """Return whether a result has no records: an empty list or file, an error, or a short text.
+
+    What could not be written was found, even if nothing of it is returned.
+    """
     if call.outcome == "offloaded":
         return call.file is not None and call.file.problem is None and not call.filed
+    if write_failure(call) is not None:
+        return False
     return not call.records if call.records is not None else len(call.text) <= WORDS
 
 

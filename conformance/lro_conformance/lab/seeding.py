@@ -43,17 +43,19 @@ class Seeding:
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> None:
-        """Seed this server, and every one started later."""
-        self.on = True
-        self.fill(bench)
+        """Seed this server, and every one started later if this one accepts a memory."""
+        self.on = self.fill(bench)
 
-    def fill(self, bench: Bench) -> None:
-        """Store the suite's memories, until one is refused."""
+    def fill(self, bench: Bench) -> bool:
+        """Store the suite's memories, until one is refused. Returns whether any was stored."""
+        stored = False
         for memory in corpus():
             reply = bench.store(memory)
             bench.corpus_requests = len(bench.state_changing_requests)
             if not self.is_stored(bench, reply):
-                return
+                break
+            stored = True
+        return stored
 
     def fill_again(self, bench: Bench) -> None:
         """Seed a server again if it lost the memories when it was restarted."""

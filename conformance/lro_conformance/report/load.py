@@ -153,6 +153,7 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
             location=c.get("location", ""),
             place=c.get("place", ""),
             elsewhere=c.get("elsewhere", False),
+            hindered=c.get("hindered", False),
         )
         for c in value["checks"]
     )

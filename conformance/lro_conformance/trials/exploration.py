@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.records import Record, show
 from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning
-from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_conformance.judging.subjects import evidence_of, hindrance_of, reproducer_of
 from lro_spec.findings import Finding, Kind
 
 
@@ -88,6 +88,11 @@ class AfterStoring(OfACall):
     call: Call
     memories: tuple[Record, ...]
     in_flight: bool = False
+
+
+@hindrance_of.register
+def _(after: AfterStoring) -> str | None:
+    return hindrance_of(after.call)
 
 
 @evidence_of.register

@@ -133,6 +133,13 @@ def _(failing: Failing) -> str:
 
 
 @dataclass(frozen=True)
+class Recovered(OfACall):
+    """A call that can be written again, made by a server of which a write was made to fail before."""
+
+    call: Call
+
+
+@dataclass(frozen=True)
 class Fallback:
     """All write failures."""
 

@@ -13,6 +13,7 @@ from lro_conformance.capture.claims import claims, is_proxy, size_of, surely_exc
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
+from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
@@ -187,10 +188,11 @@ class Survey:
 
     @property
     def returned_anything(self) -> bool:
-        """True when the server returned anything that could have been offloaded."""
-        listed = [c.records for c in self.answered if c.records is not None]
+        """True when the server returned anything that could have been offloaded, without saying that a write failed."""
+        whole = [c for c in self.answered if write_failure(c) is None]
+        listed = [c.records for c in whole if c.records is not None]
         # A text such as "No memories match." is not a memory: only long texts count, and only if no result is a list.
-        return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
+        return any(listed) if listed else any(len(c.text) > WORDS for c in whole)
 
     @cached_property
     def largest_inline(self) -> int:

@@ -278,7 +278,8 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
     top = top or _object(whole)
     if top is None:
-        words = () if not named and _is_json(whole) else _KEYWORDS
+        is_damaged = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and (named or not _is_json(whole))
+        words = _KEYWORDS if is_damaged else ()
         kind: DocumentKind | None = next((kind for word, kind in words if word in start), None)
         if kind is None and _looks_like_profile(start):
             kind = "profile"

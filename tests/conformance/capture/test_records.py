@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lro_conformance.capture import records
-from lro_conformance.capture.records import Path, Record
+from lro_conformance.capture.records import Path, Record, show_path
 
 A, B, C = {"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": 3, "title": "C"}
 
@@ -520,3 +520,9 @@ UNCUT = [
 @pytest.mark.parametrize(("text", "ids"), list(product(UNCUT, KEYS)))
 def test_other_texts_are_not_cut_off(text: str, ids: tuple[str, ...]) -> None:
     assert not records.cut_off(text, ids)
+
+
+def test_a_path_with_many_steps_upwards_shows_its_end() -> None:
+    assert show_path("/tmp/a/../b") == '"/tmp/a/../b"'
+    assert show_path("../" * 32 + "tmp/x.jsonl") == '32 times "../", then "tmp/x.jsonl"'
+    assert show_path("/srv/" + "../" * 5 + "x") == '"/srv/", then 5 times "../", then "x"'

@@ -65,3 +65,14 @@ def test_a_server_that_drops_its_seed_is_told_of_the_seed(tmp_path: Path) -> Non
     failure = certify(profiles.load(path), examples=0).failure
     assert failure is not None
     assert "was given the suite's memories (profile: seed.env), but no call found them: name arguments" in failure
+
+
+def test_a_server_that_refuses_its_seed_is_not_said_to_have_it(tmp_path: Path) -> None:
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text("holds_nothing", "seed: {tool: run_custodial_task, arguments: {task: $memory}}\n"))
+    report = certify(profiles.load(path), examples=0)
+    assert report.failure is not None
+    assert "no call found them" not in report.failure
+    assert any(
+        "seeding failed: run_custodial_task did not accept a memory of the suite" in note for note in report.notes
+    )

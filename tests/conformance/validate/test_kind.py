@@ -45,6 +45,15 @@ def test_lines_of_lro_are_found_under_any_name(tmp_path: Path, named: bool):
     assert kind(tmp_path / "x.json", '{"summary":\n{"count": 1}\n, "offloaded": true}', named=False) == "descriptor"
 
 
+def test_a_program_that_mentions_a_descriptor_is_no_document(tmp_path: Path):
+    """Only what begins as JSON may be a document that is damaged."""
+    program = "// A server\nconst answer = {offloaded: true, file_path: path, type: 'lro_header'}\n"
+    for text in (program, program.replace("// A", "#!/usr/bin/env node")):
+        with pytest.raises(UnknownKindError, match="its kind cannot be detected: name it with --kind"):
+            kind(tmp_path / "server.mjs", text, named=True)
+    assert kind(tmp_path / "x.json", '\ufeff{"offloaded": true, "file_path": ', named=True) == "descriptor"
+
+
 @pytest.mark.parametrize("value", [MEMORY, {"content": "..."}, {"content": None}])
 def test_a_text_called_content_makes_no_reply(tmp_path: Path, value: dict[str, object]):
     assert reply_result(value) is None

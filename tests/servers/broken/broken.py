@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -145,6 +146,22 @@ class FindsNothing(Server):
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         return {"content": [{"type": "text", "text": f"No memories match {arguments.get('query')!r}."}]}
+
+
+class CannotWrite(Server):
+    """Its writes fail as on a full disk: all, or those of one operation, or those at a threshold above 1 (later), or
+    those of so many bytes and more."""
+
+    def __init__(self, which: str = "all") -> None:
+        super().__init__()
+        self.which = which
+
+    def write(self, path: str, data: bytes) -> None:
+        least = int(self.which) if self.which.isdecimal() else 0
+        later = self.which == "later" and self.settings.threshold > 1
+        if self.which == "all" or later or f"-{self.which}-" in path or 0 < least <= len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().write(path, data)
 
 
 class Slow(Server):

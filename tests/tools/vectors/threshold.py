@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
-from lro_conformance.analysis.warnings import FAILED_WORDS, SHORT_WORDS
+from lro_conformance.capture.warnings import FAILED_WORDS, SHORT_WORDS
 from lro_conformance.vectors.answers import answer
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import EDITIONS

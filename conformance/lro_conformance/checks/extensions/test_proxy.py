@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from lro_conformance.analysis.forwarding import changed, lost, proxy_text
-from lro_conformance.analysis.warnings import mentions_failure
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import as_record, show
+from lro_conformance.capture.warnings import mentions_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects

@@ -1,0 +1,153 @@
+"""Recognition of a warning of a failed write in any of a dozen languages."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from lro_conformance.capture.call import Call, CallInContext
+from lro_conformance.capture.records import Record, show, strings_in
+from lro_conformance.judging.subjects import hindrance_of
+
+FAILED_WORDS = (
+    "fail",
+    "error",
+    "could not",
+    "couldn't",
+    "cannot",
+    "can't",
+    "unable",
+    "impossible",
+    "unavailable",
+    *(f"{no} {done}" for no in ("not", "not be") for done in ("written", "saved", "offloaded", "possible")),
+)
+"""Beginnings of the English words for a failure; the vectors of the fallback ask for one of them, too."""
+
+SHORT_WORDS = ("truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited to")
+"""Beginnings of the English words for a result that is not whole; the vectors ask for one of them, or for "3 of 8"."""
+
+# Besides English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
+FAILED = re.compile(
+    rf"\b({'|'.join(FAILED_WORDS)})"
+    r"|\b(fehlgeschlagen|gescheitert|fehler|mislukt|échou|échec|erreur|impossib|fall[óoaá]|falh|fallit"
+    r"|non riuscit|не удалось|ошибк|сбой)"
+    r"|konnten? nicht|kon niet|no se pud|não foi poss|失败|无法|失敗|できません|できなかった|실패|오류",
+    re.IGNORECASE,
+)
+SHORT = re.compile(
+    rf"(?<![a-z-])({'|'.join(SHORT_WORDS)})"  # the error "Read-only file system" says nothing of the result
+    r"|\bfirst \d+|\b\d+ (of|out of) \d+"
+    r"|\b\d+ ?(von|van|de|des|sur|di|из) ?\d+|gekürzt|unvollständig|abgeschnitten|ingekort|onvolledig|tronqu|partiel"
+    r"|incompl|truncad|recortad|parcia|troncat|parzial|усечен|сокращ|неполн|截断|不完整|部分|切り詰め|省略|一部|잘렸|일부",
+    re.IGNORECASE,
+)
+
+_ENGLISH = re.compile(
+    r"(the|a|an|no|not|is|are|was|were|be|of|to|too|and|with|for|from|only|could|results?|memor(y|ies)|warning"
+    r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
+    re.IGNORECASE,
+)
+"""Frequent words of English warnings."""
+
+
+def foreign(text: str) -> bool:
+    """True if a text is in a language other than English; JSON keys are ignored."""
+    said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
+    words = re.findall(r"[^\W\d_]+", said)
+    wide = sum(len(w) for w in words if not w.isascii())
+    english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
+    return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
+
+
+def mentions_failure(text: str) -> bool:
+    """True if a text says that something failed or was truncated, or is in a language that the suite cannot read."""
+    return FAILED.search(text) is not None or SHORT.search(text) is not None or foreign(text)
+
+
+def true_names(text: str) -> str:
+    """The names of fields that are true, as words: `offload_failed` warns as well as a sentence does."""
+    return "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
+
+
+_TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
+_NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
+
+SAYS_NOTHING = re.compile(r'"[^"]*"\s*:\s*(?:null\b|false\b|0(?![\d.])|""|\[\s*\]|\{\s*\})')
+"""Members that say nothing: null, false, 0, or empty."""
+
+
+def text_outside_records(call: Call) -> str:
+    """Text of a result outside its records."""
+    result, records = call.result or {}, call.records or []
+    text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
+    values = dict.fromkeys(strings_in(records))
+    text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
+    text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
+    text = without(text, records)
+    for value in values:  # a short word may be part of the warning, too
+        text = text.replace(f'"{value}"', '""')
+    return text
+
+
+def without(text: str, records: list[Record]) -> str:
+    """A text without the strings of these records that are longer than a word."""
+    values = {v for v in strings_in(records) if len(v) > 12}
+    for value in sorted(values, key=len, reverse=True):  # a value may be part of a longer one
+        text = text.replace(value, "")
+    return text
+
+
+def _unquoted(string: str) -> str:
+    try:
+        return json.loads(string) if "\\" in string else string[1:-1]
+    except ValueError:  # two quotes in prose
+        return string
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
+"""Escapes of a JSON string; libraries differ in which characters they escape."""
+
+
+MOST_TOKENS = 100_000
+"""A threshold from which on no result of the suite has to be written."""
+
+
+def write_failure(call: Call) -> str | None:
+    """The words by which a server says that it could not write a result, and returns it truncated; None if it does not.
+
+    Only inline results have them, and only if a file may have been due: LRO is not switched off, and the threshold is
+    one that results exceed. In a formatted text, both the failure and the truncation have to be in one line.
+    """
+    if write_failure not in call.computed:
+        call.computed[write_failure] = _write_failure(call)
+    return call.computed[write_failure]
+
+
+def _write_failure(call: Call) -> str | None:
+    threshold = call.settings.get("threshold_tokens")
+    is_never_due = isinstance(threshold, int) and threshold >= MOST_TOKENS
+    if call.outcome != "inline" or call.settings.get("enabled") is False or is_never_due:
+        return None
+    text = SAYS_NOTHING.sub("", text_outside_records(call))
+    for line in text.splitlines() if call.records is None else [text]:
+        words = line + true_names(line)
+        failed = FAILED.search(words)
+        if failed is not None and SHORT.search(words) is not None:
+            return show(next(m[0] for m in _SAID.finditer(words) if m.end() > failed.start()).strip(), 160)
+    return None
+
+
+_SAID = re.compile(r'[^"{}\[\]\\\n]+')
+"""A text between the punctuation of JSON."""
+
+
+@hindrance_of.register
+def _(call: Call) -> str | None:
+    said = write_failure(call)
+    return None if said is None else f"the server says that it could not write the result of {call.tool}: {said}"
+
+
+@hindrance_of.register
+def _(among: CallInContext) -> str | None:
+    return hindrance_of(among.call)
