@@ -1,8 +1,7 @@
 """Descriptors with their files, as the faulty and the sound servers of tests/servers return them.
 
 Each server runs in this process with five small memories, at a fixed time and with fixed random bytes. Its docstring
-says what is wrong with it, or why it is conformant although it is unusual. For an edition other than the default one
-there are as few documents as show both verdicts, with one memory, because the vectors are part of the wheel.
+says what is wrong with it, or why it is conformant although it is unusual.
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ from unittest.mock import patch
 
 from lro_conformance.vectors.answers import answer
 from lro_conformance.vectors.model import Vector
-from lro_spec.catalogue import catalogue, requirement
+from lro_spec.catalogue import by_edition, catalogue
 from lro_spec.editions import DEFAULT_EDITION
+from tests.servers.editions.catalogue import Variant, variants
 from tests.servers.editions.plain import PLAIN
-from tests.servers.faults.catalogue import faults
+from tests.servers.faults.catalogue import Fault, faults
 from tests.servers.plain import Server
 from tests.servers.sound.catalogue import sounds
 from tests.tools.vectors.build import SECONDS, breaking, data, vector
@@ -139,8 +139,8 @@ def choose() -> None:
         return len(seen) > size
 
     chosen: dict[str, dict[str, int]] = {"faults": {}, "sound": {}}
-    for name, fault in faults().items():
-        if issubclass(fault.server, Server) and _has_documents(fault.requirement) and taken[fault.requirement] < MOST:
+    for name, fault in _faults().items():
+        if issubclass(fault.server, Server) and _has_documents(fault) and taken[fault.requirement] < MOST:
             call = next((n for n in range(len(CALLS)) if is_new(_of_fault(name, n))), None)
             if call is not None:
                 chosen["faults"][name] = call
@@ -156,8 +156,18 @@ def choose() -> None:
     CHOSEN.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
 
 
-def _has_documents(id: str) -> bool:
-    return id in ALL and requirement(id).keyword == "MUST"
+def _faults() -> dict[str, Fault | Variant]:
+    """The faulty servers of all editions, by name."""
+    return {**faults(), **{name: one for name, one in variants().items() if one.requirement in (*ALL, *OTHERS)}}
+
+
+def _has_documents(fault: Fault | Variant) -> bool:
+    id = fault.requirement
+    return id in (*ALL, *OTHERS) and by_edition(id)[_edition(fault)].keyword == "MUST"
+
+
+def _edition(fault: Fault | Variant) -> str:
+    return fault.edition if isinstance(fault, Variant) else DEFAULT_EDITION
 
 
 def _question(found: tuple[dict[str, Any], str, bytes], call: dict[str, str]) -> dict[str, Any]:
@@ -171,20 +181,28 @@ def _slug(name: str) -> str:
 
 def _of_fault(name: str, number: int) -> Vector | None:
     """The vector of a fault, by the documents of one of the calls; None if they do not show it, or more than it."""
-    fault, call = faults()[name], CALLS[number]
+    fault, call = _faults()[name], CALLS[number]
     assert issubclass(fault.server, Server)
     found = exchange(fault.server, call)
-    if found is None:
+    if found is None or fault.requirement is None:
         return None
+    edition = _edition(fault)
     question = _question(found, call)
-    broken = answer("descriptor+file", question, "lro-6400")
+    broken = answer("descriptor+file", question, edition)
     assert isinstance(broken, list)
     if fault.requirement not in broken or not set(broken) <= {fault.requirement, *fault.also}:
         return None
     ids = (fault.requirement, *(id for id in broken if id != fault.requirement))
     about = " ".join(fault.about.split())
     return vector(
-        f"documents.{_slug(name)}", about.rstrip("."), question, breaking(broken), ids, only=True, answered=True
+        f"documents.{PREFIX[edition]}{_slug(name)}",
+        about.rstrip("."),
+        question,
+        breaking(broken),
+        ids,
+        edition=edition,
+        only=True,
+        answered=True,
     )
 
 
