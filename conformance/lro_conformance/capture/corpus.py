@@ -326,8 +326,10 @@ def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
 
 
 def main(argv: list[str]) -> None:
-    """Print the requests that store a set of memories: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS
-    FIRST_ID``; with SET alone, print the memories themselves."""
+    """Print the requests that store a set of memories, or the memories themselves if SET is given alone.
+
+    ``python -m lro_conformance.capture SET [TOOL ARGUMENTS FIRST_ID]``
+    """
     name, *request = argv
     if not request:
         sys.stdout.buffer.writelines(line.encode() for line in as_lines(SETS[name]()))
@@ -335,7 +337,3 @@ def main(argv: list[str]) -> None:
     tool, template, first_id = request
     for line in lines(name, tool, json.loads(template), int(first_id)):
         sys.stdout.buffer.write(line + b"\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

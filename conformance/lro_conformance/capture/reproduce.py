@@ -204,7 +204,7 @@ def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tupl
 
 def _generator(start: Start, *arguments: str) -> str:
     """Command that prints memories of the suite, or requests that store them."""
-    return " ".join(map(quote, (start.python, "-P", "-m", "lro_conformance.capture.corpus", *arguments)))
+    return " ".join(map(quote, (start.python, "-P", "-m", "lro_conformance.capture", *arguments)))
 
 
 def _servers_own(start: Start) -> Path:

@@ -204,7 +204,9 @@ class Hub:
             lists = [list_of, *(("resources/templates/list",) if list_of == "resources/list" else ())]
             self._refresh_lists(lists, lambda: self._route(message, again=False))
         else:
-            self._error(message["id"], INVALID_PARAMS, f"no server has {params.get(key)!r}: see {list_of}")
+            shared = [shown for shown, known in self._targets.get(list_of, {}).items() if known.name == params.get(key)]
+            hint = f"several have it, as {' and '.join(sorted(shared))}" if shared else f"see {list_of}"
+            self._error(message["id"], INVALID_PARAMS, f"no server has {params.get(key)!r}: {hint}")
 
     def _find_target(self, list_of: str, name: object) -> Target | None:
         found = self._targets.get(list_of, {}).get(str(name))

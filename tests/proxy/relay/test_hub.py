@@ -32,6 +32,8 @@ def test_each_call_goes_to_the_server_that_is_meant(tmp_path: Path) -> None:
         for name in ("the_left_say", "right_say"):
             assert client.result(name, result=said(name))["content"][0]["text"] == name
         assert client.answer(client.post("ping"))["result"] == {}
+        told = client.answer(client.call("say"))["error"]["message"]
+        assert told.endswith("no server has 'say': several have it, as right_say and the_left_say")
         assert "right_nothing" in client.answer(client.call("right_nothing"))["error"]["message"]
         assert client.answer(client.post("tasks/list"))["error"]["code"] == -32601
 

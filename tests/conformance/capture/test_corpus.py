@@ -1,0 +1,27 @@
+"""The memories of the suite, as scripts of reports store them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from lro_conformance.capture.corpus import SETS
+
+
+def printed(*words: str) -> list[dict[str, object]]:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "lro_conformance.capture", *words], capture_output=True, check=True, timeout=60
+    )
+    assert done.stderr == b"", "a script prints nothing of its own"
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_set_is_printed_as_lines() -> None:
+    assert printed("wide") == list(SETS["wide"]())
+
+
+def test_requests_store_a_set() -> None:
+    requests = printed("wide", "store", '{"memory": "$memory"}', "7")
+    assert [one["id"] for one in requests] == list(range(7, 7 + len(SETS["wide"]())))
+    assert {one["method"] for one in requests} == {"tools/call"}
