@@ -101,6 +101,9 @@ def call(**other: Any) -> Made:
         "location": str,
         "reproducer": lambda **_: "",
         "file": file(),
+        "settings": {},
+        "result": None,
+        "computed": {},
     }
     made = Made(**{**known, **other})
     return Made(**{**vars(made), "path": made.file.path if made.file is not None else ""})

@@ -78,15 +78,6 @@ class TestLevelsOfRecipes:
         known = (("light", self.LIGHT, ".nobody"), ("full", self.FULL, ".content"), third)
         assert seen(self.judged(*known)) == (PASS, 3)
 
-    @pytest.mark.parametrize(
-        ("program", "verdict"),
-        [(".score", FAIL), (".score.x", FAIL), (".score_of.score", PASS), (".x.score", PASS), (".scores", PASS)],
-    )
-    def test_no_recipe_names_the_score(self, program: str, verdict: Verdict) -> None:
-        result = self.judged(("light", self.LIGHT, program), name="no_recipe_names_the_score")
-        assert seen(result) == (verdict, 1)
-        assert verdict is PASS or result.expected == "recipe #6 without .score"
-
 
 class TestDocuments:
     """Checks of what single recipes are for: by the findings of validation, on every document."""

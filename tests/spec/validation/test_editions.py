@@ -120,3 +120,16 @@ def test_the_command_line_validates_by_an_edition(tmp_path: Path, capsys: pytest
     assert main(["validate", "--follow", str(path)]) == 1
     assert main(["validate", "--edition", "all", str(path)]) == 2
     assert ", ".join(EDITIONS) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("program", "refers"),
+    [(".score", True), (".score.x", True), (".score_of.score", False), (".x.score", False), (".scores", False)],
+)
+def test_no_recipe_of_a_later_edition_refers_to_the_score(tmp_path: Path, program: str, refers: bool):
+    path = tmp_path / f"atlatl-recall-{ULID}.jsonl"
+    command = f"tail -n +2 {path} | jq '{program}'"
+    value = {"file_path": str(path), "jq_recipes": [{"description": "Some field", "command": command}] * 10}
+    found = [f for f in validate_descriptor(value, edition="lro-1600") if f.rule == "LRO-REC-20"]
+    assert [f.pointer for f in found] == ([f"/jq_recipes/{n}/command" for n in range(10)] if refers else [])
+    assert [f for f in validate_descriptor(value) if f.rule == "LRO-REC-20"] == []
