@@ -11,7 +11,14 @@ import pytest
 from lro_conformance.judging.check import Check, check, checks, checks_of, checks_of_edition, judge
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
-from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
+from lro_conformance.judging.subjects import (
+    Miss,
+    Subjects,
+    evidence_of,
+    hindrance_of,
+    location_of,
+    reproducer_of,
+)
 from lro_conformance.judging.verdicts import Verdict, achieved, level_verdict, requirement_verdict
 from lro_spec.catalogue import requirement
 
@@ -53,7 +60,34 @@ def _(_record: Shown) -> str:
     return "line"
 
 
+class Unwritten(str):
+    """A result that could not be written, and the reason."""
+
+
+@hindrance_of.register
+def _(unwritten: Unwritten) -> str | None:
+    return str(unwritten) or None
+
+
 class TestACheck:
+    def test_observes_nothing_of_what_could_not_be_written_and_tells_the_first_reason(self) -> None:
+        def function(subjects: Subjects) -> None:
+            for reason in ("no space", "no folder"):
+                assert not subjects.expect(holds=False, expected="", observed="", at=Unwritten(reason))
+            subjects.expect(holds=True, expected="", observed="", at=Unwritten("no permission"))
+
+        result = judged(function)
+        assert (result.verdict, result.subjects, result.observed) == (Verdict.NOT_OBSERVED, 0, "no space")
+        assert result.hindered
+
+    def test_fails_for_what_was_written_whatever_could_not_be(self) -> None:
+        def function(subjects: Subjects) -> None:
+            for reason in ("no space", ""):
+                subjects.expect(holds=False, expected="a file", observed="none", at=Unwritten(reason))
+
+        result = judged(function)
+        assert (result.verdict, result.observed, result.hindered) == (Verdict.FAIL, "none", False)
+
     def test_passes_when_everything_it_saw_holds(self) -> None:
         result = judged(expecting(True, True, True))
         assert result == CheckResult(
@@ -332,3 +366,19 @@ def test_labels_are_those_of_reports() -> None:
         *("not-applicable", "not-judged", "pass", "attested", "not-observed", "warn", "fail", "error"),
     ]
     assert Verdict.of("not-observed") is Verdict.NOT_OBSERVED
+
+
+def test_a_check_names_parameters_that_it_does_not_have() -> None:
+    def function(one: object, subjects: Subjects) -> None:
+        """It looks at one thing."""
+
+    with pytest.raises(ValueError, match=r"has no parameter other, third$"):
+        check(MUST, optional=("one", "third", "other"))(function)
+
+
+def test_checks_are_in_the_order_of_modules_and_of_definition() -> None:
+    names = [c.name.partition(".")[0] for c in checks()]
+    assert names == sorted(names)
+    fallback = [c for c in checks() if c.name.startswith("fallback.")]
+    lines = [c.function.__code__.co_firstlineno for c in fallback]
+    assert lines == sorted(lines)
