@@ -48,8 +48,7 @@ WEIGHT_FORMS = (
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run ``lro bench`` or ``lro weigh``; click's exceptions are for the caller. Raises `UsageError`."""
     if find_spec("bpe_openai") is None:
-        advice = "pip install 'lro-spec[bench]'; in a checkout, pip install -e '.[bench]'"
-        raise UsageError(f"lro {name} needs an extra that is not installed: {advice}")
+        raise UsageError(f"lro {name} needs an extra that is not installed: pip install 'lro-spec[bench]'")
     command = with_examples({"bench": bench, "weigh": weigh}[name])
     try:
         with command.make_context(f"lro {name}", list(arguments)) as context:
