@@ -12,6 +12,7 @@ import argparse
 import multiprocessing
 import os
 import random
+import shutil
 import sys
 import tempfile
 import threading
@@ -135,6 +136,8 @@ def main() -> int:
                 for line in found:
                     print(f"{job.server}: {line}", flush=True)
         done += len(turn)
+    if setting is not None:
+        shutil.rmtree(setting.parent)
     load = "under load, with the clock set" if given.set_clock else "under load"
     print(f"{done} certifications of {len(jobs)} sound servers {load}: {different} with another verdict")
     return 1 if different else 0

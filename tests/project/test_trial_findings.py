@@ -1,4 +1,4 @@
-"""What went wrong when strangers tried the tool, and the tests that would notice if it did again.
+"""Findings of strangers who tried the tool, each with the tests that would notice it again.
 
 Three played a newcomer, a CI engineer and an attacker; another ran it with published servers.
 """

@@ -283,10 +283,10 @@ def test_offloads_again(survey: Survey, fallback: Fallback, subjects: Subjects) 
 
 
 def _descriptive_texts(call: Call) -> Iterator[str]:
-    """The texts of a descriptor, and those beside it, without the path of the file and without digits."""
+    """The texts of a descriptor and those beside it, without what memories, the path and numbers bring into them."""
     blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
     for text in (*strings_in(call.descriptor), *blocks):
-        yield re.sub(r"\d+", "", text.replace(call.path, ""))
+        yield re.sub(r"\d+", "", without(text, call.filed).replace(call.path, ""))
 
 
 @check("LRO-ERR-04")

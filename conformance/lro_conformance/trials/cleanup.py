@@ -265,7 +265,7 @@ def clean(
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
     due.append(read)
-    contents = {content: p.name for p in due if (content := _content(p)) is not None}
+    digests = {digest: p.name for p in due if (digest := _digest(p)) is not None}
     before = set(os.listdir(folder))
     output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
     clean_up(bench, due, lambda: output.collect(bench))
@@ -287,20 +287,21 @@ def clean(
         other_lines=tuple(s for s in lines if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(output.premature)),
-        renamed=tuple(_renamed(folder, contents, before)),
+        renamed=tuple(_renamed(folder, digests, before)),
     )
 
 
-def _renamed(folder: Path, contents: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
+def _renamed(folder: Path, digests: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
     """Files that have another name than before, by their contents: the old and the new name."""
-    for name in sorted(set(os.listdir(folder)) - set(before)):
-        content = _content(folder / name)
-        old = None if content is None else contents.get(content)
+    there = os.listdir(folder) if folder.is_dir() else []  # a server may remove its empty folder
+    for name in sorted(set(there) - set(before)):
+        digest = _digest(folder / name)
+        old = None if digest is None else digests.get(digest)
         if old is not None and not (folder / old).exists():
             yield old, name
 
 
-def _content(path: Path) -> bytes | None:
+def _digest(path: Path) -> bytes | None:
     """A digest of the content of a regular file; None if it is gone, too large, or no such file."""
     with suppress(OSError):
         state = path.lstat()
