@@ -37,6 +37,7 @@ TOGETHER = {
     f"tests/{name}.py"
     for name in (
         "conformance/cli/test_certify_reference",
+        "conformance/evidence/test_earlier_releases",
         "conformance/evidence/test_every_edition",
         "conformance/evidence/test_evidence",
         "conformance/report/test_html_browser",
