@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -180,6 +180,14 @@ def answers_of(edition: str) -> dict[str, Any]:
     found = {a.vector.id: a.value for a in ask(vectors, [sys.executable, str(ANSWERS)], edition=edition, timeout_s=30)}
     assert [v.id for v in vectors if judge(v, found[v.id], edition)] == []
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the crates in Rust have in common is compiled once."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("CARGO_TARGET_DIR", str(tmp_path_factory.mktemp("target")))
+        yield
 
 
 @pytest.fixture(scope="module")
