@@ -60,6 +60,11 @@ class Block(NamedTuple):
             yield PhysicalLine(number, offset, data, len(data), True)
             offset += len(data) + 1
 
+    def first(self) -> tuple[PhysicalLine, Block]:
+        """The first line, and the block of the others."""
+        line = next(self.physical())
+        return line, self._replace(number=self.number + 1, offset=line.offset + line.length + 1, lines=self.lines[1:])
+
 
 def blocks(
     stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0

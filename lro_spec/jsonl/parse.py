@@ -78,6 +78,17 @@ def plain_value(data: bytes) -> Any:
     return value if _same_keys(data, quotes) else None
 
 
+def lenient(text: str) -> Any:
+    """The value of a text, as `json.loads` reads it, and with its errors; orjson takes a third of the time."""
+    try:
+        data = text.encode()
+        if _LONG_INTEGER not in data.translate(_DIGITS):  # which orjson reads as a double
+            return orjson.loads(data)
+    except ValueError:  # also a lone surrogate, NaN, and what is no JSON
+        pass
+    return json.loads(text)
+
+
 def exact(data: bytes, value: Any) -> Any:
     """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
 

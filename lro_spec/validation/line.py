@@ -38,6 +38,9 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
     if isinstance(part, PhysicalLine):
         yield from judge_line(part, state)
         return
+    if part.number == 1 and len(part.lines) > 1:  # the header decides how the others are validated
+        first, part = part.first()
+        yield from judge_line(first, state)
     values = plain_values(part.lines) if state.header is not None else None
     plain = plain_records(part, values, state) if values is not None else None
     if plain is None:

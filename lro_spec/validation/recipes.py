@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -16,6 +16,7 @@ from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.compare import (
+    Agreement,
     agrees,
     compiles,
     literal_error,
@@ -54,13 +55,22 @@ class Sample:
     header: Mapping[str, Any]
     records: Sequence[dict[str, Any]]
     """The records of those lines."""
+    agreements: dict[tuple[object, ...], Agreement] = field(
+        default_factory=dict[tuple[object, ...], Agreement], compare=False, repr=False
+    )
+    """Results of the commands that ran on these lines and that no limit ended, so that each runs once, whoever asks."""
+    heads: dict[int, Sample] = field(default_factory=dict[int, "Sample"], compare=False, repr=False)
+    """Shorter samples that were made of this one, by their number of records."""
 
     def head(self, records: int) -> Sample:
         """The sample limited to its first *records* records."""
         if len(self.records) <= records:
             return self
-        lines = self.lines.split(b"\n", records + 1)[: records + 1]
-        return Sample(b"".join(line + b"\n" for line in lines), self.header, self.records[:records])
+        if records not in self.heads:
+            lines = self.lines.split(b"\n", records + 1)[: records + 1]
+            data = b"".join(line + b"\n" for line in lines)
+            self.heads[records] = Sample(data, self.header, self.records[:records])
+        return self.heads[records]
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,9 +395,7 @@ class _Trial:
     ) -> Finding | None:
         """The finding if a command that searches for *word* gives a wrong output: that of *done*, or of a new run."""
         changed, literal = self._with_search_word(recipe, pipeline, word)
-        output = self._run(changed, pipeline) if done is None else done
-        sample, number = self._sample, recipe.number
-        found = agrees(number, output, sample.records, literal, header=sample.header, **self._spelled)
+        number, found = recipe.number, self._agreement(recipe.number, changed, pipeline, literal, done)
         if found.ok:
             return None
         search = f", searching for {show(word)}" if word is not None else ""
@@ -401,6 +409,20 @@ class _Trial:
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
         message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output"
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, found.expected, found.observed)
+
+    def _agreement(
+        self, number: int, changed: Pipeline, pipeline: Pipeline, literal: str | None, done: JqRun | None
+    ) -> Agreement:
+        """The comparison of an output with the expected one: that of *done*, or of *changed*, which runs if needed."""
+        sample, key = self._sample, (number, literal, *self._spelled.values(), _text(changed))
+        may_be_known = done is None and _text(pipeline) not in self.ended.keys() | self._judge.ended
+        if may_be_known and key in sample.agreements:
+            return sample.agreements[key]
+        output = self._run(changed, pipeline) if done is None else done
+        found = agrees(number, output, sample.records, literal, header=sample.header, **self._spelled)
+        if done is None and not output.problem:
+            sample.agreements[key] = found
+        return found
 
     def _check_with_installed_jq(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         """The finding if the output of the installed jq is wrong; None if it is too old to compile the program."""

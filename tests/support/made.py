@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
-from lro_conformance.capture.records import by_id
+from lro_conformance.capture.records import by_id, id_of
 
 
 class Made(SimpleNamespace):
@@ -14,3 +16,13 @@ class Made(SimpleNamespace):
     def filed_ids(self) -> frozenset[str]:
         """The ids of the records in the file, as `Call.filed_ids`."""
         return frozenset(by_id(self.filed))
+
+    @property
+    def order(self) -> tuple[str | None, ...]:
+        """The ids of the records of an inline result, as `Call.order`."""
+        return tuple(map(id_of, self.records or []))
+
+    @cached_property
+    def computed(self) -> dict[object, Any]:
+        """Results of pure functions, as `Call.computed`."""
+        return {}

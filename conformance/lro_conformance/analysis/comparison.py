@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lro_conformance.analysis.detail import filled_fields
-from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import Path, by_id, volatile_paths
+from lro_conformance.capture.call import Call, volatile_between
+from lro_conformance.capture.records import Path, by_id
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -62,7 +62,7 @@ class Comparison:
         for calls in (inline.whole, inline.again, inline.edges, inline.elsewhere, inline.fullest, inline.repeated):
             for call in calls.values():
                 known = first.setdefault((call.operation, call.detail), call)
-                paths[call.operation] |= volatile_paths(known.records or [], call.records or [])
+                paths[call.operation] |= volatile_between(known, call)
         return {operation: frozenset(found) for operation, found in paths.items()}
 
     def other_level(self, filed: Call, shown: Call) -> str | None:

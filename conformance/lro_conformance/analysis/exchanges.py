@@ -457,13 +457,16 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """At full detail, a text that the suite stored is not shortened to end in an ellipsis, even if it is inline."""
-    for record in exchange.call.filed if exchange.has_file else ():
-        stored = exchange.stored.get(id_of(record) or "", {}).get("content")
-        text = record.get("content")
-        end = _ELLIPSIS.search(text) if isinstance(text, str) else None
-        if end is None or not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
+    for record in exchange.call.filed if exchange.stored and exchange.has_file else ():
+        stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
+        if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
             continue
-        if context.details.level_of(exchange.call) == "full" and stored.startswith(text[: end.start()]):
+        end = _ELLIPSIS.search(text)
+        if (
+            end is not None
+            and context.details.level_of(exchange.call) == "full"
+            and stored.startswith(text[: end.start()])
+        ):
             expected = f"the {len(stored)} characters of content that were stored as {show(id_of(record))}"
             mark = mark_in_file(exchange.call, record, "content")
             yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}", mark)

@@ -10,8 +10,8 @@ from functools import cached_property
 from math import comb
 
 from lro_conformance.analysis.comparison import Comparison
-from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import Path, by_id, envelope, id_of, lost_or_changed, values_apart, volatile_paths
+from lro_conformance.capture.call import Call, volatile_between
+from lro_conformance.capture.records import Path, by_id, envelope, lost_or_changed, values_apart
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
 
@@ -37,13 +37,13 @@ class OnOffPair:
     @cached_property
     def orders(self) -> set[tuple[str | None, ...]]:
         """The orders in which the calls with LRO on return their records, by id."""
-        return {tuple(map(id_of, c.records or [])) for c in self.on}
+        return {c.order for c in self.on}
 
     @property
     def volatile(self) -> set[Path]:
         """Fields that differ between the calls with LRO on."""
         first, *more = self.on
-        return {p for c in more for p in volatile_paths(first.records or [], c.records or [])}
+        return {p for c in more for p in volatile_between(first, c)}
 
     @property
     def surrounded(self) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.capture.records import Record, by_id, find_records, show, text_of
+from lro_conformance.capture.records import Path as MemberPath
+from lro_conformance.capture.records import Record, by_id, find_records, id_of, show, text_of, volatile_paths
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -121,6 +122,11 @@ class Call:
         return find_records(self.result, self.inline_path) if self.outcome == "inline" else None
 
     @cached_property
+    def order(self) -> tuple[str | None, ...]:
+        """The ids of the records of an inline result, in their order."""
+        return tuple(map(id_of, self.records or []))
+
+    @cached_property
     def text(self) -> str:
         """All text of the result."""
         return text_of(self.result)
@@ -191,6 +197,14 @@ def descriptor_in(reply: Reply) -> FoundDescriptor | None:
     """The first descriptor in the result of a reply."""
     result: object = reply.result
     return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None
+
+
+def volatile_between(one: Call, other: Call) -> set[MemberPath]:
+    """Paths at which records with the same id differ between two calls, which are identical."""
+    key = volatile_between, id(other)  # which lives as long as the evidence that has both
+    if key not in one.computed:
+        one.computed[key] = volatile_paths(one.records or [], other.records or [])
+    return one.computed[key]
 
 
 def died(call: Call) -> bool:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, cast
 from unicodedata import combining, is_normalized
 
+from lro_spec.jsonl.parse import lenient
 from lro_spec.jsonl.strict import breaks_off, equal, identical, too_deep
 
 Record = dict[str, Any]
@@ -353,7 +354,7 @@ def _known_json_in(text: str) -> Any:
 
 def _json_in(text: str) -> Any:
     try:
-        whole = json.loads(text)
+        whole = lenient(text)
     except (ValueError, RecursionError):
         pass
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.records import Record, show, strings_in
@@ -78,21 +79,31 @@ SAYS_NOTHING = re.compile(r'"[^"]*"\s*:\s*(?:null\b|false\b|0(?![\d.])|""|\[\s*\
 
 def text_outside_records(call: Call) -> str:
     """Text of a result outside its records."""
+    if text_outside_records not in call.computed:
+        call.computed[text_outside_records] = _text_outside_records(call)
+    return call.computed[text_outside_records]
+
+
+def _text_outside_records(call: Call) -> str:
     result, records = call.result or {}, call.records or []
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
     values = dict.fromkeys(strings_in(records))
     text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
-    text = without(text, records)
+    text = without(text, long_strings(records))
     for value in values:  # a short word may be part of the warning, too
         text = text.replace(f'"{value}"', '""')
     return text
 
 
-def without(text: str, records: list[Record]) -> str:
-    """A text without the strings of these records that are longer than a word."""
-    values = {v for v in strings_in(records) if len(v) > 12}
-    for value in sorted(values, key=len, reverse=True):  # a value may be part of a longer one
+def long_strings(records: list[Record]) -> list[str]:
+    """The strings of these records that are longer than a word, the longest first."""
+    return sorted({v for v in strings_in(records) if len(v) > 12}, key=len, reverse=True)
+
+
+def without(text: str, values: Iterable[str]) -> str:
+    """A text without these *values*, of which one that is part of another comes after it."""
+    for value in values:
         text = text.replace(value, "")
     return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -214,6 +215,8 @@ def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) ->
     # a run keeps almost all objects that it allocates; default collection takes a tenth of its time
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    # trials release the interpreter for each line of a server, and judging does not: by default each waits 5 ms for it
+    sys.setswitchinterval(0.0005)
     try:
         with adopt_orphans(), view:
             if all_editions:

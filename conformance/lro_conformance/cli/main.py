@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lro.main(arguments, prog_name="lro")  # completes for the shell and exits
     open_streams()
     escape_unencodable(sys.stdout)
-    usual = gc.get_threshold()
+    usual, interval = gc.get_threshold(), sys.getswitchinterval()
     try:
         with lro.make_context("lro", arguments) as context:
             code = cast("int | None", lro.invoke(context))
@@ -87,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_NO_VERDICT
     finally:  # commands change it, and main may be called by tests
         gc.set_threshold(*usual)
+        sys.setswitchinterval(interval)
         gc.unfreeze()
     return code or 0
 

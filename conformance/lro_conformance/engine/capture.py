@@ -78,12 +78,13 @@ class Capture:
         self._timeline: list[Span] = []
 
     def run(
-        self, jobs: int, on_evidence: Callable[[], str | None] = lambda: None, meanwhile: Callable[[], bool] = bool
+        self, jobs: int, meanwhile: Callable[[], bool] = bool, reason_to_end: Callable[[], str | None] = lambda: None
     ) -> CapturedRun:
         """Run all trials, *jobs* at a time.
 
-        *on_evidence* is called in this thread whenever `evidence` has grown; if it returns a reason, the run ends.
-        *meanwhile* is called again and again while trials run: it does some work, and returns False if there is none.
+        *meanwhile* is called in this thread again and again while trials run, and after the last one: it does a small
+        part of the work on `evidence`, so that no trial waits for long to be started, and returns False if there is
+        none yet. The run ends if *reason_to_end* returns a reason after that.
         """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
@@ -102,7 +103,7 @@ class Capture:
                 others=self._others,
             )
             try:
-                self._run_trials(lab, jobs, on_evidence, meanwhile)
+                self._run_trials(lab, jobs, meanwhile, reason_to_end)
             except BaseException:
                 workspace.abort()  # stop waiting for replies
                 raise
@@ -169,7 +170,7 @@ class Capture:
         self.end(workspace, shortage)
 
     def _run_trials(
-        self, lab: Lab, jobs: int, on_evidence: Callable[[], str | None], meanwhile: Callable[[], bool]
+        self, lab: Lab, jobs: int, meanwhile: Callable[[], bool], reason_to_end: Callable[[], str | None]
     ) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
@@ -194,15 +195,16 @@ class Capture:
                 for one in ready[: at_once + 1 - len(under_way)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._run_trial, lab, one)] = one
-                if (reason := on_evidence()) is not None:
+                while reason_to_end() is None and not any(f.done() for f in under_way) and meanwhile():
+                    pass
+                if (reason := reason_to_end()) is not None:
                     self.end(lab.workspace, reason)
                     return
-                while not any(f.done() for f in under_way) and meanwhile():
-                    pass
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())
-            on_evidence()
+            while meanwhile():
+                pass
         except BaseException:
             lab.workspace.abort()  # otherwise the pool waits for running trials
             raise

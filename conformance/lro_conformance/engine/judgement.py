@@ -53,6 +53,7 @@ class Judgement:
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
         self._shortage = ""
+        self._judging = self._judge_each()
         self._preparation = self._prepare()
 
     def prepare(self) -> bool:
@@ -73,11 +74,17 @@ class Judgement:
             prepared.update(fresh)
             yield False
 
-    def advance(self) -> None:
-        """Judge every check whose evidence has been captured."""
-        for check in self._checks:
-            if check.name not in self._results and self._evidence.has(check.needs):
-                self._judge(check)
+    def advance(self) -> bool:
+        """Judge one of the checks whose evidence has been captured. Returns False if there is none yet."""
+        return next(self._judging)
+
+    def _judge_each(self) -> Iterator[bool]:
+        while True:
+            for check in self._checks:
+                if check.name not in self._results and self._evidence.has(check.needs):
+                    self._judge(check)
+                    yield True
+            yield False
 
     @property
     def first_failure(self) -> str | None:

@@ -96,13 +96,15 @@ def _certify(
     )
     judgement = Judgement(profile, capture.plan.checks, capture.evidence, watch)
 
-    def on_evidence() -> str | None:
-        judgement.advance()
+    def meanwhile() -> bool:
+        return judgement.advance() or judgement.prepare()
+
+    def reason_to_end() -> str | None:
         failed = judgement.first_failure if fail_fast else None
         return None if failed is None else f"the run ended at the first failure, of {failed} (--fail-fast)"
 
     try:
-        run = capture.run(jobs or os.cpu_count() or 1, on_evidence, judgement.prepare)
+        run = capture.run(jobs or os.cpu_count() or 1, meanwhile, reason_to_end)
     except ProfileError as problem:
         raise ProfileError(masks.value(problem.problems)) from None
     report = judgement.report(run)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from lro_spec.jsonl.parse import lenient
 from lro_spec.jsonl.strict import DEEPEST, too_deep
 
 Problem = tuple[str, str]
@@ -158,7 +159,7 @@ def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
 def _value(text: str) -> tuple[Any, list[str]]:
     """A JSON value, and the constants in it that JSON does not have. Raises `ValueError` and `RecursionError`."""
     if "NaN" not in text and "Infinity" not in text:
-        return json.loads(text), []  # the existing decoder
+        return lenient(text), []
     constants: list[str] = []
 
     def constant(name: str) -> float:

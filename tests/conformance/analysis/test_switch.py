@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace as Made
 from typing import Any, cast
 
 import pytest
 
 from lro_conformance.analysis.switch import OnOffPair, difference, on_off_pairs
+from tests.support.made import Made
 
 HERE: Any = Made(obstacle=None, volatile=lambda operation: frozenset())
 ELSEWHERE: Any = Made(obstacle="memories have other ids in every server process")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from lro_spec.jsonl.parse import exact, plain_value, plain_values
+from lro_spec.jsonl.parse import exact, lenient, plain_value, plain_values
 
 LONG = "x" * (1 << 18)
 """A text of a line that is not written once more to count its quotes."""
@@ -49,6 +50,35 @@ def test_integers_beyond_64_bits_keep_their_digits_where_they_are_asked_for(valu
     assert isinstance(str(plain_value(data)), str)
     assert exact(data, plain_value(data)) == value
     assert "e+" in repr(plain_value(data))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            '{"a":1,"a":2}',
+            "[-0, 1e5, 1.0, 1e-400]",
+            "1E400",
+            "NaN",
+            "[-Infinity]",
+            " null ",
+            '"\\ud800 \\u0000"',
+            '"\x7f"',
+        ),
+        *("12345678901234567890123", "-9223372036854775809", "[18446744073709551616.5]", '"\ud800"'),
+    ],
+)
+def test_a_lenient_reading_is_that_of_json(text: str) -> None:
+    assert repr(lenient(text)) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("text", ["", "[1,]", '{"a" 1}', '"\n"', "[" * 99_999, "\ufeff1"])
+def test_a_lenient_reading_fails_as_that_of_json(text: str) -> None:
+    with pytest.raises((ValueError, RecursionError)) as expected:
+        json.loads(text)
+    with pytest.raises(expected.type) as failed:
+        lenient(text)
+    assert str(failed.value) == str(expected.value)
 
 
 @pytest.mark.parametrize("data", [b"1" * 30 + b"x", b"[" * 99_999 + b"1" * 30])

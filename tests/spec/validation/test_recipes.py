@@ -386,6 +386,15 @@ class TestSeveralFiles:
             assert judge.judge(moved, self.sample(3), LRO) == first
             assert len(runs) == count > 0
 
+    def test_a_file_that_another_judge_has_seen_is_not_run_again(self, runs: list[str]) -> None:
+        sample, judgements = self.sample(40), list[Judgement]()
+        for _ in range(2):
+            with RecipeJudge() as judge:
+                judgements.append(judge.judge(self.of(), sample, LRO))
+                judgements.append(judge.judge(self.of(at5="tail -n +2 f | jq '5,\"y\"'"), sample, LRO))
+        assert judgements[:2] == judgements[2:]
+        assert runs.count('1,"x" on 41') == 1
+
     def test_the_first_file_is_searched_for_every_word_and_others_for_the_text_s_own(self, runs: list[str]) -> None:
         with RecipeJudge() as judge:
             judge.judge(self.of(), self.sample(40), LRO)
