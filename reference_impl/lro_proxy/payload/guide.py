@@ -10,7 +10,7 @@ from typing import Any
 
 from lro_proxy.payload.descriptor_form import SIZES, Form
 from lro_proxy.payload.fields import Fields, fields
-from lro_proxy.payload.file_facts import FileFacts, read_facts
+from lro_proxy.payload.file_facts import FileFacts
 from lro_proxy.payload.preview import preview
 from lro_proxy.payload.recipes import Bound, has_half_pairs, recipes_for
 from lro_proxy.payload.shape import Shape
@@ -59,19 +59,14 @@ class RecordGuide:
         self._shape, self._tokens, self._threshold = shape, tokens, threshold
         self._text = not len(shape.records)
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
-        self._path = ""
+        self.file = FileFacts()
+        """Facts of the file, once it is written."""
         self.noun = _noun(len(shape.lines), text=self._text)
         self.line_schema = _text_schema(shape, form) if self._text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)[: _MOST_TOP.get(form)]
 
-    @cached_property
-    def file(self) -> FileFacts:
-        """Facts of the file, once it is written."""
-        return read_facts(self._path)
-
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
-        self._path = path
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
         free = max(0, len(path) - _USUAL_PATH)
