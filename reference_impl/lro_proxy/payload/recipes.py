@@ -270,7 +270,7 @@ def _counted(path: Path, bound: Bound) -> _Draft:
     return _Draft(
         f"How many of each {_display(path)}, most frequent {_GROUPS}",
         "-rs",
-        f'group_by({at}) | sort_by(-length)[:{_GROUPS}][] | "\\(length)\\t\\(.[0] | {at} | tostring | .[:{width}])"',
+        f'group_by({at}) | sort_by(-length)[:{_GROUPS}][] | "\\(length)\\t\\(.[0]{at} | tostring | .[:{width}])"',
     )
 
 
