@@ -345,8 +345,8 @@ def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None
 
 
 @pytest.mark.skipif(not CAPTURES, reason="there are no captures")
-@pytest.mark.parametrize(("form", "most"), [("compact", 250), ("pointer", 60)])
-def test_small_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
+@pytest.mark.parametrize(("form", "most"), [("full", 600), ("compact", 250), ("pointer", 60)])
+def test_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
     pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
     tokens = importlib.import_module("lro_bench.tokens")
     with TemporaryDirectory(prefix="lro") as folder:
