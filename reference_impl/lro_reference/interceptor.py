@@ -83,7 +83,8 @@ def _offload(
     )
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], written))
+    lines_of_file = chain([encode({**header.to_dict(), **extra})], written)
+    path = write(settings.folder, name, lines_of_file, results.watch)
     emit(
         Event(
             FILE_WRITTEN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -74,6 +74,8 @@ class ResultSet:
     """Estimated tokens of the inline result; None: the estimate of its lines."""
     extra: Mapping[str, Any] | None = None
     """Data of the result that is not a record; the file's header holds it."""
+    watch: Callable[[bytes], object] = lambda chunk: None
+    """Receives all that is written to the file, some whole lines at a time."""
     guide: Guide | None = None
     """None: the records are memories, described by the standard recipes and their top namespaces."""
 

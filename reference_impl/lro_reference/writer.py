@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -38,9 +38,18 @@ def temporary_name(name: str) -> str:
     return f".{name}{TEMPORARY_SUFFIX}"
 
 
-def write(folder: str, name: str, lines: Iterable[bytes]) -> str:
-    """Write ``lines`` (without line ends) as ``folder/name`` and return its path; see `write_chunks`."""
-    return write_chunks(folder, name, _chunks(lines))
+def write(folder: str, name: str, lines: Iterable[bytes], watch: Callable[[bytes], object] = lambda chunk: None) -> str:
+    """Write ``lines`` (without line ends) as ``folder/name`` and return its path; see `write_chunks`.
+
+    *watch* receives all that is written, some whole lines at a time.
+    """
+
+    def watched() -> Iterator[bytes]:
+        for chunk in _chunks(lines):
+            watch(chunk)
+            yield chunk
+
+    return write_chunks(folder, name, watched())
 
 
 def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:

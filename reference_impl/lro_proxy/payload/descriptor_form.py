@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 Form = Literal["full", "compact", "pointer"]
-SIZES: Mapping[Form, int] = {"full": 600, "compact": 200, "pointer": 45}
+SIZES: Mapping[Form, int] = {"full": 440, "compact": 200, "pointer": 45}
 """The forms, each with the tokens that a descriptor usually has at most; more only if a path or a field's name is long.
 
 A full descriptor has a preview and as many recipes as fit. A compact one has a schema and a recipe. A pointer has the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -145,7 +145,7 @@ def fields(records: Records) -> Fields:
         identity=identity,
         columns=_columns(values, [identity, reading, grouping, weighing]),
         pages=max(filter(values.are_pages, texts), key=values.length, default=None),
-        has_long_values=any(map(_is_unbroken, findings.sample)),
+        has_long_values=_have_long_values(findings.sample),
     )
 
 
@@ -287,15 +287,15 @@ def _last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
-def _is_unbroken(value: object) -> bool:
-    """True if a value has a long text without a blank."""
-    return any(len(text) > _LONG_UNBROKEN and not any(map(str.isspace, text)) for text in _texts(value))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
-        for member in inner:
-            yield from _texts(member)
+def _have_long_values(sample: Sequence[Mapping[str, Any]]) -> bool:
+    """True if a text in the sample is long and without a blank."""
+    pending: list[Any] = list(sample)
+    for value in pending:  # which grows
+        if isinstance(value, str):
+            if len(value) > _LONG_UNBROKEN and not any(map(str.isspace, value)):
+                return True
+        elif isinstance(value, dict):
+            pending += cast("dict[str, Any]", value).values()
+        elif isinstance(value, list):
+            pending += value
+    return False

@@ -10,7 +10,7 @@ from typing import Any
 
 from lro_proxy.payload.descriptor_form import SIZES, Form
 from lro_proxy.payload.fields import Fields, fields
-from lro_proxy.payload.file_facts import FileFacts, read_facts
+from lro_proxy.payload.file_facts import FileFacts
 from lro_proxy.payload.preview import preview
 from lro_proxy.payload.recipes import Bound, has_half_pairs, recipes_for
 from lro_proxy.payload.shape import Shape
@@ -18,7 +18,7 @@ from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe, OffloadResponse
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
-_PREVIEW = 110
+_PREVIEW = 75
 """Tokens of a preview within a full descriptor."""
 _SKELETON, _USUAL_PATH = 360, 60
 """Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
@@ -33,9 +33,8 @@ TEXT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "n": {"type": "integer", "description": "number of the line, from 1"},
-        "text": {"type": "string", "description": "the line without its line feed"},
+        "text": {"type": "string"},
     },
-    "required": ["n", "text"],
 }
 """The schema of lines of text."""
 PART_SCHEMA: Mapping[str, Any] = {
@@ -43,7 +42,7 @@ PART_SCHEMA: Mapping[str, Any] = {
     "properties": {
         "n": TEXT_SCHEMA["properties"]["n"],
         "part": {"type": "integer", "description": "number of the part of a long line, from 1"},
-        "text": {"type": "string", "description": "the line without its line feed, or the part"},
+        "text": {"type": "string"},
     },
 }
 """The schema of lines of text of which some are long and cut into parts."""
@@ -59,25 +58,20 @@ class RecordGuide:
         self._shape, self._tokens, self._threshold = shape, tokens, threshold
         self._text = not len(shape.records)
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
-        self._path = ""
+        self.file = FileFacts()
+        """Facts of the file, once it is written."""
         self.noun = _noun(len(shape.lines), text=self._text)
         self.line_schema = _text_schema(shape, form) if self._text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)[: _MOST_TOP.get(form)]
 
-    @cached_property
-    def file(self) -> FileFacts:
-        """Facts of the file, once it is written."""
-        return read_facts(self._path)
-
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
-        self._path = path
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
         free = max(0, len(path) - _USUAL_PATH)
         around = [self.line_schema, self._first, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
         room = CHARACTERS_PER_TOKEN * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
-        least = 1 if self._form == "compact" else 3
+        least = 1 if self._form == "compact" else 2
         bound = Bound.of(self._threshold, self.file.wide)
         fields = None if self._text else self._fields
         is_brief = self._form == "compact"
@@ -89,24 +83,19 @@ class RecordGuide:
         if self._form == "pointer":
             return f"{count} {self.noun} (~{tokens} tokens), JSON lines from line 2."
         if recipes:
-            advice = (
-                "With shell access, the recipes above return parts of it: put your own words, numbers and fields in."
-            )
+            advice = "In a shell, the recipes return parts of it: put your own words and fields in."
         else:
-            advice = (
-                "There are no jq recipes: the file contains half of a surrogate pair, at which jq stops. grep reads it."
-            )
+            advice = "There are no jq recipes, because jq stops at half of a surrogate pair in it; grep reads it."
         around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
-        header = f"Records start at line 2; line 1 of the file is a header{around}."
-        saved = f"({count} {self.noun}, ~{tokens} tokens saved)"
         if self._form == "compact" and recipes:
             return f"{count} {self.noun} (~{tokens} tokens) from line 2. In a shell, use the recipe."
         most = ", ".join(f"{value[:_LONGEST_VALUE]} ({number})" for value, number in self._fields.top)
         name = ".".join(self._fields.grouping or ())
-        grouped = f"Most frequent values of {name}: {most}.\n" if most else ""
+        grouped = f"Most frequent {name}: {most}.\n" if most else ""
         return (
-            f"The result was large and is in a JSONL file {saved}.\nFile: {path}\n{grouped}{advice}\n"
-            f"Without a shell, ask the tool for less at a time.\n{header}"
+            f"{count} {self.noun} (~{tokens} tokens saved), JSON lines from line 2 of {path}. "
+            f"Line 1 is a header{around}.\n"
+            f"{grouped}{advice} Without a shell, ask the tool for less at a time."
         )
 
     def descriptor(self, response: OffloadResponse) -> dict[str, Any]:
@@ -136,10 +125,7 @@ class RecordGuide:
     def _schema(self) -> Mapping[str, Any]:
         """The schema of a record, with all that it may say in the form's size."""
         most = _LARGEST_SCHEMA.get(self._form, 0) * CHARACTERS_PER_TOKEN
-        says = (
-            ((True, True), (True, False), (False, False)) if self._form == "full" else ((True, False), (False, False))
-        )
-        schemas = (self._fields.schema(nested=nested, required=required) for nested, required in says)
+        schemas = (self._fields.schema(nested=nested, required=False) for nested in (True, False))
         fitting = next((schema for schema in schemas if _characters(schema) <= most), None)
         return fitting or self._fields.names(most)
 

@@ -14,7 +14,7 @@ import orjson
 from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
 from lro_proxy.payload.descriptor_form import Form
-from lro_proxy.payload.file_facts import read_facts
+from lro_proxy.payload.file_facts import FileFacts
 from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.pointers import is_pointer
@@ -204,23 +204,28 @@ class Interceptor:
             else _records(payload, tool, arguments or {}, tokens, guide)
         )
         edition = MEMORY_EDITION if memories else RECORD_EDITION
+        file = FileFacts() if guide is None else guide.file
+        results = replace(results, watch=file.add)
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
                 return None
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(result, response, guide)
+                return self._described(result, response, file, guide)
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
 
     def _described(
-        self, result: Mapping[str, Any], response: OffloadResponse, guide: RecordGuide | None = None
+        self,
+        result: Mapping[str, Any],
+        response: OffloadResponse,
+        file: FileFacts,
+        guide: RecordGuide | None = None,
     ) -> dict[str, Any]:
         descriptor = response.to_dict() if guide is None else guide.descriptor(response)
         answer = _with_payload(result, encode(descriptor).decode(), descriptor)
         if self._links and "content" in answer:
-            file = read_facts(response.file_path) if guide is None else guide.file
             answer["content"] += [resource_link(response.file_path, file)]
         return answer
 
@@ -258,12 +263,14 @@ class Interceptor:
         results = delegation.result_set(result.members, _memories_of(payload), MEMORY_EDITION)
         if results is None:
             return None
+        file = FileFacts()
+        results = replace(results, watch=file.add)
         match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
             case Inline():
                 return shown.parsed()
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(shown.members, response)
+                return self._described(shown.members, response, file)
             case Truncated(lines, total, warning):
                 return _cut(shown.members, lines, total, warning)
 

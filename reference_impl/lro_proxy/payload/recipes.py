@@ -267,10 +267,11 @@ def _lines_within(fields: Fields, pages: Path, bound: Bound) -> _Draft:
 
 def _counted(path: Path, bound: Bound) -> _Draft:
     at, width = _jq(path), min(_CELL, bound.width(_GROUPS) - len("1000000\t"))
+    first = f".[0]{at[1:] if at.startswith('.[') else at}"
     return _Draft(
         f"How many of each {_display(path)}, most frequent {_GROUPS}",
         "-rs",
-        f'group_by({at}) | sort_by(-length)[:{_GROUPS}][] | "\\(length)\\t\\(.[0] | {at} | tostring | .[:{width}])"',
+        f'group_by({at}) | sort_by(-length)[:{_GROUPS}][] | "\\(length)\\t\\({first} | tostring | .[:{width}])"',
     )
 
 

@@ -288,7 +288,7 @@ def _pieces(line: Data, start: int, end: int) -> Iterator[str]:
     """The text in a JSON string, some thousand characters at a time."""
     while start < end:
         stop = _place_to_cut(line, start + _PIECE, end)
-        yield orjson.loads(b'"%b"' % line[start:stop])
+        yield orjson.loads(b"".join((b'"', memoryview(line)[start:stop], b'"')))
         start = stop
 
 

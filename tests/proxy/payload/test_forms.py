@@ -182,6 +182,28 @@ def test_a_table_of_separated_values_has_its_columns(
         ]
 
 
+@pytest.mark.parametrize("last", ["plain", 'a "b" \\ c'])
+@pytest.mark.parametrize("width", [2, 3, 12, 13, 40])
+def test_a_table_of_any_width_has_its_values(width: int, last: str) -> None:
+    texts = ["", "Ulm", "Ulm, Donau", "日本", "é, ü", "a:b,c"]
+    names = [f"column {n}" for n in range(width)]
+    rows: list[list[Any]] = [
+        [row * 7 - place if (row + place) % 5 else None for place in range(0, width, 2)] for row in range(9000 // width)
+    ]
+    rows = [
+        [numbers[place // 2] if place % 2 == 0 else texts[(row * place) % len(texts)] for place in range(width)]
+        for row, numbers in enumerate(rows)
+    ]
+    rows[-1][1] = last
+    made = io.StringIO(newline="")
+    csv.writer(made, lineterminator="\n").writerows([names, *rows])
+    found = SEPARATED.read(made.getvalue().encode())
+    assert found is not None
+    expected = [dict(zip(names, row, strict=True)) for row in rows]
+    assert [json.loads(line) for line in found.lines] == expected == list(found.records)
+    assert rebuilt("table", found) == made.getvalue()
+
+
 def test_columns_of_numbers_are_numbers_and_their_gaps_are_null() -> None:
     text = "id,zip,price,big,when,gap\n1,01234,1.50,12345678901234567890,2026-01-01,\n2,99,-2,7,x,3\n"
     assert form_of(text)[1] == [

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +20,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lro_proxy import Interceptor
-from lro_proxy.payload import recipes
+from lro_proxy.payload import guide, recipes
+from lro_proxy.payload.descriptor_form import SIZES
 from lro_proxy.payload.result import of_program
 from lro_reference.settings import Settings
 from lro_reference.writer import encode
@@ -83,6 +85,20 @@ def libjq() -> Any:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recipes")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def every_recipe() -> Iterator[None]:
+    """Descriptors have room for all recipes, so that each is tried."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guide, "SIZES", {**SIZES, "full": 5000})
+        yield
+
+
+@pytest.fixture
+def usual_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Descriptors have the room that they have for a client."""
+    monkeypatch.setattr(guide, "SIZES", SIZES)
 
 
 # --- bounds
@@ -250,8 +266,8 @@ def test_a_long_line_is_read_in_parts_and_around_a_word(runner: JqRunner, folder
 
 
 def test_one_of_something_is_called_so(folder: Path) -> None:
-    assert "(1 line of text," in offloaded(folder, "x" * 3000)["guidance"]
-    assert "(1 record," in offloaded(folder, {"rows": [{"id": 1, "text": "x" * 3000}]})["guidance"]
+    assert "1 line of text (~" in offloaded(folder, "x" * 3000)["guidance"]
+    assert "1 record (~" in offloaded(folder, {"rows": [{"id": 1, "text": "x" * 3000}]})["guidance"]
 
 
 def test_lines_with_a_word_are_found_within_long_texts(runner: JqRunner, folder: Path) -> None:
@@ -336,6 +352,7 @@ def test_a_pointer_has_a_path_and_a_sentence(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not CAPTURES, reason="there are no captures")
+@pytest.mark.usefixtures("usual_sizes")
 @pytest.mark.parametrize(("form", "most"), [("full", 600), ("compact", 250), ("pointer", 60)])
 def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None:
     with TemporaryDirectory(prefix="lro") as folder:
@@ -345,8 +362,9 @@ def test_descriptors_of_captured_results_are_small(form: str, most: int) -> None
 
 
 @pytest.mark.skipif(not CAPTURES, reason="there are no captures")
-@pytest.mark.parametrize(("form", "most"), [("compact", 250), ("pointer", 60)])
-def test_small_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
+@pytest.mark.usefixtures("usual_sizes")
+@pytest.mark.parametrize(("form", "most"), [("full", 600), ("compact", 250), ("pointer", 60)])
+def test_descriptors_are_small_by_a_real_tokenizer(form: str, most: int) -> None:
     pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
     tokens = importlib.import_module("lro_bench.tokens")
     with TemporaryDirectory(prefix="lro") as folder:

@@ -287,7 +287,7 @@ def test_a_hint_that_makes_no_sense_is_none(client: Client, folder: Path, hint: 
     meta = {"lro-spec/results": hint, "kept": 1.50}
     result = client.result("say", result=text_result("z" * 90_000, _meta=meta))
     assert result["_meta"] == {"kept": 1.5}
-    assert len(json.loads(result["content"][0]["text"])["jq_recipes"]) > 3
+    assert len(json.loads(result["content"][0]["text"])["jq_recipes"]) >= 2
     small = client.result("say", result=text_result("small", _meta=meta))
     assert (small["content"][0]["text"], small["_meta"]) == ("small", {"kept": 1.5})
 

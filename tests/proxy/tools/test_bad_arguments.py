@@ -162,7 +162,7 @@ def test_recipes_that_would_not_run_are_not_offered(tmp_path: Path) -> None:
     settings = Settings(threshold_tokens=1, output_dir=str(tmp_path))
     lro = Interceptor(settings, emit=lambda event: None)
     values = ["fine"] * 40
-    assert len(lro(values)["jq_recipes"]) > 3
+    assert len(lro(values)["jq_recipes"]) >= 2
     assert lro([*values, r"C:\udata", "\U0001f680"])["jq_recipes"]
     made = lro([*values, "\ud800"])
     assert made["jq_recipes"] == []

@@ -1,6 +1,7 @@
 """Records that all have the same fields, as rows of cells: they are looked at by column, and written by the block.
 
-Cells are kept in blocks, joined, because as objects they take five times the memory.
+Cells are kept in blocks, joined, because as objects they take five times the memory. Lines are made of a block without
+taking it apart: after each cell stands a byte that shows its column, in place of which the name of the next one is put.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ Cells = list[bytes]
 """The values of rows in UTF-8, one row after the other, without their names."""
 BETWEEN = b"\xff"
 """Stands between the cells of a block: a byte that UTF-8 does not have."""
+_MARKS = [bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0xFF))]
+"""Stand after the cells of each column of a row, if they are not more: further bytes that UTF-8 does not have."""
+_AS_BETWEEN = bytes.maketrans(b"".join(_MARKS), BETWEEN * len(_MARKS))
 _BETWEEN_IN_TEXT = b"\x7f"
 """Stands between them while they are encoded as one text: JSON does not escape it."""
 _ESCAPED = bytes([*range(0x20), *b'"\\'])
@@ -38,14 +42,14 @@ class RowRecords(Batched[Mapping[str, Any]]):
 
     def __init__(self, count: int, fields: _Fields, blocks: Sequence[bytes]) -> None:
         # The function does not refer to the records: in a circle, the blocks would stay in memory for long.
-        super().__init__(count, lambda: (fields.records(block.split(BETWEEN)) for block in blocks))
+        super().__init__(count, lambda: (fields.records(_cells_of(block)) for block in blocks))
         self._fields, self._blocks = fields, blocks
 
     def texts(self, name: str) -> Iterator[str]:
         """The texts of a field."""
         names = self._fields.names
         column = names.index(name)
-        return (text_of(cell) for block in self._blocks for cell in block.split(BETWEEN)[column :: len(names)])
+        return (text_of(cell) for block in self._blocks for cell in _cells_of(block)[column :: len(names)])
 
 
 class _Fields:
@@ -73,23 +77,36 @@ class _Fields:
 
     def lines(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Rows as lines, a block of them for each block of cells."""
-        between = [orjson.dumps(name) + b":" + self._quote(place) for place, name in enumerate(self.names)]
-        width = len(between)
+        width = len(self.names)
+        keys = [orjson.dumps(name) + b":" for name in self.names]
         # The bytes before each value of a row, from the end of the value before it.
-        between = [self._quote(place - 1) + b"," + one if place else one for place, one in enumerate(between)]
-        end = self._quote(width - 1) + b"}\n{"
+        between = [self._end(place - 1) + key + self._quote(place) for place, key in enumerate(keys)]
+        first, end = b"{" + keys[0] + self._quote(0), self._quote(width - 1) + b"}"
         for block in blocks:
-            cells = _as_json(block)
+            if width <= len(_MARKS) and _is_plain(block, width):
+                line = b"".join((first, block, end))
+                for mark, following in zip(_MARKS, [*between[1:], between[0]], strict=False):
+                    line = line.replace(mark, following)
+                yield self._with_nulls(line, keys)
+                continue
+            cells = _as_json(block.translate(_AS_BETWEEN))
             parts = [b""] * (2 * len(cells))
-            parts[::2] = [end + between[0], *between[1:]] * (len(cells) // width)
+            parts[::2] = between * (len(cells) // width)
             parts[1::2] = cells
-            for place, column in self._numbers.items():
-                if column.has_gaps:
-                    parts[2 * place + 1 :: 2 * width] = [
-                        value or b"null" for value in parts[2 * place + 1 :: 2 * width]
-                    ]
-            parts[0] = b"{" + between[0]
-            yield b"".join([*parts, self._quote(width - 1), b"}"])
+            parts[0] = first
+            yield self._with_nulls(b"".join([*parts, end]), keys)
+
+    def _with_nulls(self, lines: bytes, keys: Sequence[bytes]) -> bytes:
+        """Lines with null for each missing number. No text has a quote that is not escaped, and therefore no key."""
+        for place, column in self._numbers.items():
+            if column.has_gaps:
+                end = b"," if place < len(keys) - 1 else b"}"
+                lines = lines.replace(keys[place] + end, keys[place] + b"null" + end)
+        return lines
+
+    def _end(self, place: int) -> bytes:
+        """The bytes after the value in a column, before the next key."""
+        return self._quote(place) + (b"," if place >= 0 else b"}\n{")
 
     def _values(self, row: Sequence[str]) -> list[Any]:
         values: list[Any] = list(row)
@@ -98,7 +115,7 @@ class _Fields:
         return values
 
     def _quote(self, place: int) -> bytes:
-        return b"" if place in self._numbers else b'"'
+        return b"" if place % len(self.names) in self._numbers else b'"'
 
 
 def text_of(cell: bytes) -> str:
@@ -111,8 +128,29 @@ def utf8_of(cells: Iterable[str]) -> Cells:
     return [cell.encode("utf-8", "surrogatepass") for cell in cells]
 
 
+def _joined(cells: Cells, width: int) -> bytes:
+    """Rows of cells as a block."""
+    if width > len(_MARKS):
+        return BETWEEN.join(cells)
+    parts = [b""] * (2 * len(cells))
+    parts[::2] = cells
+    parts[1::2] = _MARKS[:width] * (len(cells) // width)
+    return b"".join(parts[:-1])
+
+
+def _cells_of(block: bytes) -> Cells:
+    return block.translate(_AS_BETWEEN).split(BETWEEN)
+
+
+def _is_plain(block: bytes, width: int) -> bool:
+    """True if the cells of a block with `_MARKS` are in JSON as they are."""
+    rows = block.count(_MARKS[width - 1]) + 1
+    unescaped = block.translate(None, _ESCAPED + b"".join(_MARKS))
+    return len(unescaped) == len(block) - rows * width + 1 and _is_utf8(unescaped)
+
+
 def _as_json(block: bytes) -> Cells:
-    """The cells of a block as JSON writes them, without quotes."""
+    """The cells of a block, with `BETWEEN` between them, as JSON writes them, without quotes."""
     cells = block.split(BETWEEN)
     unescaped = block.translate(None, _ESCAPED + BETWEEN)
     if len(unescaped) == len(block) - len(cells) + 1 and _is_utf8(unescaped):
@@ -180,8 +218,8 @@ class Reading:
         self._sample = Sampling[Cells]()
         self._blocks: list[bytes] = []
 
-    def take(self, cells: Cells, block: bytes | None = None) -> None:
-        """Look at further rows. *block* are the cells with `BETWEEN` between them, if they have been joined already."""
+    def take(self, cells: Cells) -> None:
+        """Look at further rows."""
         width = len(self.names)
         rows = len(cells) // width
         if not rows:
@@ -197,7 +235,7 @@ class Reading:
                 del self._counted[place]
         self._sample.take(rows, lambda row: cells[row * width : (row + 1) * width])
         self.count += rows
-        self._blocks.append(BETWEEN.join(cells) if block is None else block)
+        self._blocks.append(_joined(cells, width))
 
     def shape(self, extra: Extra) -> Shape:
         """The rows as records."""
