@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from typing import Any, cast
 
 from lro_conformance.analysis.comparison import Comparison
@@ -42,6 +43,7 @@ from lro_conformance.capture.records import (
     lost_or_changed,
     show,
     show_path,
+    size,
     values_apart,
 )
 from lro_conformance.judging.derived import derived
@@ -52,7 +54,7 @@ from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import equal
-from lro_spec.tokens import exceeds
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class Context:
     """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
+    varying: int = 0
+    """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -200,7 +204,10 @@ def exchanges(
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
     by_confidence = scored_by_confidence(every)
-    return Exchanges(every, replace(context, filled=_filled(every), scored_by_confidence=by_confidence))
+    known_by_all = replace(
+        context, filled=_filled(every), scored_by_confidence=by_confidence, varying=varying(explicit)
+    )
+    return Exchanges(every, known_by_all)
 
 
 def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
@@ -221,6 +228,22 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
         if confidences is not None and call.summary.get("score_range") == list(confidences):
             equal.setdefault((call.operation, call.query), set()).add(confidences)
     return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
+
+
+def varying(exchanges: Iterable[Exchange]) -> int:
+    """Characters by which the same record differs between servers in lockstep, as values that each gives a stored
+    memory itself have other lengths; so their E differs, too."""
+    return max(
+        (
+            abs(size(record) - size(shown))
+            for e in exchanges
+            if e.call is e.lowest and e.has_file and e.twin is not None and e.twin.records
+            for key, shown in e.index(e.twin.records).items()
+            for record in (e.index(e.call.filed).get(key, {}),)
+            if record.keys() == shown.keys()
+        ),
+        default=0,
+    )
 
 
 NO_CHANCE = 3
@@ -727,14 +750,17 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         if len(records) == 1 and id_of(records[0]) in exchange.stored:
             yield "a single memory is judged by LRO-THR-08"
             return
-        size = size_of(exchange.twin) if exchange.twin is not None else 0
-        if threshold > 1 and not surely_exceeds(size, threshold):
+        characters = size_of(exchange.twin) if exchange.twin is not None else 0
+        if threshold > 1 and not surely_exceeds(characters, threshold):
             return
         expected = f"{call.label}: {len(records)} records at threshold {threshold} are offloaded"
         yield Judged(call.outcome == "offloaded", expected, _outcome(call))
         return
     drift = _drift(call.operation, threshold, context)
     if exceeds(known, threshold) != above or 0 < abs(known - threshold) <= drift:
+        return
+    apart = ceil(context.varying * max(1, len(exchange.lowest.filed)) / CHARACTERS_PER_TOKEN)
+    if exceeds(known - apart if above else known + apart, threshold) != above:
         return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"

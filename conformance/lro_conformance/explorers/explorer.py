@@ -10,6 +10,7 @@ import uuid
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from lro_conformance.analysis.documents import (
     with_recipes,
 )
 from lro_conformance.analysis.estimate import Estimates
-from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
+from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, varying
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import tiny, undocumented, various
 from lro_conformance.capture.records import Record, by_id
@@ -298,6 +299,8 @@ class Explorer:
         """
         made = exchanges_of(self._sequence, self._memories)
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
+        apart = varying(e for e in made if id(e.call) in last)
+        self._context = replace(self._context, varying=max(self._context.varying, apart))
         for exchange in made:
             if id(exchange.call) not in last:
                 continue

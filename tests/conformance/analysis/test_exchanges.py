@@ -16,6 +16,7 @@ from lro_conformance.analysis.exchanges import (
     exchanges_of,
     findings,
     scored_by_confidence,
+    varying,
 )
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
@@ -252,6 +253,20 @@ def test_a_volatile_result_near_the_threshold_is_not_decided() -> None:
     near = exchange(call(A, outcome="inline", threshold=100), lowest=call(A, E=103))
     assert judged("LRO-THR-06", near) == [False]
     assert judged("LRO-THR-06", near, context(volatile=frozenset({"recall"}))) == []
+
+
+def test_a_result_is_not_decided_by_what_each_server_adds_to_a_memory() -> None:
+    one, other = {**A, "provenance": {"confidence": 0.5}}, {**A, "provenance": {"confidence": 0.50390625}}
+    lowest = call(one, E=10)
+    apart = varying([exchange(lowest, inline(other), lowest=lowest)])
+    assert apart == 7
+    assert varying([exchange(lowest, inline({**other, "score": 1}), lowest=lowest)]) == 0, "two forms, not two values"
+    for threshold, outcome, requirement in ((8, "inline", "LRO-THR-06"), (11, "offloaded", "LRO-THR-07")):
+        near = exchange(call(other, outcome=outcome, threshold=threshold), lowest=lowest)
+        assert judged(requirement, near) == [False]
+        assert judged(requirement, near, replace(context(), varying=apart)) == []
+    far = exchange(call(other, outcome="inline", threshold=7), lowest=lowest)
+    assert judged("LRO-THR-06", far, replace(context(), varying=apart)) == [False]
 
 
 def test_a_result_without_an_estimate_is_above_the_lowest_threshold() -> None:
