@@ -55,6 +55,13 @@ class Setting:
     arg_if_false: tuple[str, ...] = ()
     """Words for the command line if the value is false; none if it is true."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names by which a message of the server may speak of the setting: its variable, flags or key."""
+        flags = [word.partition("=")[0] for word in (*self.arg, *self.arg_if_true, *self.arg_if_false)]
+        key = self.toml.rpartition(".")[2] if self.toml else ""
+        return tuple(name for name in (self.env, key, *flags) if name and "{value}" not in name)
+
     def __str__(self) -> str:
         if self.env or self.toml:
             return f"${self.env}" if self.env else f"{self.toml} in the config file"
