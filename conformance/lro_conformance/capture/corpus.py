@@ -232,6 +232,26 @@ def growing(size: int = 240) -> tuple[Memory, ...]:
     )
 
 
+UNEVEN_WORD = "onychophoran"
+"""The word of `uneven`."""
+
+
+def uneven(characters: int, large: int) -> tuple[Memory, ...]:
+    """Memories that one word finds: a small one, *large* ones with titles of so many characters, many small ones.
+
+    From the last to the first their sizes are the same.
+    """
+    chance = random.Random(8)
+    sizes = [0, *[characters] * large, *[0] * 30, *[characters] * large, 0]
+    found: list[Memory] = []
+    for number, size in enumerate(sizes):
+        title = f"{UNEVEN_WORD} {number}"
+        text = " ".join(chance.choices(_WORDS, k=size // 3 + 1))
+        more = {"title": f"{title} {text}"[: size - 1] + "s" if size else title, "content": f"{UNEVEN_WORD}."}
+        found.append({**_memory(chance, number), **more, "tags": [], "entities": []})
+    return tuple(found)
+
+
 def filling(words: Sequence[str], size: int) -> tuple[Memory, ...]:
     """*size* memories that each of the *words* finds. Their titles are long, as results may have no contents."""
     chance = random.Random(f"{words}")
