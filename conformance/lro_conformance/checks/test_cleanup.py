@@ -90,6 +90,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """The default TTL is 3600 seconds: a file five minutes short of it stays, and one five minutes past
     it is deleted."""
+    defaults.require_default("ttl_seconds")
     _by_ages(_require_age_based(defaults.cleaning), cleanup, defaults, subjects)
 
 

@@ -203,6 +203,7 @@ def _astray(survey: Survey, call: Call) -> bool:
 @check("LRO-CFG-06")
 def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
     """LRO is on by default: a result that exceeds the default threshold is offloaded."""
+    defaults.require_default("enabled")
     crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
     if crossed:
         bare = defaults.bare

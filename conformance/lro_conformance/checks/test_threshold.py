@@ -119,6 +119,7 @@ def test_default_threshold(
     subjects: Subjects,
 ) -> None:
     """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
+    defaults.require_default("threshold_tokens")
     default = edition.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]

@@ -174,6 +174,15 @@ class Profile:
         """Base of relative paths: the directory of the profile, or the working directory."""
         return self.path.parent if self.path else Path.cwd()
 
+    @property
+    def preset(self) -> Mapping[str, str]:
+        """The flag or variable by which `server` itself sets a setting, by the setting's name: the server's default
+        does not apply then."""
+        words = {word.partition("=")[0] for word in self.server.command} | set(self.server.env)
+        ways = ((name, way) for name, way in self.settings.items() if way is not None)
+        found = {name: next((n for n in way.names if n in words), None) for name, way in ways}
+        return {name: word for name, word in found.items() if word is not None}
+
 
 def default_settings(edition: str) -> dict[str, Setting | None]:
     """All settings with the environment variables that the edition documents. Raises `ValueError` if it is unknown."""

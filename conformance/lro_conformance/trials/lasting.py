@@ -34,6 +34,10 @@ def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
         raise NotObserved(
             "servers share a folder, where each may clean up by its own TTL (profile: settings.output_dir)"
         )
+    if "ttl_seconds" in lab.profile.preset:
+        raise NotObserved(
+            f"the server is started with {lab.profile.preset['ttl_seconds']}, so its default TTL is not in force"
+        )
     known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
     if not known:
         raise NotObserved("no file could be read")
