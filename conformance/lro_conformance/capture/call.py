@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Record, by_id, find_records, show, text_of
+from lro_conformance.judging.subjects import SHARED_FILE, Marked
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -185,6 +187,29 @@ class CallInContext(OfACall):
     """A call whose failure shows only in context; its script repeats the whole conversation."""
 
     call: Call
+
+
+def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
+    """Paths of files that several calls name."""
+    named = {(id(c.start), c.reply.id, c.path) for c in calls if c.path}
+    times = Counter(path for _, _, path in named)
+    return frozenset(path for path, number in times.items() if number > 1)
+
+
+def sometimes_shared_paths(calls: Iterable[Call]) -> frozenset[str]:
+    """Shared paths of operations that also have files of their own.
+
+    What is wrong with none of the latter may come of sharing.
+    """
+    known = [c for c in calls if c.path]
+    shared = shared_paths(known)
+    sometimes = {c.operation for c in known if c.path not in shared}
+    return frozenset(c.path for c in known if c.path in shared and c.operation in sometimes)
+
+
+def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
+    """The subject *at*, of a call, with the place that tells that other calls name its file, if any does."""
+    return Marked(at, (), SHARED_FILE) if call.path in shared else at
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from lro_conformance.capture.marks import MARK
 from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
+from lro_conformance.judging.subjects import SHARED_FILE
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import lines, one_line
@@ -212,12 +213,17 @@ def _cause_key(result: RequirementResult) -> tuple[object, ...]:
     return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
 
 
+ROOTS = {SHARED_FILE: "LRO-NAME-04"}
+"""The requirement whose fix ends all failures at a place."""
+
 _TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
 
 
 def _cause(results: list[RequirementResult]) -> Cause:
     levels = [r.requirement.level for r in results if r.requirement.level is not None and _binds(r)]
-    first, *others = (detail_of(r) for r in sorted(results, key=lambda r: r.requirement.level or 9))
+    roots = {ROOTS.get(c.place) for r in results for c in r.checks}
+    ordered = sorted(results, key=lambda r: (r.requirement.id not in roots, r.requirement.level or 9))
+    first, *others = map(detail_of, ordered)
     seen = {c.evidence for c in first.checks}
     return Cause(first, tuple(_without(d, seen) for d in others), min(levels, default=None))
 
