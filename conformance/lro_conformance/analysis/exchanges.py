@@ -624,20 +624,16 @@ def _beside(call: Call) -> str:
 
 
 def _repeated(call: Call, text: str) -> str | None:
-    """A record of the file that a text repeats; None when there is none. Some ids and titles are a preview."""
+    """A record of the file that a text repeats; None when there is none."""
+    strings = [
+        (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
+    ]
     ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
-    titles = [title[:LONG] for r in call.filed if isinstance(title := r.get("title"), str) and len(title) >= LONG]
-    for what, known in {"ids": ids, "titles": titles}.items():
-        several = [each for each in known if each in text]
-        if len(several) > max(3, len(call.filed) // 4):
-            return f"the {what} of {len(several)} records next to the descriptor"
-    contents = [(str(r.get("id")), content) for r in call.filed if isinstance(content := r.get("content"), str)]
-    long = next((id for id, content in contents if len(content) >= LONG and content[:LONG] in text), None)
+    several = [i for i in ids if i in text]
+    if len(several) > max(3, len(ids) // 4):
+        return f"the ids of {len(several)} records next to the descriptor"
+    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
     return f"the text of record {long} next to the descriptor" if long is not None else None
-
-
-LONG = 60
-"""Length in characters from which on a text is recognised by its beginning."""
 
 
 def _other_members(call: Call) -> list[object]:

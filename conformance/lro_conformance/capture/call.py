@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
@@ -191,9 +190,11 @@ class CallInContext(OfACall):
 
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
     """Paths of files that several calls name."""
-    named = {(id(c.start), c.reply.id, c.path) for c in calls if c.path}
-    times = Counter(path for _, _, path in named)
-    return frozenset(path for path, number in times.items() if number > 1)
+    named: dict[str, list[Call]] = {}
+    for call in calls:
+        named.setdefault(call.path, []).append(call)
+    several = {path: same for path, same in named.items() if path and len(same) > 1}
+    return frozenset(p for p, same in several.items() if len({(id(c.start), c.reply.id) for c in same}) > 1)
 
 
 def sometimes_shared_paths(calls: Iterable[Call]) -> frozenset[str]:

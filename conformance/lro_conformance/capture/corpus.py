@@ -237,7 +237,7 @@ UNEVEN_WORD = "onychophoran"
 
 
 def uneven(characters: int, large: int) -> tuple[Memory, ...]:
-    """Memories that one word finds: a small one, *large* ones with titles of so many characters, many small ones.
+    """Memories that one word finds: a small one, *large* ones with contents of so many characters, many small ones.
 
     From the last to the first their sizes are the same.
     """
@@ -245,9 +245,8 @@ def uneven(characters: int, large: int) -> tuple[Memory, ...]:
     sizes = [0, *[characters] * large, *[0] * 30, *[characters] * large, 0]
     found: list[Memory] = []
     for number, size in enumerate(sizes):
-        title = f"{UNEVEN_WORD} {number}"
-        text = " ".join(chance.choices(_WORDS, k=size // 3 + 1))
-        more = {"title": f"{title} {text}"[: size - 1] + "s" if size else title, "content": f"{UNEVEN_WORD}."}
+        text = " ".join((UNEVEN_WORD, *chance.choices(_WORDS, k=size // 3)))
+        more = {"title": f"{UNEVEN_WORD} {number}", "content": f"{text[:size] if size else UNEVEN_WORD}."}
         found.append({**_memory(chance, number), **more, "tags": [], "entities": []})
     return tuple(found)
 

@@ -71,10 +71,11 @@ class Defaults:
     preset: Mapping[str, str] = field(default_factory=dict[str, str])
     """Settings that the profile's command or environment sets, with the flag or variable."""
 
-    def require_default(self, setting: str) -> None:
-        """Raise `NotObserved` if the server is always started with a value of a setting."""
-        if setting in self.preset:
-            raise NotObserved(f"the server is started with {self.preset[setting]}, so its default is not in force")
+
+def require_default(preset: Mapping[str, str], setting: str) -> None:
+    """Raise `NotObserved` if the server is always started with a value of a setting."""
+    if setting in preset:
+        raise NotObserved(f"the server is started with {preset[setting]}, so its default is not in force")
 
 
 @trial("default threshold, from both sides; default TTL")

@@ -47,7 +47,7 @@ UNLIMITED = 1 << 50
 """A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
 
 LARGE, MOST_CHARACTERS = 0.6, 900
-"""Title of a large memory among small ones: this share of the threshold, but at most so many characters."""
+"""Content of a large memory among small ones: this share of the threshold, but at most so many characters."""
 
 TOO_MANY = 1.6
 """The large memories that come first weigh this many times the threshold."""
@@ -347,7 +347,7 @@ class _Scene:
         limit: int | None = None,
     ) -> None:
         """Make the *original* call again while writing fails, and record it as a `Failing`."""
-        before, earlier = set(bench.files()), Counter(bench.events("OffloadWriteFailed"))
+        before, earlier = set(bench.files()), Counter(bench.events("OffloadWriteFailed", -1))
         call = bench.call(original.operation, **arguments)
         events = Counter(bench.events("OffloadWriteFailed", earlier.total())) - earlier
         self.failing.append(
@@ -377,7 +377,7 @@ class _Scene:
         if folder is None or not all(map(bench.stored, uneven(characters, large))):
             return
         asked: dict[str, dict[str, Any]] = {
-            name: {"detail": usual_detail(o), "query": UNEVEN_WORD}
+            name: {"detail": o.details[-1] if o.details else None, "query": UNEVEN_WORD}
             for name, o in bench.operations.items()
             if name in self.plans and o.query is not None
         }
