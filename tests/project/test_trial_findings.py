@@ -60,6 +60,9 @@ FINDINGS: dict[str, tuple[str, ...]] = {
         f"{INIT}::test_a_server_without_a_fitting_tool",
         f"{INIT}::test_a_server_with_one_tool_of_another_name",
     ),
+    "init of a server without offloading did not say so in a sentence": (
+        f"{INIT}::test_a_server_that_does_not_seem_to_offload_is_told_so_in_one_sentence",
+    ),
     "evidence did not show the record that was wrong": (
         f"{CONTACT}::test_evidence_shows_the_offending_record_and_marks_its_key",
         f"{CONTACT}::test_evidence_of_a_wrong_default_shows_the_record_and_not_only_the_header",
@@ -171,6 +174,10 @@ FINDINGS: dict[str, tuple[str, ...]] = {
     ),
     "halt in a recipe was no error": (f"{TOOL_ATTACKS}::queries that would end jq",),
     # Published servers
+    "a server that does not start was started twice": (
+        f"{CONTACT}::test_a_server_that_does_not_start_is_started_once",
+        f"{CONTACT}::test_a_missing_program_is_one_line",
+    ),
     "the proxy was not recognised by an absolute path": (
         f"{CONTACT}::test_the_proxy_is_recognised_however_it_is_started",
         f"{CONTACT}::test_a_proxy_that_only_its_handshake_shows_is_known_as_one",

@@ -77,6 +77,9 @@ def file(path: str = f"/out/atlatl-recall-{ULID}.jsonl", **other: Any) -> Made:
     )
 
 
+START = Made(cwd=Path("/srv"))
+
+
 def call(**other: Any) -> Made:
     """A call as checks see it; what they do not look at is not there."""
     known: Mapping[str, Any] = {
@@ -92,7 +95,8 @@ def call(**other: Any) -> Made:
         "header": {"count": 1},
         "estimate": 10,
         "output_dir": OUT,
-        "start": Made(cwd=Path("/srv")),
+        "start": START,
+        "reply": Made(id=7),
         "real_output_dir": OUT,
         "started": WRITTEN,
         "ended": WRITTEN,

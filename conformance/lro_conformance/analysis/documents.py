@@ -11,10 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, in_shared_file, sometimes_shared_paths
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -133,7 +134,11 @@ class Documents:
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            _examine(one, rule, subjects)
+            _examine(one, rule, subjects, self._shared)
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        return sometimes_shared_paths(d.call for d in self.documents)
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -159,7 +164,7 @@ def breaks(finding: Finding) -> bool:
 _BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
 
 
-def _examine(one: Document, rule: str, subjects: Subjects) -> None:
+def _examine(one: Document, rule: str, subjects: Subjects, shared: Collection[str]) -> None:
     found = one.of(rule)
     first = next(filter(breaks, found), None) or next(
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
@@ -167,7 +172,8 @@ def _examine(one: Document, rule: str, subjects: Subjects) -> None:
     if first is None:
         subjects.expect(holds=True, expected="", observed="", at=one.call)
     elif breaks(first):
-        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=subject(one, first))
+        at = in_shared_file(one.call, shared, subject(one, first))
+        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=at)
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:

@@ -25,7 +25,7 @@ from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
-from lro_conformance.capture.call import Call, CallInContext, died
+from lro_conformance.capture.call import Call, CallInContext, died, in_shared_file, sometimes_shared_paths
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.file import OUTSIDE
@@ -160,7 +160,12 @@ class Exchanges:
                     subjects.not_observed(found)
                 else:
                     at = Marked(exchange.at, found.mark) if found.mark else exchange.at
+                    at = at if found.holds else in_shared_file(exchange.call, self._shared, at)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        return sometimes_shared_paths(e.call for e in self.exchanges if e.has_file)
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Path as MemberPath
 from lro_conformance.capture.records import Record, by_id, find_records, id_of, show, text_of, volatile_paths
+from lro_conformance.judging.subjects import SHARED_FILE, Marked
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -191,6 +192,31 @@ class CallInContext(OfACall):
     """A call whose failure shows only in context; its script repeats the whole conversation."""
 
     call: Call
+
+
+def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
+    """Paths of files that several calls name."""
+    named: dict[str, list[Call]] = {}
+    for call in calls:
+        named.setdefault(call.path, []).append(call)
+    several = {path: same for path, same in named.items() if path and len(same) > 1}
+    return frozenset(p for p, same in several.items() if len({(id(c.start), c.reply.id) for c in same}) > 1)
+
+
+def sometimes_shared_paths(calls: Iterable[Call]) -> frozenset[str]:
+    """Shared paths of operations that also have files of their own.
+
+    What is wrong with none of the latter may come of sharing.
+    """
+    known = [c for c in calls if c.path]
+    shared = shared_paths(known)
+    sometimes = {c.operation for c in known if c.path not in shared}
+    return frozenset(c.path for c in known if c.path in shared and c.operation in sometimes)
+
+
+def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
+    """The subject *at*, of a call, with the place that tells that other calls name its file, if any does."""
+    return Marked(at, (), SHARED_FILE) if call.path in shared else at
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:

@@ -232,6 +232,25 @@ def growing(size: int = 240) -> tuple[Memory, ...]:
     )
 
 
+UNEVEN_WORD = "onychophoran"
+"""The word of `uneven`."""
+
+
+def uneven(characters: int, large: int) -> tuple[Memory, ...]:
+    """Memories that one word finds: a small one, *large* ones with contents of so many characters, many small ones.
+
+    From the last to the first their sizes are the same.
+    """
+    chance = random.Random(8)
+    sizes = [0, *[characters] * large, *[0] * 30, *[characters] * large, 0]
+    found: list[Memory] = []
+    for number, size in enumerate(sizes):
+        text = " ".join((UNEVEN_WORD, *chance.choices(_WORDS, k=size // 3)))
+        more = {"title": f"{UNEVEN_WORD} {number}", "content": f"{text[:size] if size else UNEVEN_WORD}."}
+        found.append({**_memory(chance, number), **more, "tags": [], "entities": []})
+    return tuple(found)
+
+
 def filling(words: Sequence[str], size: int) -> tuple[Memory, ...]:
     """*size* memories that each of the *words* finds. Their titles are long, as results may have no contents."""
     chance = random.Random(f"{words}")

@@ -122,7 +122,7 @@ def script(
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
         made.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
-        made += _planting(start, start.output_dir) if setup is None else ()
+        made += _planting(start, start.output_dir, start.planted) if setup is None else ()
     for path, text in start.files.items():
         made.append(
             f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
@@ -155,14 +155,14 @@ def script(
     return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
 
 
-def _planting(start: Start, folder: Path) -> Iterator[str]:
-    """Commands that make what lay in the output folder, with the same ages."""
+def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[str]:
+    """Commands that make these entries of the output folder, with the same ages."""
 
     def places(entries: Iterable[Entry]) -> str:
         return " ".join(word(start, str(folder / e.path)) for e in entries)
 
     files: dict[str, list[Entry]] = {}
-    for entry in start.planted:
+    for entry in planted:
         if entry.target is not None:
             yield f"ln -s {word(start, entry.target)} {places([entry])}"
         elif entry.text is None:
@@ -172,7 +172,7 @@ def _planting(start: Start, folder: Path) -> Iterator[str]:
     for text, entries in files.items():
         yield f"printf %s {quote(text)} | tee {places(entries)} > /dev/null"
     ages: dict[int, list[Entry]] = {}
-    for entry in reversed(start.planted):  # folders last
+    for entry in reversed(planted):  # folders last
         ages.setdefault(entry.modified, []).append(entry)
     for modified, entries in ages.items():
         yield f"touch -h -d @{modified} {places(entries)}"
@@ -256,10 +256,11 @@ def of_cleaning(
     *,
     planted: Iterable[tuple[int, str]] = (),
     decoys: Iterable[tuple[Path, str]] = (),
+    entries: Sequence[Entry] = (),
     pause_s: int = 1,
 ) -> str:
-    """The script for a cleanup: a file of the server, next to it files of these ages and operations, and decoys; then a
-    listing of the remaining files.
+    """The script for a cleanup: a file of the server, next to it files of these ages and operations, decoys, and other
+    *entries* of the folder; then a listing of what remains.
 
     *trigger* is the id of the request that triggered cleanup; None if no request did.
     """
@@ -275,6 +276,8 @@ def of_cleaning(
         steps += [f"plant {age} {quote(operation)}" for age, operation in planted]
     for path, kind in decoys:
         steps += _decoy(start, path, kind)
+    if entries and start.output_dir is not None:
+        steps += _planting(start, start.output_dir, entries)
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
     items = [*requests_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
     return script(start, items, after=f"ls -l {folder}")
@@ -283,9 +286,17 @@ def of_cleaning(
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:
     at = word(start, str(path))
     made = [f"mkdir -p {word(start, str(path.parent))}; cp \"$f\" {at}; touch -d '40 days ago' {at}"]
+    if kind in ("folder", "subfolder"):
+        made += [f"touch -d '40 days ago' {word(start, str(path.parent))}"]
     if kind == "symlink" and start.output_dir is not None:
-        made += [f"ln -sfn {at} {word(start, str(start.output_dir / path.name))}"]
+        links = {path.name: path, "shortcut": path.parent}
+        made += [f"ln -sfn {word(start, str(p))} {word(start, str(start.output_dir / n))}" for n, p in links.items()]
     return made
+
+
+def of_cleaning_at_start(start: Start) -> str:
+    """The script for a cleanup at the *start* of a process: the folder as it was then, and what remains of it."""
+    return script(start, requests_before(start, ()), after=f"ls -l {word(start, str(start.output_dir or start.temp))}")
 
 
 @dataclass(frozen=True, slots=True)

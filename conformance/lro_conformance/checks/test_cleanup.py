@@ -14,7 +14,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
 from lro_conformance.trials.decoys import OLD_S, operation_of
-from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.exploration import Sweeps
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.lasting import Lasting
@@ -90,6 +90,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """The default TTL is 3600 seconds: a file five minutes short of it stays, and one five minutes past
     it is deleted."""
+    require_default(defaults.preset, "ttl_seconds")
     _by_ages(_require_age_based(defaults.cleaning), cleanup, defaults, subjects)
 
 

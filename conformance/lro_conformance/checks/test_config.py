@@ -14,7 +14,7 @@ from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
 from lro_conformance.trials.folders import AWKWARD, Folders
@@ -203,6 +203,7 @@ def _astray(survey: Survey, call: Call) -> bool:
 @check("LRO-CFG-06")
 def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
     """LRO is on by default: a result that exceeds the default threshold is offloaded."""
+    require_default(defaults.preset, "enabled")
     crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
     if crossed:
         bare = defaults.bare

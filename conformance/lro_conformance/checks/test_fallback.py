@@ -143,11 +143,14 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
 
 
 def _is_cut(whole: object, part: object) -> bool:
-    """Return whether a text lost its end or a field is missing; a counter with a different value is not cut."""
-    if not isinstance(whole, str):
-        return part is None and isinstance(whole, (list, dict))
+    """Return whether a text or a list lost its end, or a value is missing; a counter with a different value is not
+    cut."""
     if part is None:
         return True
+    if isinstance(whole, list) and isinstance(part, list):
+        return len(cast("list[object]", part)) < len(cast("list[object]", whole))
+    if not isinstance(whole, str):
+        return False
     return isinstance(part, str) and len(part) < len(whole) and whole.startswith(part[: max(8, len(part) // 2)])
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from itertools import pairwise
 
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, in_shared_file, shared_paths
 from lro_conformance.capture.recipes import commands_of
 from lro_conformance.capture.records import show, show_path
 from lro_conformance.judging.check import check
@@ -111,6 +111,7 @@ def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects:
 @check("LRO-HARD-07")
 def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
     """A file is complete when its descriptor is returned: its bytes do not change later."""
+    shared = shared_paths((*survey.offloaded, *(c for c, _ in survey.together)))
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:
         path = settled.path
@@ -121,5 +122,5 @@ def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
             later.problem is None and later.data == call.file.data,
             expected=f"the {len(call.file.data)} bytes that it had when its descriptor was returned",
             observed=later.problem or f"{len(later.data)} different bytes",
-            at=call,
+            at=in_shared_file(call, shared, call),
         )

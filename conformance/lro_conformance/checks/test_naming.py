@@ -5,7 +5,7 @@ from __future__ import annotations
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.timestamps import ulid_of
-from lro_conformance.capture.call import Call, CallInContext
+from lro_conformance.capture.call import Call, CallInContext, in_shared_file, shared_paths
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
@@ -70,13 +70,14 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
     """Distinct calls, concurrent ones included, get distinct files, each with its own result."""
     seen: dict[str, Call] = {}
     concurrent = [c for c, _ in survey.together if c.outcome == "offloaded"]
+    shared = shared_paths((*survey.offloaded, *concurrent))
     for call in (c for c in (*survey.offloaded, *concurrent) if c.file is not None and c.file.problem is None):
         path = call.path
         subjects.expect(
             path not in seen,
             expected="a file of its own",
             observed=f"the file of another call: {path}",
-            at=CallInContext(call),
+            at=in_shared_file(call, seen, CallInContext(call)),
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
@@ -88,8 +89,8 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         subjects.expect(
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
-            observed=f"{len(call.filed)} records in a file of its own",
-            at=CallInContext(call),
+            observed=f"{len(call.filed)} records in {'a shared file' if call.path in shared else 'a file of its own'}",
+            at=in_shared_file(call, shared, CallInContext(call)),
         )
 
 

@@ -26,7 +26,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
-from lro_conformance.trials.defaults import Bracket, Defaults
+from lro_conformance.trials.defaults import Bracket, Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.exploration import Explored
@@ -119,6 +119,7 @@ def test_default_threshold(
     subjects: Subjects,
 ) -> None:
     """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
+    require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
@@ -254,8 +255,9 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
         least = -(-3 * len(text) // 10)
         subjects.expect(
             (call.estimate or 0) >= least,
-            expected=f"E of at least {least} for {len(text)} characters, {wide_share(text):.0%} of them CJK",
-            observed=f"E = {call.estimate}",
+            expected=f"an estimate of at least {least} tokens, 1.2 times a quarter of the {len(text)} characters "
+            f"of the records, {wide_share(text):.0%} of which are CJK",
+            observed=f"an estimate of {call.estimate} tokens",
             at=call,
         )
 

@@ -88,9 +88,9 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if found.operations:
         if not found.offloads:
             is_empty = found.fruitless and len(found.fruitless) == len(found.operations)
-            why = "the server does not offload, or no way was found to set a threshold"
             empty = f"no call returned records: first give `operations` in {output} arguments that find some"
-            click.echo(f"nothing was offloaded: {empty if is_empty else why}")
+            inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
+            click.echo(empty if is_empty else inline)
         click.echo(f"next: lro certify{option}")
         return 0
     why = "none of the tools resembles recall, search or inject" if found.tools else "the server lists no tools"

@@ -285,7 +285,7 @@ def _a_file(path: Path) -> None:
 
 
 def _texts(profile: Profile) -> str:
-    """Output of the command with ``--help``; empty if there is none."""
+    """The words of the command, and its output with ``--help`` if there is any: both may name options."""
     from lro_conformance.profile import own_lro
 
     try:
@@ -298,8 +298,9 @@ def _texts(profile: Profile) -> str:
             cwd=profile.folder / profile.server.cwd,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return (process.stdout + process.stderr).decode("utf-8", "replace")
+        return " ".join(profile.server.command)
+    help = (process.stdout + process.stderr).decode("utf-8", "replace")
+    return f"{' '.join(profile.server.command)}\n{help}"
 
 
 def setting_ways(name: str, text: str) -> Iterator[Setting]:

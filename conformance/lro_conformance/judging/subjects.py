@@ -72,6 +72,10 @@ def _(marked: Marked) -> str | None:
     return hindrance_of(marked.subject)
 
 
+SHARED_FILE = "a file that several calls name"
+"""The place of what is wrong with such a file: whatever it is, the other call may have done it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Miss:
     """A subject that was not as expected."""
@@ -115,9 +119,18 @@ class Subjects:
             return holds
         self.examined += 1
         if not holds:
-            # only the first miss is reported, so the others are not rendered
-            self.misses.append(Miss(expected, observed) if self.misses else Miss.of(expected, observed, at))
+            self._note(expected, observed, at)
         return holds
+
+    def _note(self, expected: str, observed: str, at: object) -> None:
+        """Note a miss. Only the first is reported, so the others are not rendered; one that no other call may have
+        caused goes before those that another may."""
+        if not self.misses:
+            self.misses.append(Miss.of(expected, observed, at))
+        elif self.misses[0].place == SHARED_FILE != place_of(at):
+            self.misses.insert(0, Miss.of(expected, observed, at))
+        else:
+            self.misses.append(Miss(expected, observed))
 
     def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
         """Note a defect of the specification that was observed: a warning, never the server's failure."""

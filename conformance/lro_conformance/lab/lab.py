@@ -259,7 +259,9 @@ class Lab:
             try:
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             except ServerTrouble as trouble:
-                if settings.threshold_tokens is None or not trouble.declined or not find(starts):
+                way = self.profile.settings.get("threshold_tokens")
+                names = () if way is None else way.names
+                if settings.threshold_tokens is None or not trouble.may_be_about(names) or not find(starts):
                     raise
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             yield bench

@@ -55,6 +55,13 @@ class Setting:
     arg_if_false: tuple[str, ...] = ()
     """Words for the command line if the value is false; none if it is true."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names by which a message of the server may speak of the setting: its variable, flags or key."""
+        flags = [word.partition("=")[0] for word in (*self.arg, *self.arg_if_true, *self.arg_if_false)]
+        key = self.toml.rpartition(".")[2] if self.toml else ""
+        return tuple(name for name in (self.env, key, *flags) if name and "{value}" not in name)
+
     def __str__(self) -> str:
         if self.env or self.toml:
             return f"${self.env}" if self.env else f"{self.toml} in the config file"
@@ -166,6 +173,15 @@ class Profile:
     def folder(self) -> Path:
         """Base of relative paths: the directory of the profile, or the working directory."""
         return self.path.parent if self.path else Path.cwd()
+
+    @property
+    def preset(self) -> Mapping[str, str]:
+        """The flag or variable by which `server` itself sets a setting, by the setting's name: the server's default
+        does not apply then."""
+        words = {word.partition("=")[0] for word in self.server.command} | set(self.server.env)
+        ways = ((name, way) for name, way in self.settings.items() if way is not None)
+        found = {name: next((n for n in way.names if n in words), None) for name, way in ways}
+        return {name: word for name, word in found.items() if word is not None}
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from lro_conformance.capture.marks import MARK
 from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
+from lro_conformance.judging.subjects import SHARED_FILE
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import lines, one_line
@@ -25,6 +26,8 @@ TABLE_ROWS = 40
 """Rows of a report's table above which a terminal counts verdicts, if there are failures to show below it."""
 SHOWN = 6
 """Number of causes that a terminal shows, one of them with its evidence."""
+MANY = 6
+"""Number of requirements of a level from which on those with one reason for no verdict are a single row."""
 BRIEF_CHARACTERS = 200
 """Characters of a line of evidence in a view that has to be short, and of what is shown of a failure without it."""
 BRIEF_EVIDENCE = 9
@@ -212,12 +215,17 @@ def _cause_key(result: RequirementResult) -> tuple[object, ...]:
     return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
 
 
+ROOTS = {SHARED_FILE: "LRO-NAME-04"}
+"""The requirement whose fix ends all failures at a place."""
+
 _TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
 
 
 def _cause(results: list[RequirementResult]) -> Cause:
     levels = [r.requirement.level for r in results if r.requirement.level is not None and _binds(r)]
-    first, *others = (detail_of(r) for r in sorted(results, key=lambda r: r.requirement.level or 9))
+    roots = {ROOTS.get(c.place) for r in results for c in r.checks}
+    ordered = sorted(results, key=lambda r: (r.requirement.id not in roots, r.requirement.level or 9))
+    first, *others = map(detail_of, ordered)
     seen = {c.evidence for c in first.checks}
     return Cause(first, tuple(_without(d, seen) for d in others), min(levels, default=None))
 
@@ -340,6 +348,8 @@ def _next_observation(report: Report) -> str | None:
         return None
     if trouble := _hiding(report):
         return f"fix {trouble}"
+    if {r.reason for r in unseen} <= {*report.notes}:  # the notes say it, and what to do
+        return None
     first = "" if len(unseen) == 1 else "the first: "
     return f"let the suite observe {_ids(unseen)} ({first}{reason_of(unseen[0])})"
 
@@ -466,16 +476,26 @@ def reason_of(result: RequirementResult) -> str:
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row with the passes of each group, a row for each result to read, and what is not judged or does not apply."""
+    """A row with the passes of each group, a row for each result to read, and what is not judged or does not apply.
+
+    Results that were not observed for one reason, if they are many, are one row.
+    """
+    reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
+    many = {reason for reason, number in reasons.items() if number >= MANY}
     uncounted: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
     for group in dict.fromkeys(r.requirement.group for r in results):
         members = [r for r in results if r.requirement.group == group]
         passed = sum(r.verdict is Verdict.PASS for r in members)
         if passed:
             yield Row(Verdict.PASS, group, f"{passed} passed")
-        yield from (_row(r) for r in members if r.verdict not in (Verdict.PASS, *uncounted))
+        shown = (r for r in members if r.verdict not in (Verdict.PASS, *uncounted))
+        yield from (_row(r) for r in shown if r.verdict is not Verdict.NOT_OBSERVED or r.reason not in many)
         for verdict, number in uncounted.items():
             number[group] = sum(r.verdict is verdict for r in members)
+    for reason in (reason for reason in reasons if reason in many):
+        ids = [r.requirement.id for r in results if r.verdict is Verdict.NOT_OBSERVED and r.reason == reason]
+        text = f"{len(ids)} not observed ({_abbreviated(ids, 3)}): {one_line(reason, REASON_CHARACTERS)}"
+        yield Row(Verdict.NOT_OBSERVED, "others", text)
     for verdict, number in uncounted.items():
         if any(number.values()):
             counts = ", ".join(f"{group} {n}" for group, n in number.items() if n)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.start import Entry
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import file_name, ulid_at
@@ -157,18 +158,22 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     return made
 
 
-def plant_in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
-    """Plant old entries with matching names that are not a server's files; returns a description of each."""
+def plant_in_the_way(folder: Path, operation: str, convention: str) -> list[Entry]:
+    """Plant old entries with matching names that are not a server's files: odd names, a folder, a link to nowhere."""
     prefix = edition_named(convention).file_prefix
-    made = {path: path.name for path in (folder / f"{prefix}-{word}.jsonl" for word in STRANGE)}
-    for path in made:
-        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
+    names = [f"{prefix}-{word}.jsonl" for word in STRANGE]
+    made = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]
     past = datetime.fromtimestamp(0, UTC)
-    directory, link = (folder / file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
-    directory.mkdir()
-    link.symlink_to(folder / "nowhere")
-    made |= {directory: f"{directory.name} (a folder)", link: f"{link.name} (a link to nowhere)"}
-    for path in made:
+    directory, link = (file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
+    made += [Entry(directory, 0), Entry(link, 0, target=str(folder / "nowhere"))]
+    for entry in made:
+        path = folder / entry.path
+        if entry.target is not None:
+            path.symlink_to(entry.target)
+        elif entry.text is not None:
+            path.write_text(entry.text, encoding="utf-8")
+        else:
+            path.mkdir()
         with suppress(FileNotFoundError):
-            os.utime(path, (0, 0), follow_symlinks=False)
+            os.utime(path, (entry.modified, entry.modified), follow_symlinks=False)
     return made

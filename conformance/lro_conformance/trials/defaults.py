@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -68,6 +68,14 @@ class Defaults:
     """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
     enabled: tuple[Call, ...]
     """The largest results with ``enabled = true`` set; empty if something was offloaded without it."""
+    preset: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Settings that the profile's command or environment sets, with the flag or variable."""
+
+
+def require_default(preset: Mapping[str, str], setting: str) -> None:
+    """Raise `NotObserved` if the server is always started with a value of a setting."""
+    if setting in preset:
+        raise NotObserved(f"the server is started with {preset[setting]}, so its default is not in force")
 
 
 @trial("default threshold, from both sides; default TTL")
@@ -80,7 +88,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
         brackets += tuple(_stored(lab, survey, brackets))
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
         cleaning = None
-        if crossing is not None:
+        if crossing is not None and "ttl_seconds" not in lab.profile.preset:
             ages = (HOUR - MARGIN_S, HOUR + MARGIN_S)
             cleaning = clean(bench, None, ages, partial(_again, bench, crossing))
     bare, bare_temps = _bare(lab, crossing)
@@ -88,7 +96,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
             enabled = tuple(_answered(bench, n, _fullest(survey, n), LIMIT) for n in survey.operations)
-    return Defaults(brackets, cleaning, bare, bare_temps, enabled)
+    return Defaults(brackets, cleaning, bare, bare_temps, enabled, lab.profile.preset)
 
 
 def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...]]:

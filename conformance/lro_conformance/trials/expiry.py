@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
-from lro_conformance.capture.reproduce import of_cleaning
+from lro_conformance.capture.reproduce import of_cleaning, of_cleaning_at_start
+from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
@@ -66,6 +67,10 @@ class Expiry(OfACall):
     """A call at the end, when the process itself was older than the TTL."""
     ttl_s: int = SHORT_TTLS[0]
     """One of `SHORT_TTLS`."""
+    in_the_way: tuple[Entry, ...] = ()
+    """The entries of `stopped_by`, to be planted again."""
+    restarted: Start | None = None
+    """The start that should have deleted expired files next to them; None if cleanup was triggered otherwise."""
 
     @property
     def gone(self) -> bool:
@@ -75,7 +80,12 @@ class Expiry(OfACall):
 
 @reproducer_of.register
 def _(expiry: Expiry) -> str:
-    return of_cleaning(expiry.call, expiry.trigger, pause_s=expiry.ttl_s + 1)
+    if expiry.restarted is not None:
+        return of_cleaning_at_start(expiry.restarted)
+    planted = [(AGED * expiry.ttl_s, expiry.call.operation)] if expiry.in_the_way else []
+    return of_cleaning(
+        expiry.call, expiry.trigger, planted=planted, entries=expiry.in_the_way, pause_s=expiry.ttl_s + 1
+    )
 
 
 @evidence_of.register
@@ -119,39 +129,51 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
             late = bench.offloading_call(name, 3)
-            stays, strange = (None, ()) if left else _late_cleanup(bench, ttl_s, late, aged_gone)
+            stays, strange, start = (None, (), None) if left else _late_cleanup(bench, ttl_s, late, aged_gone)
             known, call = bench.has_trigger, made[left[0]] if left else first[0]
             seen = Expiry(
                 call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
             )
-            return replace(seen, stopped_by=strange, late=late, ttl_s=ttl_s)
+            restarted = start if strange and start is not call.start else None
+            described = tuple(map(_description, strange))
+            return replace(seen, stopped_by=described, late=late, ttl_s=ttl_s, in_the_way=strange, restarted=restarted)
         bench.pause(0.25)
 
 
-def _late_cleanup(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
+def _description(entry: Entry) -> str:
+    if entry.target is not None:
+        return f"{entry.path} (a link to nowhere)"
+    return entry.path if entry.text is not None else f"{entry.path} (a folder)"
+
+
+def _late_cleanup(
+    bench: Bench, ttl_s: int, late: Call, aged_gone: bool
+) -> tuple[bool | None, tuple[Entry, ...], Start | None]:
     """Clean up again when the process is older than the TTL.
 
     Returns True if the file of a *late* call survives it (None if that took too long), and the entries that stop the
-    cleanup of expired files: names without a ULID, folders and links.
+    cleanup of expired files: names without a ULID, folders and links; with the start of the process next to them.
     """
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
-        return None, ()
+        return None, (), None
     folder, convention = Path(os.path.dirname(file.path)), bench.editions.convention_of(file.path)
-    strange = plant_in_the_way(folder, late.operation, convention) if aged_gone else {}
+    strange = tuple(plant_in_the_way(folder, late.operation, convention)) if aged_gone else ()
     aged = [plant(folder, file, AGED * ttl_s, late.operation, convention) for _ in strange]
     try:
         bench.cleanup()
     except ServerTrouble:  # it does not start any more
-        return None, tuple(strange.values())
+        return None, strange, bench.start
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < ttl_s / 4 else None
     if any(path.exists() for path in aged):
-        clean_up(bench, [*aged, *strange])  # a server that deletes a few at a time may begin with the strange entries
-    return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
+        # a server that deletes a few at a time may begin with the strange entries
+        clean_up(bench, [*aged, *(folder / e.path for e in strange)])
+    start = bench.start
+    return stays, strange if _stopped(bench, aged, [folder / e.path for e in strange]) else (), start
 
 
-def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
+def _stopped(bench: Bench, aged: Sequence[Path], strange: Sequence[Path]) -> bool:
     """Return whether *strange* entries end the server, or keep it from deleting files that it deletes without them."""
     if not any(path.exists() for path in aged) or not bench.server.alive:
         return any(path.exists() for path in aged)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import Record, by_id, size
 from lro_conformance.capture.reproduce import of_call, patience, word
@@ -43,6 +45,12 @@ them, exceeds it."""
 
 UNLIMITED = 1 << 50
 """A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
+
+LARGE, MOST_CHARACTERS = 0.6, 900
+"""Content of a large memory among small ones: this share of the threshold, but at most so many characters."""
+
+TOO_MANY = 1.6
+"""The large memories that come first weigh this many times the threshold."""
 
 FOLDER = "results/out"
 """The output folder, in a folder of its own that can be broken, too."""
@@ -206,6 +214,13 @@ class _Scene:
                     self._size_limit(bench)
             except ServerTrouble:
                 self.skipped[SIZE_LIMIT] = "the server does not start under this limit"
+        seed = self.lab.profile.seed
+        if self.plans and self.survey.adjustable and seed is not None and seed.tool is not None:
+            with (
+                suppress(ServerTrouble),
+                self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders, seeds=False) as bench,
+            ):
+                self._among_uneven_memories(bench)
         known = self.estimates
         self.failing = [replace(f, returned_estimate=known.get(_returned(f))) for f in self.failing]
 
@@ -295,11 +310,14 @@ class _Scene:
     def _settings(self) -> Settings:
         return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
 
-    def _call(self, bench: Bench, name: str, richest: str | None = None) -> Call:
+    def _call(self, bench: Bench, name: str) -> Call:
+        return bench.call(name, **self._arguments(bench, name))
+
+    def _arguments(self, bench: Bench, name: str, richest: str | None = None) -> dict[str, Any]:
         if richest is not None:
-            return bench.call(name, detail=richest)
+            return {"detail": richest}
         detail = usual_detail(bench.operations[name])
-        return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
+        return {"detail": detail, "limit": EDGE_LIMIT if self.survey.adjustable else None}
 
     def record_failures(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
         """Call every operation while writing fails, and record each call as a `Failing`.
@@ -307,7 +325,6 @@ class _Scene:
         With *richest*, call for many records at the richest detail level instead. Stops when the server has ended.
         """
         self.lab.step("fallback", kind)
-        earlier = Counter(bench.events("OffloadWriteFailed"))
         for name in self.plans:
             if not bench.server.alive:
                 return
@@ -315,29 +332,65 @@ class _Scene:
             known = (name, detail)
             if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
                 continue
-            before = set(bench.files())
-            call = self._call(bench, name, detail)
-            told = Counter(bench.events("OffloadWriteFailed", earlier.total()))
-            events, earlier = told - earlier, told  # by line: a server may emit each event on several channels
-            first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
+            original = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
-            self.failing.append(
-                Failing(
-                    kind=kind,
-                    call=call,
-                    threshold=self.threshold,
-                    original=first,
-                    first=not self.has_failed,
-                    server=bench.server.pid,
-                    known=by_id(shown.records or first.filed),
-                    alive=bench.server.alive,
-                    events=tuple(events.elements()),
-                    events_observable=self.lab.observes_events,
-                    new_entries=tuple(sorted(set(bench.files()) - before - _named(call))),
-                    limit=limit,
-                )
+            records = by_id(shown.records or original.filed)
+            self._record(bench, kind, original, records, self._arguments(bench, name, detail), limit)
+
+    def _record(
+        self,
+        bench: Bench,
+        kind: str,
+        original: Call,
+        known: Mapping[str, Record],
+        arguments: Mapping[str, Any],
+        limit: int | None = None,
+    ) -> None:
+        """Make the *original* call again while writing fails, and record it as a `Failing`."""
+        before, earlier = set(bench.files()), Counter(bench.events("OffloadWriteFailed", -1))
+        call = bench.call(original.operation, **arguments)
+        events = Counter(bench.events("OffloadWriteFailed", earlier.total())) - earlier
+        self.failing.append(
+            Failing(
+                kind=kind,
+                call=call,
+                threshold=self.threshold,
+                original=original,
+                first=not self.has_failed,
+                server=bench.server.pid,
+                known=known,
+                alive=bench.server.alive,
+                events=tuple(events.elements()),  # by line: a server may emit each event on several channels
+                events_observable=self.lab.observes_events,
+                new_entries=tuple(sorted(set(bench.files()) - before - _named(call))),
+                limit=limit,
             )
-            self.has_failed = True
+        )
+        self.has_failed = True
+
+    def _among_uneven_memories(self, bench: Bench) -> None:
+        """Make writing fail where the first records are not as large as most: a number of them tells no size."""
+        self.lab.step("fallback", "memories of uneven size")
+        folder, rate = bench.output_dir, tokens_per_character(self.survey.repeats[next(iter(self.plans))][0])
+        characters = min(MOST_CHARACTERS, int(LARGE * self.threshold / rate))
+        large = 1 + int(TOO_MANY * self.threshold / (characters * rate))
+        if folder is None or not all(map(bench.stored, uneven(characters, large))):
+            return
+        asked: dict[str, dict[str, Any]] = {
+            name: {"detail": o.details[-1] if o.details else None, "query": UNEVEN_WORD}
+            for name, o in bench.operations.items()
+            if name in self.plans and o.query is not None
+        }
+        written = {name: bench.call(name, **arguments) for name, arguments in asked.items()}
+        self.has_failed = False
+        _clear(folder)
+        _put_a_file(folder)
+        for name, original in written.items():
+            if original.outcome == "offloaded" and original.filed and bench.server.alive:
+                self._record(bench, "replaced by a file", original, by_id(original.filed), asked[name])
+        _clear(folder)
+        folder.mkdir()
+        self._measure_returned(bench)
 
     def _measure_returned(self, bench: Bench) -> None:
         """Call for as many records as came inline, where they seem to exceed the threshold, now that they are written.
@@ -349,7 +402,7 @@ class _Scene:
             seems = sum(map(size, call.records or [])) * tokens_per_character(failing.original)
             if key in self.estimates or seems <= self.threshold or not bench.server.alive:
                 continue
-            alone = bench.call(call.operation, detail=call.detail, limit=len(key[2]))
+            alone = bench.call(call.operation, detail=call.detail, limit=len(key[2]), query=call.query)
             if by_id(alone.filed or alone.records or []).keys() == key[2]:
                 self.estimates[key] = self.threshold if alone.estimate is None else alone.estimate
 

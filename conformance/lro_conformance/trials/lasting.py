@@ -11,6 +11,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import Cleanup
+from lro_conformance.trials.defaults import require_default
 from lro_conformance.trials.survey import Survey
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
         raise NotObserved(
             "servers share a folder, where each may clean up by its own TTL (profile: settings.output_dir)"
         )
+    require_default(lab.profile.preset, "ttl_seconds")
     known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
     if not known:
         raise NotObserved("no file could be read")

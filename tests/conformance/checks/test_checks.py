@@ -271,14 +271,14 @@ class TestOnByDefault:
         ],
     )
     def test_is_seen_without_any_setting(self, bare: Made | None, verdict: Verdict) -> None:
-        defaults = Made(brackets=(Made(offloaded=call()),), bare=bare, enabled=())
+        defaults = Made(brackets=(Made(offloaded=call()),), bare=bare, enabled=(), preset={})
         assert judged(self.NAME, defaults=defaults).verdict is verdict
 
     @pytest.mark.parametrize(
         ("late", "verdict"), [((call(outcome="inline"), call()), Verdict.FAIL), ((), Verdict.NOT_OBSERVED)]
     )
     def test_is_not_what_has_to_be_switched_on(self, late: tuple[Made, ...], verdict: Verdict) -> None:
-        defaults = Made(brackets=(Made(offloaded=None),), bare=None, enabled=late)
+        defaults = Made(brackets=(Made(offloaded=None),), bare=None, enabled=late, preset={})
         assert judged(self.NAME, defaults=defaults).verdict is verdict
 
 

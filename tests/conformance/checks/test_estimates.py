@@ -45,7 +45,7 @@ def bracket(inline: int | None, offloaded: int | None) -> Made:
 
 class TestDefault:
     def judged(self, *brackets: Made, files: tuple[Any, ...] = (), edges: Any = NO_EDGES) -> Any:
-        defaults = Made(brackets=brackets, enabled=())
+        defaults = Made(brackets=brackets, enabled=(), preset={})
         return judged("threshold.default_threshold", survey=surveyed(*files), edges=edges, defaults=defaults)
 
     def test_is_a_twentieth_vaguer_where_estimates_are_rounded(self) -> None:
@@ -106,7 +106,7 @@ class TestWideScripts:
     def test_is_judged_to_the_token(self, length: int, estimate: int, verdict: Verdict) -> None:
         result = self.judged(("漢" * length, estimate))
         assert result.verdict is verdict
-        assert verdict is not WARN or result.expected.startswith("E of at least 30 for 99 characters, 100% of them")
+        assert verdict is not WARN or result.expected.startswith("an estimate of at least 30 tokens")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_defaults_that_contradict_each_other_need_no_other_evidence() -> None:
         "threshold.one_threshold_for_all",
         survey=surveyed(),
         edges=NO_EDGES,
-        defaults=Made(brackets=brackets, enabled=()),
+        defaults=Made(brackets=brackets, enabled=(), preset={}),
     )
     assert seen(found) == (FAIL, 1)
 

@@ -131,7 +131,7 @@ class TestDefault:
                 volatile_operations={"recall"} if volatile else set(), operations={"recall": Made(details=())}
             ),
             edges=NO_EDGES,
-            defaults=Made(brackets=(bracket,), enabled=()),
+            defaults=Made(brackets=(bracket,), enabled=(), preset={}),
             text=edition("lro-6400"),
         )
 
@@ -174,7 +174,7 @@ class TestDefault:
             "threshold.default_threshold",
             survey=survey(volatile_operations=set(), operations={"recall": Made(details=())}),
             edges=NO_EDGES,
-            defaults=Made(brackets=(bracket,), enabled=()),
+            defaults=Made(brackets=(bracket,), enabled=(), preset={}),
             text=edition("lro-6400"),
         )
         assert found.verdict is verdict
@@ -197,7 +197,7 @@ class TestContradiction:
             "threshold.one_threshold_for_all",
             survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=Made(edges={"recall": edge()}, reason=None, far=(probe(call(), 9, 8),)),
-            defaults=Made(brackets=(one, other), enabled=()),
+            defaults=Made(brackets=(one, other), enabled=(), preset={}),
         )
         assert found.verdict is verdict
 

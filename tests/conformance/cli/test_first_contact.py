@@ -270,3 +270,43 @@ def test_secrets_of_the_command_line_are_in_no_report(tmp_path: Path, words: lis
     report = certify(profile_for_command(command), seed=1, examples=0, only={"LRO-IMPL-03"})
     assert "hunter2" not in json.dumps(report.to_dict())
     assert "[masked " in json.dumps(report.to_dict())
+
+
+DIES = """\
+import pathlib, sys
+with pathlib.Path("starts").open("a") as starts:
+    starts.write("x")
+sys.exit({words!r})
+"""
+
+
+@pytest.mark.parametrize("verb", [["certify", "--plain", "--only", "LRO-THR-01"], ["init"]], ids=["certify", "init"])
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [
+        ("ModuleNotFoundError: No module named 'notes'", 1),
+        ("Error: API_TOKEN is not set", 1),
+        ("ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS: bad", 2),
+        ("invalid settings: 1 is too small", 2),
+        ("", 2),
+    ],
+)
+def test_a_server_that_does_not_start_is_started_once(tmp_path: Path, verb: list[str], words: str, starts: int) -> None:
+    """Twice only if what it says may be about the threshold that it was given, or if it says nothing."""
+    (tmp_path / "dies.py").write_text(DIES.format(words=words), encoding="utf-8")
+    argv = [sys.executable, "-P", "-m", "lro_conformance", *verb, "--", sys.executable, "dies.py"]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == EXIT_NO_VERDICT
+    assert len((tmp_path / "starts").read_text()) == starts
+    told = [line for line in (done.stdout + done.stderr).splitlines() if "exited with code" in line]
+    assert len(told) == 1
+    assert told[0].endswith(f"its stderr ends: {words}" if words else "before it answered")
+
+
+@pytest.mark.parametrize("verb", [["certify", "--plain"], ["init"]], ids=["certify", "init"])
+def test_a_missing_program_is_one_line(tmp_path: Path, verb: list[str]) -> None:
+    argv = [sys.executable, "-P", "-m", "lro_conformance", *verb, "--", "no-such-server"]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == EXIT_NO_VERDICT
+    told = [line for line in (done.stdout + done.stderr).splitlines() if "no-such-server" in line]
+    assert [line.endswith("cannot start no-such-server: it is not on the PATH") for line in told] == [True]

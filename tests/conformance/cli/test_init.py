@@ -224,13 +224,37 @@ def test_a_server_with_one_tool_of_another_name(tmp_path: Path) -> None:
     assert _achieved(tmp_path) == 3
 
 
+def test_a_server_that_does_not_seem_to_offload_is_told_so_in_one_sentence(tmp_path: Path) -> None:
+    done = _init(tmp_path, "--", *command("knows_no_offloading"))
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "lro.yaml: plain-memory: 3 of 3 operations, 0 of 4 settings",
+        "3 not found: see the lines with NOT FOUND in lro.yaml",
+        "this server does not seem to offload; if it does, say in lro.yaml how its threshold is set",
+        "next: lro certify",
+    ]
+
+
+def test_an_option_of_the_command_is_one_that_may_be_set(tmp_path: Path) -> None:
+    """Even if no help names it; the value that `lro certify` adds is the last, which counts."""
+    script = tmp_path / "server.py"
+    script.write_text(
+        "import os, sys\nttl = None\n"
+        "for word, value in zip(sys.argv, [*sys.argv[1:], '']):\n"
+        "    name, _, inner = word.partition('=')\n"
+        "    ttl = (inner or value) if name == '--offload-ttl' else ttl\n"
+        "os.environ['ATLATL_PROMPT__OFFLOAD__TTL_SECONDS'] = ttl or '3600'\n"
+        f"os.execv(sys.executable, {command()!r})\n"
+    )
+    found = probe(profile_for_command([sys.executable, str(script), "--offload-ttl", "5"]), lambda step: None)
+    assert found.settings["ttl_seconds"] == Setting(arg=("--offload-ttl={value}",))
+
+
 def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
     done = _init(tmp_path, "--", *command("holds_nothing"))
     assert done.returncode == 0
-    assert (
-        "nothing was offloaded: no call returned records: first give `operations` in lro.yaml arguments" in done.stdout
-    )
+    assert "no call returned records: first give `operations` in lro.yaml arguments that find some" in done.stdout
     text = (tmp_path / "lro.yaml").read_text()
     assert text.count("NOT FOUND: arguments that find memories") == 3
 

@@ -473,3 +473,22 @@ def test_seeding_that_failed_is_told_in_the_notes(tmp_path: Path):
     report = certify(load(path), only={"LRO-THR-03"}, examples=0)
     refusal = 'run_custodial_task did not accept a memory of the suite (profile: seed): "the only task'
     assert [n for n in report.notes if refusal in n] != []
+
+
+def test_a_setting_that_the_server_is_started_with_hides_its_default(tmp_path: Path):
+    path = tmp_path / "lro.yaml"
+    ttl, threshold = "ATLATL_PROMPT__OFFLOAD__TTL_SECONDS", "ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS"
+    path.write_text(profile_text(sections=f"server: {{command: [{{command}}], env: {{{ttl}: 5, {threshold}: 99}}}}\n"))
+    profile = load(path)
+    assert profile.preset == {"ttl_seconds": ttl, "threshold_tokens": threshold}
+    report = certify(profile, only={"LRO-THR-01", "LRO-CLN-02"}, examples=0, seed=1)
+    assert {c.name: c.observed for r in report.requirements for c in r.checks if c.observed} == {
+        "threshold.default_threshold": f"the server is started with {threshold}, so its default is not in force",
+        "cleanup.default_ttl": f"the server is started with {ttl}, so its default is not in force",
+    }
+
+
+def test_a_flag_of_the_command_is_that_of_a_setting(tmp_path: Path):
+    path = tmp_path / "lro.yaml"
+    path.write_text("server: {command: [x, --ttl=5]}\nsettings: {ttl_seconds: {arg: [--ttl, '{value}']}}\n")
+    assert load(path).preset == {"ttl_seconds": "--ttl"}

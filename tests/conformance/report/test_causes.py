@@ -84,6 +84,19 @@ def test_a_server_that_ended_is_the_first_step() -> None:
     assert step == "fix the trouble that hides 1 requirement, then this: LRO-THR-07, and level 1 is proved"
 
 
+def test_many_requirements_without_a_verdict_for_one_reason_are_one_row_and_no_next_step() -> None:
+    why = "no tool was called, so no level is proved"
+    unseen = [replace(judged(r.id, Verdict.NOT_OBSERVED, level=1), reason=why) for r in catalogue()[:20]]
+    other = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason="something else")
+    unproved = made(*unseen, other, levels=dict.fromkeys((1, 2, 3), "unproved"), notes=(why,))
+    shown = "\n".join(plain_lines(unproved))
+    assert shown.count(f": {why}\n") == 1
+    assert "20 not observed (LRO-" in shown
+    assert "something else" in shown
+    assert next_step(unproved) is not None
+    assert next_step(made(*unseen, levels=unproved.levels, notes=(why,))) is None
+
+
 def bad_server() -> Report:
     """A report in which each requirement fails, or is not observed because another one fails."""
     said = "the server said something else than what was expected, " * 3

@@ -128,6 +128,50 @@ class fallback_keeps_more_than_fits(Server):
         return kept
 
 
+@fault("LRO-ERR-02", says="whole, within", proves=2)
+class fallback_keeps_the_share_that_fits_of_average_memories(Server):
+    """As large a share of the memories as the threshold is of the estimate, whatever the first ones weigh."""
+
+    def fitting(self, call: Call) -> int:
+        return len(call.lines) * self.settings.threshold // max(1, self.estimate(call.lines))
+
+
+@fault("LRO-ERR-02", says="20 records", proves=2, long=True)
+class fallback_keeps_half(Server):
+    """Half of the memories."""
+
+    def fitting(self, call: Call) -> int:
+        return len(call.lines) // 2
+
+
+@fault("LRO-ERR-02", says="whole, within", proves=2, long=True)
+class fallback_takes_all_memories_for_as_large_as_the_first(Server):
+    """The threshold divided by the size of the first memory."""
+
+    def fitting(self, call: Call) -> int:
+        return self.settings.threshold // max(1, self.estimate(call.lines[:1]))
+
+
+@fault("LRO-ERR-02", says="/tags is", proves=2)
+class fallback_drops_the_tags(Server):
+    """As many records as fit once each has at most one tag."""
+
+    def fitting(self, call: Call) -> int:
+        call.records = [{**r, "tags": r["tags"][:1]} for r in call.records]
+        call.lines = [self.record_line(record) for record in call.records]
+        return super().fitting(call)
+
+
+@fault("LRO-ERR-02", says="/provenance", proves=2)
+class fallback_has_no_confidence(Server):
+    """The records of a truncated result have no number."""
+
+    def fitting(self, call: Call) -> int:
+        call.records = [{**r, "provenance": {}} for r in call.records]
+        call.lines = [self.record_line(record) for record in call.records]
+        return super().fitting(call)
+
+
 @fault("LRO-ERR-02", says="whole", proves=2)
 class fallback_cuts_the_contents(Server):
     """All records are kept, and each is cut until they fit."""
