@@ -92,12 +92,20 @@ class Exchange:
         return self.call.outcome == "offloaded" and self.call.file is not None and self.call.file.problem is None
 
     @cached_property
-    def index(self) -> Callable[[Iterable[Record]], dict[str, Record]]:
-        """Function that indexes records by id, or by title if the servers replace the ids that they are given."""
+    def by_title(self) -> bool:
+        """True if the records are stored memories whose ids the servers replaced, so that their titles tell which."""
         shown = self.twin.records if self.twin is not None else None
         titles = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown or [] if r.get("title") in titles]
-        return _by_title if ours and not any(id_of(r) in self.stored for r in ours) else by_id
+        return bool(ours) and not any(id_of(r) in self.stored for r in ours)
+
+    def index(self, records: Iterable[Record]) -> dict[str, Record]:
+        """Records by id, or by title."""
+        return _by_title(records) if self.by_title else by_id(records)
+
+    def obstacle(self, comparison: Comparison) -> str | None:
+        """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
+        return None if self.by_title else comparison.obstacle
 
 
 @dataclass(frozen=True)
@@ -383,7 +391,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
-    if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
+    if exchange.obstacle(comparison) is None and here and not _is_a_selection(filed, records, context):
         missing, added = here - there, set[str]() if is_part else there - here
         yield Judged(
             not missing and not added,
@@ -457,8 +465,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if shown.records is None:
         yield from _values_by_text(exchange, context)
         return
-    if comparison.obstacle is not None:
-        yield comparison.obstacle
+    if (obstacle := exchange.obstacle(comparison)) is not None:
+        yield obstacle
         return
     if not exchange.values_comparable:
         return
@@ -468,7 +476,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
     given = exchange.index(exchange.stored.values())
     for key, record in exchange.index(shown.records or []).items():
-        if key not in there:
+        if key not in there or (comparison.obstacle is not None and key not in given):
             continue
         wrong = lost_or_changed(record, there[key], skip)
         if key in given:  # each server may have made up the values that it was not given
@@ -516,8 +524,8 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.has_file or shown is None or comparison is None or filed.detail is None or not shown.records:
         return
-    if comparison.obstacle is not None:
-        yield comparison.obstacle
+    if (obstacle := exchange.obstacle(comparison)) is not None:
+        yield obstacle
         return
     other = comparison.other_level(filed, shown)
     wanted, found = filled_fields(shown.records), filled_fields(filed.filed)
