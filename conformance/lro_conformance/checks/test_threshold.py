@@ -394,15 +394,17 @@ def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Deci
 
 @check("LRO-THR-06")
 def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """A single record that exceeds the threshold is offloaded."""
-    for name in survey.effective:
-        call = survey.single[name]
+    """A single record that exceeds the threshold is offloaded, and so are two."""
+    few = [*survey.single.values(), *survey.minimal_calls.values()]
+    for call in few:
+        if not survey.effective or not survey.offloads(call.operation):
+            continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE)
         if call.outcome == "inline" and (not call.records or survey.is_small(call)):
             continue
         if call.outcome in ("inline", "offloaded"):
             subjects.expect(
                 call.outcome == "offloaded",
-                expected=f"{name}: one record is offloaded at threshold_tokens = {survey.lowest}",
+                expected=f"{call.label} is offloaded at threshold_tokens = {survey.lowest}",
                 observed="returned inline",
                 at=call,
             )

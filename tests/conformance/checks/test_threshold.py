@@ -266,14 +266,21 @@ class TestTotal:
 
 
 class TestSizes:
-    def test_one_record_is_judged_for_each_operation(self) -> None:
-        nothing, inline = call(outcome="inline", records=NONE), call(outcome="inline", records=ONE)
-        made = survey(effective=["recall", "search"], single={"recall": nothing, "search": inline})
-        assert seen(judged("threshold.one_record_is_offloaded", survey=made)) == (FAIL, 1)
-        made = survey(effective=["recall"], single={"recall": nothing})
-        assert judged("threshold.one_record_is_offloaded", survey=made).verdict is NOT_OBSERVED
-        made = survey(effective=["recall"], single={"recall": inline}, is_small=lambda call: True)
-        assert judged("threshold.one_record_is_offloaded", survey=made).verdict is NOT_OBSERVED
+    def few(self, single: Any, tiny: Any, **other: Any) -> Any:
+        offloaded = [call(), call(operation="search")]
+        made = survey(*offloaded, single={"search": single}, tiny={"search": tiny}, **other)
+        return judged("threshold.one_record_is_offloaded", survey=made)
+
+    def test_few_records_are_judged_for_each_operation(self) -> None:
+        """Also for one that offloads larger results only: another operation shows that the threshold takes effect."""
+        nothing, inline = (call(operation="search", outcome="inline", records=r) for r in (NONE, ONE))
+        offloaded = call(operation="search")
+        assert seen(self.few(inline, offloaded)) == (FAIL, 2)
+        assert seen(self.few(inline, inline)) == (FAIL, 2)
+        assert seen(self.few(nothing, offloaded)) == (PASS, 1)
+        assert self.few(nothing, nothing).verdict is NOT_OBSERVED
+        assert self.few(inline, inline, effective=[]).verdict is NOT_OBSERVED, "the setting has no effect"
+        assert self.few(inline, inline, is_small=lambda call: True).verdict is NOT_OBSERVED
 
     @pytest.mark.parametrize(
         ("outcome", "records", "verdict"),
