@@ -22,12 +22,14 @@ from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
+from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.file import OUTSIDE
+from lro_conformance.capture.intervention import Intervention
 from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import (
     Path,
@@ -74,14 +76,16 @@ class Exchange:
     """Offloaded files that appeared during the call and that its result does not name."""
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
+    steps: tuple[Call | Intervention, ...] = ()
+    """Calls and interventions before the call in its sequence; empty if there were no interventions."""
 
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
         """The subject whose reproducer shows this exchange."""
         found = by_id(self.call.filed or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
-        if memories:
-            return AfterStoring(self.call, memories, self.in_flight)
+        if memories or self.steps:
+            return AfterStoring(self.call, memories, self.in_flight, self.steps)
         return CallInContext(self.call) if self.in_flight else self.call
 
     @property
@@ -265,23 +269,29 @@ def context_of(
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
-    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin."""
+    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin.
+
+    Calls whose folder was broken, or that were not offloaded again afterwards, are failed writes instead
+    (`lro_conformance.analysis.failed_writes`).
+    """
     made: list[Exchange] = []
     named: dict[str, Call] = {}
     stored = {m["id"]: m for m in memories}
-    for triple in triples:
-        for call in triple.calls:
+    for one in placed(triples):
+        triple = one.triple
+        for call in triple.calls if not triple.broken and not one.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
             made.append(
                 Exchange(
                     call,
                     twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
-                    lowest=triple.lowest,
+                    lowest=None if triple.broken or one.is_stuck else triple.lowest,
                     values_comparable=True,
                     in_flight=triple.in_flight,
                     shares=named.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
                     stored=stored,
+                    steps=one.steps(call),
                 )
             )
             if path:
