@@ -44,6 +44,7 @@ from lro_conformance.capture.records import (
     lost_or_changed,
     show,
     show_path,
+    size,
     values_apart,
 )
 from lro_conformance.judging.derived import derived
@@ -122,6 +123,14 @@ class Context:
     """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
+
+    @cached_property
+    def largest_inject(self) -> tuple[int, int]:
+        """The records and the characters of the largest inline result of inject without a budget of the call's own; zeros
+        if it returns none as records."""
+        calls = () if self.comparison is None else self.comparison.inline.calls
+        found = [c.records for c in calls if c.operation == "inject" and c.records]
+        return max(((len(r), sum(map(size, r))) for r in found), key=lambda one: one[1], default=(0, 0))
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -366,7 +375,9 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
     if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
-        missing, added = here - there, set[str]() if is_part else there - here
+        missing, added = here - there, there - here
+        if is_part and not _is_whole_inject(filed, records, [r for r in filed.filed if id_of(r) in added], context):
+            added = set[str]()
         yield Judged(
             not missing and not added,
             f"the {len(here)} memories that the call returns inline",
@@ -380,6 +391,21 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         f"{len(records)} records, as inline",
         f"{len(filed.filed)} records",
     )
+
+
+def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
+    """Return whether no budget can have kept the *added* records of a file out of inject's inline records *shown*.
+
+    Another inline result of inject is so much larger, in records and in characters, that they would have fitted.
+    """
+    if call.operation != "inject" or not added:
+        return False
+    records, characters = context.largest_inject
+    return records >= len(shown) + len(added) and characters >= MUCH_LARGER * sum(map(size, [*shown, *added]))
+
+
+MUCH_LARGER = 1.5
+"""Factor by which one result is surely larger than another, whatever the server counts for its budget."""
 
 
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Context, Judged
+from lro_conformance.analysis.sequences import failing_in, recovered_in
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.records import (
@@ -40,15 +42,48 @@ from lro_conformance.capture.warnings import (
     true_names,
     without,
 )
+from lro_conformance.judging.derived import derived
 from lro_conformance.lab.operations import DETAILS
-from lro_conformance.trials.fallback import KINDS, Failing
+from lro_conformance.trials.exploration import Explored
+from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.tasks import Tasks
 
 ROOM = 1.15
 """Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
 
 TEXT_ROOM = 1.6
 """Factor by which a formatted text may exceed the threshold: its characters per token differ from those of JSON."""
+
+
+@dataclass(frozen=True)
+class FailedWrites:
+    """All failed writes of a run, and the calls once writing works again."""
+
+    failing: Sequence[Failing]
+    """Without later ones of a server that was expected to write again and did not."""
+    recovered: Sequence[Recovered]
+    skipped: Mapping[str, str]
+    """Kinds that could not be provoked, with the reason."""
+
+    @property
+    def inline(self) -> list[Failing]:
+        """Those whose call returned an inline result."""
+        return [f for f in self.failing if f.call.outcome == "inline"]
+
+
+@derived
+def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
+    """The failed writes of all trials: provoked one by one, in sequences of the explorer, and in a task."""
+    explored, tasks = found.get("explored"), found.get("tasks")
+    failing, recovered = list(fallback.failing), [Recovered(call) for call in fallback.recovered]
+    gave_up = bool(recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
+    if isinstance(explored, Explored):
+        failing += failing_in(explored)
+        recovered += recovered_in(explored)
+    if isinstance(tasks, Tasks) and tasks.failing is not None:
+        failing.append(tasks.failing)
+    return FailedWrites([f for f in failing if f.first or not gave_up], recovered, fallback.skipped)
 
 
 def violated_by(failing: Failing, context: Context, inline: Inline, estimates: Estimates) -> Iterator[str]:
@@ -69,7 +104,7 @@ def violated_by(failing: Failing, context: Context, inline: Inline, estimates: E
 def succeeds(failing: Failing) -> Iterator[Judged | str]:
     """The call succeeds, and the server goes on."""
     yield Judged(
-        failing.call.outcome in ("inline", "offloaded") and failing.alive,
+        failing.call.outcome in ("inline", "offloaded") and failing.alive and failing.task_status != "failed",
         f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
         _outcome(failing),
     )
@@ -79,6 +114,8 @@ def _outcome(failing: Failing) -> str:
     if not failing.alive:
         return f"the server ended ({failing.call.outcome})"
     call = failing.call
+    if failing.task_status == "failed":
+        return f"a task that failed: {show(call.reply.error or call.text, 200)}"
     return f"{call.outcome}: {show(call.reply.error or call.text, 200)}"
 
 

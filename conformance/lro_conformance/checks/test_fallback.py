@@ -9,6 +9,7 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.events import events_in
 from lro_conformance.analysis.exchanges import Judged
 from lro_conformance.analysis.failed_writes import (
+    FailedWrites,
     emits_event,
     has_fewer_records,
     keeps_whole_records,
@@ -17,88 +18,81 @@ from lro_conformance.analysis.failed_writes import (
     succeeds,
     warns,
 )
-from lro_conformance.analysis.sequences import failing_in, recovered_in
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.exploration import Explored
-from lro_conformance.trials.fallback import Failing, Fallback, Recovered
+from lro_conformance.trials.fallback import Failing, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 
 
-@check("LRO-ERR-01", optional=("explored",))
-def test_operation_succeeds(fallback: Fallback, explored: Explored | None, subjects: Subjects) -> None:
+@check("LRO-ERR-01")
+def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """A result that cannot be written neither fails the call nor ends the server."""
-    for failing in _each(fallback, explored, subjects):
+    for failing in failed_writes.failing:
         _judge(succeeds(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-02", optional=("explored",))
+@check("LRO-ERR-02")
 def test_whole_records_within_the_threshold(
-    survey: Survey,
-    fallback: Fallback,
-    explored: Explored | None,
-    estimates: Estimates,
-    comparison: Comparison,
-    subjects: Subjects,
+    survey: Survey, failed_writes: FailedWrites, estimates: Estimates, comparison: Comparison, subjects: Subjects
 ) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
-    for failing in _inline(fallback, explored, subjects):
+    for failing in failed_writes.inline:
         _judge(keeps_whole_records(failing, survey, estimates, comparison), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-07", optional=("explored",))
-def test_fallback_is_truncated(fallback: Fallback, explored: Explored | None, subjects: Subjects) -> None:
+@check("LRO-ERR-07")
+def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """The inline result of a failed write holds fewer records than the file of the same call did."""
-    for failing in _inline(fallback, explored, subjects):
+    for failing in failed_writes.inline:
         _judge(has_fewer_records(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-03", optional=("explored",))
-def test_warning(
-    fallback: Fallback, explored: Explored | None, inline: Inline, estimates: Estimates, subjects: Subjects
-) -> None:
+@check("LRO-ERR-03")
+def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in any language.
 
     What the same call says when nothing has failed is no warning.
     """
     said: dict[int, str] = {}
-    for failing in _inline(fallback, explored, subjects):
+    for failing in failed_writes.inline:
         _judge(warns(failing, inline, estimates, said), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-05", optional=("explored",))
-def test_no_dangling_descriptor(fallback: Fallback, explored: Explored | None, subjects: Subjects) -> None:
+@check("LRO-ERR-05")
+def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """No descriptor is returned for a file that was not written, was only partly written, or was written to another
     directory."""
-    for failing in _each(fallback, explored, subjects):
+    for failing in failed_writes.failing:
         _judge(names_no_file(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-06", optional=("explored",))
-def test_offloads_again(survey: Survey, fallback: Fallback, explored: Explored | None, subjects: Subjects) -> None:
+@check("LRO-ERR-06")
+def test_offloads_again(survey: Survey, failed_writes: FailedWrites, subjects: Subjects) -> None:
     """Results are offloaded again once writing works again, and nothing is said of a failure."""
-    again: list[Recovered] = [Recovered(call) for call in fallback.recovered]
-    for recovered in (*again, *(recovered_in(explored) if explored is not None else ())):
+    for recovered in failed_writes.recovered:
         _judge(offloads_again(recovered.call, survey), recovered, subjects)
 
 
-@check("LRO-ERR-04", optional=("explored",))
-def test_failure_event_is_emitted(
-    fallback: Fallback, explored: Explored | None, estimates: Estimates, subjects: Subjects
-) -> None:
+@check("LRO-ERR-04")
+def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for each failed write."""
-    watched = any(f.events for f in fallback.failing)
-    for failing in _each(fallback, explored, subjects):
-        if not failing.steps or failing.events_known:
-            _judge(emits_event(failing, estimates, watched=watched), failing, subjects)
+    watched = any(f.events for f in failed_writes.failing)
+    for failing in (f for f in failed_writes.failing if f.events_known):
+        _judge(emits_event(failing, estimates, watched=watched), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-04", optional=("fallback",))
-def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None, subjects: Subjects) -> None:
+@check("LRO-ERR-04", optional=("failed_writes",))
+def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrites | None, subjects: Subjects) -> None:
     """No OffloadWriteFailed event is emitted if every result was written."""
     false = events_in(survey, "OffloadWriteFailed")
-    emits = fallback is not None and any(f.events for f in _each(fallback, None, subjects))
+    emits = failed_writes is not None and any(f.events for f in failed_writes.failing)
     if (false or emits) and survey.files and len(survey.files) == len(survey.answered):
         subjects.expect(
             not false,
@@ -117,17 +111,10 @@ def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Sub
             subjects.expect(one.holds, expected=one.expected, observed=one.observed, at=at)
 
 
-def _each(fallback: Fallback, explored: Explored | None, subjects: Subjects) -> list[Failing]:
-    """The failed writes of the run, without those of a server that was expected to recover and did not."""
-    failing = [*fallback.failing, *(failing_in(explored) if explored is not None else ())]
-    if any(f.call.outcome in ("error", "no answer") for f in failing):
+def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:
+    """Note what is not examined: calls that failed instead, and kinds that could not be provoked."""
+    if any(f.call.outcome in ("error", "no answer") for f in failed_writes.failing):
         subjects.not_observed("the call failed instead (LRO-ERR-01)")
-    elif not failing:
-        for kind, why in fallback.skipped.items():
+    elif not failed_writes.failing:
+        for kind, why in failed_writes.skipped.items():
             subjects.not_observed(f"{kind}: {why}")
-    gave_up = bool(fallback.recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
-    return [f for f in failing if f.first or not gave_up]
-
-
-def _inline(fallback: Fallback, explored: Explored | None, subjects: Subjects) -> list[Failing]:
-    return [f for f in _each(fallback, explored, subjects) if f.call.outcome == "inline"]

@@ -76,6 +76,8 @@ class Failing(OfACall):
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
     steps: tuple[Call | Intervention, ...] = ()
     """Calls and interventions before the call, in a sequence of the explorer."""
+    task_status: str | None = None
+    """The last status of the task that the call was made as; None if it was none."""
     events_known: bool = True
     """False if events of other calls could not be told from those of this one."""
 
@@ -131,7 +133,8 @@ def _(failing: Failing) -> str:
 
 @evidence_of.register
 def _(failing: Failing) -> str:
-    return f"{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
+    task = "" if failing.task_status is None else f"called as a task, whose status is {failing.task_status}\n"
+    return f"{task}{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
 
 
 @dataclass(frozen=True)
