@@ -126,8 +126,8 @@ class Context:
 
     @cached_property
     def largest_inject(self) -> tuple[int, int]:
-        """The records and the characters of the largest inline result of inject without a budget of the call's own; zeros
-        if it returns none as records."""
+        """The records and the characters of inject's largest inline result with its own budget; zeros if there are no
+        records in it."""
         calls = () if self.comparison is None else self.comparison.inline.calls
         found = [c.records for c in calls if c.operation == "inject" and c.records]
         return max(((len(r), sum(map(size, r))) for r in found), key=lambda one: one[1], default=(0, 0))
