@@ -161,6 +161,20 @@ class keeps_its_last_200_files(Server):
         return path
 
 
+@fault("LRO-NAME-04", says="several of them", proves=0, also=("LRO-FILE-07", "LRO-NAME-03"), explored=True)
+class uses_names_again_in_a_long_session(Server):
+    """Every hundredth result of a process gets the name of the one before."""
+
+    written = 0
+    last = ""
+
+    def file_name(self, call: Call) -> str:
+        self.written += 1
+        if self.written % 100 or self.last.split("-")[1:2] != [call.operation]:
+            self.last = super().file_name(call)
+        return self.last
+
+
 @fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-08", "LRO-THR-09"), explored=True)
 class offloads_three_hundred_results(Server):
     """A process offloads three hundred results, and returns all others inline."""
