@@ -57,12 +57,14 @@ def test_the_script_breaks_the_folder(tmp_path: Path) -> None:
     assert '"isError":true' in _output(check).replace(": ", ":")
 
 
+@pytest.mark.long
 def test_the_script_starts_a_second_process(tmp_path: Path) -> None:
     check = _failure(tmp_path, "hands_out_files_of_an_earlier_process", "naming.no_file_is_reused")
     assert check.reproduce.count("run.py") == 2
     assert _output(check).count('"serverInfo"') == 2
 
 
+@pytest.mark.long
 def test_the_script_cleans_up_after_a_failure(tmp_path: Path) -> None:
     check = _failure(tmp_path, "cleans_up_everything_after_a_failure", "cleanup.fresh_files_stay_at_any_step")
     assert "plant " in check.reproduce
