@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, cast
 
+from lro_conformance.analysis import failed_writes
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import by_id
-from lro_conformance.checks import test_fallback
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.trials.fallback import Failing, Fallback
 from tests.golden import Cases
@@ -256,7 +256,7 @@ def weighed(**of: Any) -> Callable[[int], object]:
 
     def wrong(n: int) -> object:
         one = failing(**{k: v(n) if callable(v) else v for k, v in of.items()})
-        return cast("Callable[..., object]", inner(test_fallback, "not_truncated"))(one, ())
+        return cast("Callable[..., object]", inner(failed_writes, "not_truncated"))(one, ())
 
     return wrong
 
@@ -284,5 +284,5 @@ CASES: Cases = {
         weighed(answer=lambda _: told([]), threshold=int, original={"no file": True}, known={"m0": {"title": "oddly"}}),
         range(1, 200),
     ),
-    "what is cut": lambda: [f"{w}: {[p for p in PARTS if inner(test_fallback, '_is_cut')(w, p)]}" for w in WHOLE],
+    "what is cut": lambda: [f"{w}: {[p for p in PARTS if inner(failed_writes, '_is_cut')(w, p)]}" for w in WHOLE],
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.intervention import BREAKING, RESTARTED
 from lro_conformance.judging.results import Coverage, ExploredCalls
 from lro_conformance.trials.exploration import Explored
 
 SIZES = (0, 1, 10, 50)
 """Upper bounds of the classes of results, in records; the last class has no bound."""
+
+SIDES = ("inline", "offloaded", "failed", "unwritten")
+"""Outcomes of calls that are counted; `ExploredCalls` describes them."""
 
 
 def coverage(explored: Explored) -> Coverage:
@@ -19,6 +23,9 @@ def coverage(explored: Explored) -> Coverage:
     for triple in triples:
         size = size_class(_records(triple.inline) or _records(triple.lowest))
         for call in triple.calls:
+            if triple.broken and call is not triple.inline:
+                counts[call.operation, call.detail or "", size, "unwritten"] += 1
+                continue
             side = call.outcome if call.outcome in ("inline", "offloaded") else "failed"
             counts[call.operation, call.detail or "", size, side] += 1
     keys = dict.fromkeys(key[:3] for key in sorted(counts, key=_order))
@@ -27,10 +34,11 @@ def coverage(explored: Explored) -> Coverage:
         memories=len(explored.memories),
         threshold=explored.threshold,
         in_flight=sum(t.in_flight for t in triples),
-        calls=tuple(
-            ExploredCalls(*key, **{side: counts[*key, side] for side in ("inline", "offloaded", "failed")})
-            for key in keys
-        ),
+        broken=sum(i.kind in BREAKING for t in triples for i in t.before),
+        sweeps=sum(t.sweep is not None for t in triples),
+        restarts=sum(i.kind == RESTARTED for t in triples for i in t.before),
+        series=explored.series.calls if explored.series is not None else 0,
+        calls=tuple(ExploredCalls(*key, **{side: counts[*key, side] for side in SIDES}) for key in keys),
     )
 
 

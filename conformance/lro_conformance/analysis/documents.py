@@ -21,7 +21,7 @@ from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Marked, Subjects
-from lro_conformance.trials.exploration import Explored, LiveFinding
+from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import DEFAULT_EDITION, Edition
@@ -331,6 +331,8 @@ def calls_in(value: object) -> Iterator[Call]:
         yield value
     elif isinstance(value, Failing):
         yield value.original
+    elif isinstance(value, Triple) and value.broken:
+        yield value.inline
     elif isinstance(value, Mapping):
         for member in cast("Mapping[object, object]", value).values():
             yield from calls_in(member)

@@ -23,12 +23,14 @@ from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
+from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died, in_shared_file, sometimes_shared_paths
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.file import OUTSIDE
+from lro_conformance.capture.intervention import Intervention
 from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import (
     Path,
@@ -76,14 +78,16 @@ class Exchange:
     """Offloaded files that appeared during the call and that its result does not name."""
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
+    steps: tuple[Call | Intervention, ...] = ()
+    """Calls and interventions before the call in its sequence; empty if there were no interventions."""
 
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
         """The subject whose reproducer shows this exchange."""
         found = by_id(self.call.filed or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
-        if memories:
-            return AfterStoring(self.call, memories, self.in_flight)
+        if memories or self.steps:
+            return AfterStoring(self.call, memories, self.in_flight, self.steps)
         return CallInContext(self.call) if self.in_flight else self.call
 
     @property
@@ -130,6 +134,14 @@ class Context:
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
+
+    @cached_property
+    def largest_inject(self) -> tuple[int, int]:
+        """The records and the characters of inject's largest inline result with its own budget; zeros if there are no
+        records in it."""
+        calls = () if self.comparison is None else self.comparison.inline.calls
+        found = [c.records for c in calls if c.operation == "inject" and c.records]
+        return max(((len(r), sum(map(size, r))) for r in found), key=lambda one: one[1], default=(0, 0))
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
@@ -301,23 +313,29 @@ def context_of(
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
-    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin."""
+    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin.
+
+    Calls whose folder was broken, or that were not offloaded again afterwards, are failed writes instead
+    (`lro_conformance.analysis.failed_writes`).
+    """
     made: list[Exchange] = []
     named: dict[str, Call] = {}
     stored = {m["id"]: m for m in memories}
-    for triple in triples:
-        for call in triple.calls:
+    for one in placed(triples):
+        triple = one.triple
+        for call in triple.calls if not triple.broken and not one.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
             made.append(
                 Exchange(
                     call,
                     twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
-                    lowest=triple.lowest,
+                    lowest=None if triple.broken or one.is_stuck else triple.lowest,
                     values_comparable=True,
                     in_flight=triple.in_flight,
                     shares=named.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
                     stored=stored,
+                    steps=one.steps(call),
                 )
             )
             if path:
@@ -389,10 +407,12 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if records is None:
         yield from _complete_by_text(exchange, context)
         return
-    here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
+    here, there = exchange.index(records), exchange.index(filed.filed)
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(filed, records, context):
-        missing, added = here - there, set[str]() if is_part else there - here
+        missing, added = here.keys() - there.keys(), there.keys() - here.keys()
+        if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
+            added = set[str]()
         yield Judged(
             not missing and not added,
             f"the {len(here)} memories that the call returns inline",
@@ -406,6 +426,21 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         f"{len(records)} records, as inline",
         f"{len(filed.filed)} records",
     )
+
+
+def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
+    """Return whether no budget can have kept the *added* records of a file out of inject's inline records *shown*.
+
+    Another inline result of inject is so much larger, in records and in characters, that they would have fitted.
+    """
+    if call.operation != "inject" or not added:
+        return False
+    records, characters = context.largest_inject
+    return records >= len(shown) + len(added) and characters >= MUCH_LARGER * sum(map(size, [*shown, *added]))
+
+
+MUCH_LARGER = 1.5
+"""Factor by which one result is surely larger than another, whatever the server counts for its budget."""
 
 
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lro_conformance.trials.exploration import Sweep
 from lro_spec.filenames import is_expired
 
@@ -14,3 +16,11 @@ def wrong_by_name(sweep: Sweep) -> list[str]:
 def wrong_by_age(sweep: Sweep, ttl_s: int) -> list[tuple[int, bool]]:
     """Ages of files that were deleted before their time or stayed after it, with True for those that are gone."""
     return [(age, gone) for age, gone in sweep.aged if gone != is_expired(age, ttl_s)] if sweep.worked else []
+
+
+def violated_by_sweep(sweep: Sweep, ttl_s: int) -> Iterator[str]:
+    """The requirements that a cleanup under the default TTL violates."""
+    if sweep.worked and sweep.own_gone:
+        yield "LRO-CLN-03"
+    elif wrong_by_age(sweep, ttl_s):
+        yield "LRO-CLN-02"

@@ -19,6 +19,7 @@ from typing import Any, cast
 from lro_conformance.capture.call import Call, CallInContext, OfACall
 from lro_conformance.capture.corpus import SETS, lines
 from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
 from lro_conformance.profile import fill
@@ -27,6 +28,9 @@ from lro_spec.redaction import is_secret
 
 MOST_BYTES = 32 << 10
 """Size in bytes from which memories come from the suite's generator instead of being written out."""
+
+RESTART = "restart"
+"""Item of a script at which the server is started again."""
 
 CONCURRENT_REQUESTS = 12
 """Number of requests after a call that may have been in flight at the same time."""
@@ -61,6 +65,56 @@ def of_call_in_context(call: Call) -> str:
         others.remove(max(others, key=len))
     items = [*requests_before(call.start, call.before), *others]
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
+
+
+def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention) -> str:
+    """The script for a call after the earlier *steps* of its sequence, and for what was done *last*.
+
+    It starts as many processes as the sequence had, one after another, with the same folder.
+    """
+    items: list[bytes | str] = []
+    one: Call | None = None
+    for step in (*steps, call, *last):
+        if isinstance(step, Intervention):
+            items += [] if one is None else _intervention(one, step)
+            continue
+        if one is None or one.start is not step.start:
+            items += [] if one is None else [RESTART]
+            items += requests_before(step.start, step.before)
+        else:
+            opening = len(requests_before(step.start, ()))
+            items += requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
+        items.append(step.reply.request)
+        one = step
+    return script(call.start, items, wait_s=patience(call), after=_outcome(call, lists=True))
+
+
+def of_series(call: Call, calls: int) -> str:
+    """The script for a call that is repeated so many times; then the number of files is shown."""
+    start = call.start
+    request = quote(call.reply.request.decode("utf-8", "replace"))
+    own = f'"id": {call.reply.id}', f'"id":{call.reply.id}'
+    repeat = f"for n in {{1..{calls}}}; do l={request}; "
+    repeat += " ".join(f'l=${{l/{quote(id)}/{quote(id.partition(":")[0])}:"again-$n"}};' for id in own)
+    items = [*requests_before(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
+    folder = word(start, str(start.output_dir or start.temp))
+    return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")
+
+
+def _intervention(last: Call, done: Intervention) -> list[bytes | str]:
+    """Shell commands for an intervention in the output folder, once the *last* call has been answered."""
+    start, pause_s = last.start, max(1, patience(last) - PATIENCE_S + 1)
+    folder = word(start, str(start.output_dir))
+    parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
+    if done.kind == MENDED:
+        return [f"sleep {pause_s}; rm -rf {folder}; mkdir -p {folder}"]
+    if done.kind in BREAKING:
+        return [f"sleep {pause_s}; {BREAKING[done.kind].format(folder=folder, parent=parent)}"]
+    if done.kind != CLEANED_UP:
+        return []
+    request = next((line for line in start.sent() if done.request is not None and _id(line) == done.request), None)
+    planted = _planted(folder, _prefix(last), [(age, done.operation) for age in done.ages])
+    return [f"sleep {pause_s}", *planted, *([] if request is None else [request])]
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
@@ -115,8 +169,8 @@ def script(
 ) -> str:
     """The complete script.
 
-    Bytes are lines to send, strings are shell commands to run at that point. *after* is a command to run when the
-    server has ended; then the folder is removed.
+    Bytes are lines to send, strings are shell commands to run at that point; at `RESTART` the server ends and is
+    started again. *after* is a command to run when the server has ended; then the folder is removed.
     """
     folders = [start.temp, *([_servers_own(start)] if _uses_its_own(start) else [])]
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
@@ -135,22 +189,24 @@ def script(
     if start.seed_command:
         words = " ".join(word(start, w) for w in start.seed_command)
         made.append(f"({within} && env {' '.join(environment)} {words})")
+    command = " ".join(word(start, w) for w in start.argv)
+    ended = f"  sleep {wait_s}\n}} | ({within} && {limit}env {' '.join(environment)} {command})"
     sending: list[str] = []
     for item in items:
-        if isinstance(item, str):
+        if item == RESTART:
+            sending.append(f"{ended}\n{{")
+        elif isinstance(item, str):
             sending.append(f"  {item}")
         elif sending and sending[-1].startswith("  printf '%s\\n'"):
             sending[-1] += f" \\\n    {quote(item.decode('utf-8', 'replace'))}"
         else:
             sending.append(f"  printf '%s\\n' {quote(item.decode('utf-8', 'replace'))}")
-    command = " ".join(word(start, w) for w in start.argv)
     lines = [
         'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
         *made,
         "{",
         *sending,
-        f"  sleep {wait_s}",
-        f"}} | ({within} && {limit}env {' '.join(environment)} {command})",
+        ended,
     ]
     return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
 
@@ -264,16 +320,9 @@ def of_cleaning(
 
     *trigger* is the id of the request that triggered cleanup; None if no request did.
     """
-    start, prefix = (
-        call.start,
-        os.path.basename(call.file.path).partition("-")[0] if call.file is not None else "atlatl",
-    )
+    start = call.start
     folder = word(start, str(start.output_dir or start.temp))
-    steps: list[str] = [f"sleep {max(pause_s, patience(call) - 1)}", f"f=$(ls {folder}/*.jsonl | head -n 1)"]
-    planted = list(planted)
-    if planted:
-        steps += [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")]
-        steps += [f"plant {age} {quote(operation)}" for age, operation in planted]
+    steps = [f"sleep {max(pause_s, patience(call) - 1)}", *_planted(folder, _prefix(call), planted)]
     for path, kind in decoys:
         steps += _decoy(start, path, kind)
     if entries and start.output_dir is not None:
@@ -281,6 +330,19 @@ def of_cleaning(
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
     items = [*requests_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
     return script(start, items, after=f"ls -l {folder}")
+
+
+def _prefix(call: Call) -> str:
+    """The first part of the name of a call's file."""
+    return os.path.basename(call.file.path).partition("-")[0] if call.file is not None else "atlatl"
+
+
+def _planted(folder: str, prefix: str, planted: Iterable[tuple[int, str]]) -> list[str]:
+    """Commands that plant copies of the first file of a folder, with these ages and operations."""
+    planted = list(planted)
+    defined = [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")] if planted else []
+    planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
+    return [f"f=$(ls {folder}/*.jsonl | head -n 1)", *defined, *planting]
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:

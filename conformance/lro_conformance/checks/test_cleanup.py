@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from lro_conformance.analysis.events import events_in, times
+from lro_conformance.analysis.sequences import explored_sweeps
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
@@ -15,7 +16,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
 from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults, require_default
-from lro_conformance.trials.exploration import Sweeps
+from lro_conformance.trials.exploration import Explored, Sweeps
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.survey import Survey
@@ -464,6 +465,60 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
             observed="the file was deleted" if gone else "the file is still there",
             at=sweep,
         )
+
+
+@check("LRO-CLN-02", optional=("sweeps",))
+def test_any_age_at_any_step(explored: Explored, sweeps: Sweeps | None, edition: Edition, subjects: Subjects) -> None:
+    """Files of any age are deleted or kept by the default TTL, whatever was called, failed or restarted before."""
+    if sweeps is not None and any(wrong_by_age(s, sweeps.ttl_s) for s in sweeps.smallest):
+        raise NotObserved("files are not deleted by their age under a TTL that was set, either (LRO-CFG-03)")
+    ttl_s = edition.default_ttl_seconds
+    for sweep, at in explored_sweeps(explored):
+        if not sweep.worked:
+            subjects.not_observed(_NO_SWEEP)
+            continue
+        if sweep.own_gone:
+            subjects.not_observed("files of the server's own are deleted too early (LRO-CLN-03)")
+            continue
+        age, gone = next(iter(wrong_by_age(sweep, ttl_s)), (0, False))
+        subjects.expect(
+            not age,
+            expected=f"with the default TTL of {ttl_s} s a file {age} s old {'stays' if gone else 'is deleted'}",
+            observed="the file was deleted" if gone else "the file is still there",
+            at=at,
+        )
+
+
+@check("LRO-CLN-03")
+def test_fresh_files_stay_at_any_step(explored: Explored, cleanup: Cleanup, subjects: Subjects) -> None:
+    """A fresh file stays when older ones are cleaned up, whatever was called, failed or restarted before."""
+    if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh:
+        raise NotObserved(_FRESH_TOO)
+    for sweep, at in explored_sweeps(explored):
+        if sweep.worked:
+            name = sweep.own_gone[0] if sweep.own_gone else ""
+            subjects.expect(
+                not name,
+                expected=f"{name}, written a moment before, stays",
+                observed="the file was deleted",
+                at=at,
+            )
+        else:
+            subjects.not_observed(_NO_SWEEP)
+
+
+@check("LRO-CLN-03")
+def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) -> None:
+    """However many results a process offloads, their files stay for as long as the TTL."""
+    series = explored.series
+    if series is None or not (written := series.calls - (series.call.outcome != "offloaded")):
+        raise NotObserved("no further calls of one process were offloaded")
+    subjects.expect(
+        not series.gone,
+        expected=f"{written} files of one process, all of them fresh, stay",
+        observed=f"{len(series.gone)} of them were deleted: {series.gone[0] if series.gone else ''}",
+        at=series,
+    )
 
 
 _NO_SWEEP = "no cleanup ran, a moment after the last one"

@@ -2,329 +2,97 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Iterable
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.events import events_in
-from lro_conformance.capture.call import Call
-from lro_conformance.capture.estimate import is_honest, tokens_per_character
-from lro_conformance.capture.records import (
-    Path,
-    Record,
-    as_record,
-    at_path,
-    by_id,
-    cut_off,
-    id_of,
-    lost_or_changed,
-    show,
-    size,
-    strings_in,
-    texts_of,
-    value_at,
+from lro_conformance.analysis.exchanges import Judged
+from lro_conformance.analysis.failed_writes import (
+    FailedWrites,
+    emits_event,
+    has_fewer_records,
+    keeps_whole_records,
+    names_no_file,
+    offloads_again,
+    succeeds,
+    warns,
 )
-from lro_conformance.capture.warnings import (
-    FAILED,
-    SAYS_NOTHING,
-    SHORT,
-    foreign,
-    long_strings,
-    text_outside_records,
-    true_names,
-    without,
-)
+from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.lab.operations import DETAILS
-from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
+from lro_conformance.trials.fallback import Failing, Recovered
 from lro_conformance.trials.survey import Inline, Survey
-
-ROOM = 1.15
-"""Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
-
-TEXT_ROOM = 1.6
-"""Factor by which a formatted text may exceed the threshold: its characters per token differ from those of JSON."""
 
 
 @check("LRO-ERR-01")
-def test_operation_succeeds(fallback: Fallback, subjects: Subjects) -> None:
+def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """A result that cannot be written neither fails the call nor ends the server."""
-    for failing in _each(fallback, subjects):
-        subjects.expect(
-            failing.call.outcome in ("inline", "offloaded") and failing.alive,
-            expected=f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
-            observed=_outcome(failing),
-            at=failing,
-        )
-
-
-def _outcome(failing: Failing) -> str:
-    if not failing.alive:
-        return f"the server ended ({failing.call.outcome})"
-    call = failing.call
-    return f"{call.outcome}: {show(call.reply.error or call.text, 200)}"
+    for failing in failed_writes.failing:
+        _judge(succeeds(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-02")
 def test_whole_records_within_the_threshold(
-    survey: Survey, fallback: Fallback, estimates: Estimates, comparison: Comparison, subjects: Subjects
+    survey: Survey, failed_writes: FailedWrites, estimates: Estimates, comparison: Comparison, subjects: Subjects
 ) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
-    for failing in _inline(fallback, subjects):
-        if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
-            subjects.not_observed(
-                "the server's estimate is inaccurate, so result sizes cannot be compared with the threshold"
-            )
-            continue
-        if failing.call.operation not in survey.effective:
-            subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown")
-            continue
-        wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
-        subjects.expect(
-            wrong is None,
-            expected=f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens",
-            observed=wrong or "",
-            at=failing,
-        )
+    for failing in failed_writes.inline:
+        _judge(keeps_whole_records(failing, survey, estimates, comparison), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-07")
-def test_fallback_is_truncated(fallback: Fallback, subjects: Subjects) -> None:
+def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """The inline result of a failed write holds fewer records than the file of the same call did."""
-    for failing in _inline(fallback, subjects):
-        records = failing.call.records
-        if records is None or not failing.known:
-            subjects.not_observed("a formatted text, or a result without records")
-            continue
-        subjects.expect(
-            len(records) < len(failing.known),
-            expected=f"fewer than {len(failing.known)} records, because {KINDS[failing.kind]}",
-            observed=f"all {len(records)} records",
-            at=failing,
-        )
-
-
-def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
-    """The defect of the records of a result that could not be written; None if they are whole and few enough."""
-    records = failing.call.records
-    if records is None:
-        tokens = len(failing.call.text) / 4
-        if tokens > TEXT_ROOM * failing.threshold + 200:
-            return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
-        is_cut_off = any(cut_off(text, failing.known) for text in texts_of(failing.call.result))
-        return "JSON that is cut off in the middle of a record" if is_cut_off else None
-    if len(records) >= len(failing.known) and failing.known:
-        return f"all {len(records)} records"
-    each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
-    if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
-        return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
-    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
-    if not records and first < failing.threshold / 4:
-        return f"no records, although the first one ({first:.0f} tokens) would fit"
-    tokens = failing.returned_estimate or sum(map(size, records)) * tokens_per_character(failing.original)
-    if tokens > ROOM * failing.threshold + 16:
-        return f"{len(records)} records of about {tokens:.0f} tokens"
-    for key, record in each.items():
-        known = failing.known.get(key)
-        if known and len(records) == 1 and size(known) * tokens_per_character(failing.original) > failing.threshold:
-            continue  # no whole record would fit (I-13)
-        cut = (
-            [p for p in lost_or_changed(known, record, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
-            if known
-            else []
-        )
-        if cut and known is not None:
-            return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
-    return None
-
-
-def _is_cut(whole: object, part: object) -> bool:
-    """Return whether a text or a list lost its end, or a value is missing; a counter with a different value is not
-    cut."""
-    if part is None:
-        return True
-    if isinstance(whole, list) and isinstance(part, list):
-        return len(cast("list[object]", part)) < len(cast("list[object]", whole))
-    if not isinstance(whole, str):
-        return False
-    return isinstance(part, str) and len(part) < len(whole) and whole.startswith(part[: max(8, len(part) // 2)])
+    for failing in failed_writes.inline:
+        _judge(has_fewer_records(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-03")
-def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subjects: Subjects) -> None:
+def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in any language.
 
     What the same call says when nothing has failed is no warning.
     """
     said: dict[int, str] = {}
-    """Texts of inline calls, each of which is like several that failed."""
-    for failing in _inline(fallback, subjects):
-        if _perhaps_not_tried(estimates, failing, subjects):
-            continue
-        whole = _text_outside_memories(failing.call, failing)
-        same = [c for c in inline.calls if c.arguments == failing.call.arguments]
-        said |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in said}
-        text = _unusual(whole, [said[id(c)] for c in same])
-        text += true_names(text)
-        failed, short = FAILED.search(text), SHORT.search(text + true_names(whole))
-        if (failed is None or short is None) and foreign(text):
-            subjects.not_observed(
-                f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (add it in "
-                "English, or confirm it in the profile: attest)"
-            )
-            continue
-        subjects.expect(
-            failed is not None and short is not None,
-            expected="a warning that offloading failed and that the results are truncated",
-            observed=_incomplete(text, failed=failed is not None, short=short is not None),
-            at=failing,
-        )
-
-
-def _unusual(text: str, usual: Iterable[str]) -> str:
-    """The members and sentences of a text that are not in the *usual* ones, whatever numbers are in them.
-
-    Members that say nothing (null, false, 0, empty) are left out. A sentence that counts some of several is unusual.
-    """
-    known = {_NUMBER.sub("0", part) for each in usual for part in _parts(each)}
-    return "\n".join(p for p in _parts(text) if _counts_some(p) or _NUMBER.sub("0", p) not in known)
-
-
-def _parts(text: str) -> list[str]:
-    return [part for piece in _PART_ENDS.split(SAYS_NOTHING.sub("", text)) if (part := piece.strip(" ,:{}[]"))]
-
-
-def _counts_some(text: str) -> bool:
-    found = _SOME_OF.search(text)
-    return found is not None and found[1] != found[2]
-
-
-_NUMBER = re.compile(r"\d+")
-_PART_ENDS = re.compile(r'\n|(?<=[,{\[])\s*(?=["{\[])|(?<=[.!?;])\s+')
-_SOME_OF = re.compile(r"\b(\d+) ?(?:of|out of|von|van|de|des|sur|di|из) ?(\d+)\b")
-
-
-def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subjects) -> bool:
-    """Return whether the server may not have tried to write: it estimates a different set of records.
-
-    Then all records came inline, without a failure event.
-    """
-    records = failing.call.records
-    whole = records is None or len(records) >= len(failing.known)
-    if failing.call.outcome != "inline" or failing.events or not whole:
-        return False
-    if not estimates.measure_differently(failing.call.operation):
-        return False
-    subjects.not_observed(
-        "the server estimates a different set of records (LRO-THR-05), so this result may have been below the "
-        "threshold and never written"
-    )
-    return True
-
-
-def _incomplete(text: str, *, failed: bool, short: bool) -> str:
-    if not failed and not short:
-        return "no warning"
-    missing = "the failure" if not failed else "the truncation"
-    return f"{missing} is not mentioned: {show(text.strip(), 200)}"
-
-
-def _text_outside_memories(call: Call, failing: Failing) -> str:
-    """Text of a result outside its records; of a formatted text, without what the memories of *failing* contain."""
-    text = text_outside_records(call)
-    if call.records is None:
-        text = without(text, long_strings([*failing.known.values(), *failing.original.filed]))
-    return text
+    for failing in failed_writes.inline:
+        _judge(warns(failing, inline, estimates, said), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-05")
-def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
+def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """No descriptor is returned for a file that was not written, was only partly written, or was written to another
     directory."""
-    for failing in _each(fallback, subjects):
-        if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
-            continue
-        if failing.unreadable_even_normally:
-            subjects.not_observed(_LOST)
-            continue
-        kind = "a file in a different folder" if failing.elsewhere else "an incomplete file"
-        subjects.expect(
-            failing.call.outcome == "inline",
-            expected=f"no descriptor of {kind}"
-            if failing.recreated or failing.torn is not None
-            else "no descriptor, as there is no file",
-            observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
-            + (f": {failing.torn}" if failing.torn is not None else ""),
-            at=failing,
-        )
-        theirs = {*strings_in([*failing.known.values(), *(failing.call.records or [])])}
-        named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _text_outside_memories(failing.call, failing))
-        named = [path for path in named if path not in theirs]
-        subjects.expect(
-            not named,
-            expected="no file_path, as there is no file",
-            observed=f"file_path {named[0] if named else ''}",
-            at=failing,
-        )
+    for failing in failed_writes.failing:
+        _judge(names_no_file(failing), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-06")
-def test_offloads_again(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_offloads_again(survey: Survey, failed_writes: FailedWrites, subjects: Subjects) -> None:
     """Results are offloaded again once writing works again, and nothing is said of a failure."""
-    failures = [[t for t in _descriptive_texts(call) if FAILED.search(t)] for call in fallback.recovered]
-    usual = {text for call in survey.offloaded for text in _descriptive_texts(call)} if any(failures) else set[str]()
-    for call, said in zip(fallback.recovered, failures, strict=True):
-        stale = next((text for text in said if text not in usual), None)
-        subjects.expect(
-            call.outcome == "offloaded" and stale is None,
-            expected=f"{call.operation} is offloaded again once the folder is there, without a warning",
-            observed=call.outcome if stale is None else f"{call.outcome}, with {show(stale, 200)}",
-            at=Recovered(call),
-        )
-
-
-def _descriptive_texts(call: Call) -> Iterator[str]:
-    """The texts of a descriptor and those beside it, without what memories, the path and numbers bring into them."""
-    blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
-    values = long_strings(call.filed)
-    for text in (*strings_in(call.descriptor), *blocks):
-        yield _NUMBER.sub("", without(text, values).replace(call.path, ""))
+    for recovered in failed_writes.recovered:
+        _judge(offloads_again(recovered.call, survey), recovered, subjects)
 
 
 @check("LRO-ERR-04")
-def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
+def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for each failed write."""
-    watched = any(f.events for f in fallback.failing)
-    for failing in _each(fallback, subjects):
-        if _perhaps_not_tried(estimates, failing, subjects):
-            continue
-        if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
-            continue
-        if failing.unreadable_even_normally:
-            subjects.not_observed(_LOST)
-            continue
-        if not failing.events and not failing.events_observable and not watched:
-            subjects.not_observed(
-                "no event was seen, but the suite may not be watching the right channel (profile: events)"
-            )
-            continue
-        subjects.expect(
-            any(map(_has_details, failing.events)),
-            expected="an OffloadWriteFailed event with the error's details",
-            observed=f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
-            at=failing,
-        )
+    watched = any(f.events for f in failed_writes.failing)
+    for failing in (f for f in failed_writes.failing if f.events_known):
+        _judge(emits_event(failing, estimates, watched=watched), failing, subjects)
+    _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-04", optional=("fallback",))
-def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None, subjects: Subjects) -> None:
+@check("LRO-ERR-04", optional=("failed_writes",))
+def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrites | None, subjects: Subjects) -> None:
     """No OffloadWriteFailed event is emitted if every result was written."""
     false = events_in(survey, "OffloadWriteFailed")
-    emits = fallback is not None and any(f.events for f in _each(fallback, subjects))
+    emits = failed_writes is not None and any(f.events for f in failed_writes.failing)
     if (false or emits) and survey.files and len(survey.files) == len(survey.answered):
         subjects.expect(
             not false,
@@ -335,58 +103,18 @@ def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None,
     subjects.not_observed("no event that reports a failure was seen")
 
 
-_LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing file proves nothing"
+def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects) -> None:
+    for one in found:
+        if isinstance(one, str):
+            subjects.not_observed(one)
+        else:
+            subjects.expect(one.holds, expected=one.expected, observed=one.observed, at=at)
 
 
-def _has_details(event: str) -> bool:
-    """Return whether an event tells of the error: by a word, or by the number of a code.
-
-    Its name, its envelope, its time, what was called and where to write tell nothing of it.
-    """
-    line = event.partition(": ")[2]  # after the channel
-    try:
-        message = as_record(json.loads(line))
-    except ValueError:
-        message = {}
-    data: Any = as_record(message.get("params")).get("data", message) or line
-    words = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", " ".join(_said(data)))
-    return len(re.sub(r"[^A-Za-z]", "", _CALLED.sub("", words))) >= 3 or _CODE.search(words) is not None
-
-
-def _said(value: object) -> Iterator[str]:
-    """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
-    if isinstance(value, str):
-        if value not in DETAILS and (": " in value or not value.startswith("/")):  # the name of a level, a mere path
-            yield value
-    elif isinstance(value, list):
-        for each in cast("list[object]", value):
-            yield from _said(each)
-    elif isinstance(value, dict):
-        for key, each in cast("Record", value).items():
-            if key in _ENVELOPE or key in _CALL:
-                continue
-            if isinstance(each, int | float) and not isinstance(each, bool):
-                yield f"{key}={each}" if _CODE.search(f"{key}={each}") else ""
-            else:
-                yield from _said(each)
-
-
-_ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
-_CALL = {"operation", "tool", "query", "limit", "arguments", "component", "service", "pid"}
-_CALLED = re.compile(rf"\b(?:{'|'.join(sorted(_CALL))})\s*[=:]\s*(?:\"[^\"]*\"|\S+)")
-_CODE = re.compile(r"(?:errno|err|error|code|status)\w*\W{0,3}-?[1-9]\d*", re.IGNORECASE)
-"""A code of an error: ``errno=28``, ``[Errno 28]``, ``"error_code": 28``."""
-
-
-def _each(fallback: Fallback, subjects: Subjects) -> list[Failing]:
-    if any(f.call.outcome in ("error", "no answer") for f in fallback.failing):
+def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:
+    """Note what is not examined: calls that failed instead, and kinds that could not be provoked."""
+    if any(f.call.outcome in ("error", "no answer") for f in failed_writes.failing):
         subjects.not_observed("the call failed instead (LRO-ERR-01)")
-    elif not fallback.failing:
-        for kind, why in fallback.skipped.items():
+    elif not failed_writes.failing:
+        for kind, why in failed_writes.skipped.items():
             subjects.not_observed(f"{kind}: {why}")
-    gave_up = bool(fallback.recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
-    return [f for f in fallback.failing if f.first or not gave_up]
-
-
-def _inline(fallback: Fallback, subjects: Subjects) -> list[Failing]:
-    return [f for f in _each(fallback, subjects) if f.call.outcome == "inline"]

@@ -7,7 +7,9 @@ from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.timestamps import ulid_of
 from lro_conformance.capture.call import Call, CallInContext, in_shared_file, shared_paths
 from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_ulid
@@ -98,3 +100,16 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
 def test_no_file_is_reused(exchanges: Exchanges, subjects: Subjects) -> None:
     """A call never names the file of an earlier call."""
     exchanges.judge("LRO-NAME-04", subjects)
+
+
+@check("LRO-NAME-04")
+def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) -> None:
+    """However many results a process offloads, each has a file of its own."""
+    if (series := explored.series) is None:
+        raise NotObserved("no further calls of one process were made")
+    subjects.expect(
+        not series.repeated,
+        expected=f"{series.calls} names for {series.calls} results of one process",
+        observed=f"{series.repeated[0] if series.repeated else ''} is the file of several of them",
+        at=series,
+    )

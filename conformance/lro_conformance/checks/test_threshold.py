@@ -445,6 +445,13 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
     exchanges.judge("LRO-THR-06", subjects)
     if explored is None:
         subjects.not_observed("no sequences of calls were explored")
+    elif (series := explored.series) is not None and series.calls > 1 and series.call.outcome != "error":
+        subjects.expect(
+            series.call.outcome == "offloaded",
+            expected=f"{series.call.label} is offloaded, as the {series.calls - 1} equal calls before it",
+            observed=f"call {series.calls} of them: {series.call.outcome}",
+            at=series,
+        )
 
 
 @check("LRO-THR-07")

@@ -3,11 +3,13 @@ model."""
 
 from __future__ import annotations
 
+import os
 import random
 import string
 import time
 import uuid
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,14 +27,21 @@ from lro_conformance.analysis.documents import (
 )
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, varying
+from lro_conformance.analysis.failed_writes import offloads_again, violated_by
+from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
+from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import tiny, undocumented, various
+from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
 from lro_conformance.capture.records import Record, by_id
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
+from lro_conformance.explorers.sweeper import sweep_beside, template_in
 from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.broken_folder import BrokenFolder
 from lro_conformance.trials import trial
+from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
-from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
+from lro_conformance.trials.exploration import Explored, LiveFinding, Series, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
@@ -50,9 +59,24 @@ MAX_REDUCED = 3
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
-MUST_RUN_BEFORE = ("defaults", "control")
+MUST_RUN_BEFORE = ("defaults", "control", "lasting")
 """Trials that end before the explorer begins: they compare calls with those of kept servers, to which it gives
-further memories."""
+further memories, or look at their files, whose folders it breaks."""
+
+LARGE = 100
+"""Number of sequences of a budget that allows for steps which cost a start, a command of the profile or a wait."""
+
+SERIES = 250
+"""Number of equal calls that one process answers."""
+
+SERIES_AT_ONCE = 10
+"""Number of these calls that are in flight together."""
+
+SERIES_S = 2.5
+"""Time in seconds after which no further ones are made: slow servers answer fewer."""
+
+Step = Sequence[Any]
+"""The name of a step and its arguments."""
 
 MAX_PLACED_CHARACTERS = 200_000
 """Size of the largest memory that is stored to place a result at the threshold."""
@@ -76,8 +100,9 @@ class Explorer:
         self._lab = lab
         self._edition = lab.editions.own
         levels = DetailLevels(survey)
-        self._context = context_of(survey, levels, Estimates(survey, levels), self._edition, inline, edges)
-        self._survey = survey
+        self._estimates = Estimates(survey, levels)
+        self._context = context_of(survey, levels, self._estimates, self._edition, inline, edges)
+        self._survey, self._inline = survey, inline
         kept = lab.kept
         self._benches: list[Bench] = [b for n in ("survey", "edges", "inline") if (b := kept.get(n)) is not None]
         self._threshold = edges.threshold if "edges" in kept else 0
@@ -93,6 +118,25 @@ class Explorer:
         self._word: str | None = None
         self._memories: list[Record] = []
         self._refused = 0
+        self._series: Series | None = None
+        self._before: list[Intervention] = []
+        """Interventions since the last call of the sequence."""
+        self._broken: list[BrokenFolder] = []
+        """The broken folders; empty if files can be written."""
+        self._kind = ""
+        """Kind of failure of the broken folders."""
+        self._asked_before: Mapping[str, Any] = {}
+        """The call that was made before the folders were broken."""
+        self._is_stuck = False
+        """True if a server ended while its folder was broken, or does not offload any more."""
+        self._starts_afresh = False
+        """True if each attempt needs fresh processes, as the violation followed upon an intervention."""
+        self._is_touched = False
+        """True if there were interventions since the processes were started."""
+        self._known_events: Counter[str] = Counter()
+        """OffloadWriteFailed events of the first server so far."""
+        self._stored_before = 0
+        """Number of memories that were stored in earlier sequences."""
         self._shares: bool | None = None
         """True if the servers share their memories; None until one has been stored."""
         self._live: list[LiveFinding] = []
@@ -116,6 +160,54 @@ class Explorer:
         small = self._threshold * CHARACTERS_PER_TOKEN < MAX_PLACED_CHARACTERS
         return self.can_store and self._threshold > 0 and small
 
+    @property
+    def ttl_s(self) -> int:
+        """The default TTL, in seconds, which is that of the servers."""
+        return self._edition.default_ttl_seconds
+
+    @property
+    def _offloading(self) -> list[Bench]:
+        """The servers that offload."""
+        return self._benches[:-1]
+
+    @property
+    def is_broken(self) -> bool:
+        """True if the output folders are broken."""
+        return bool(self._broken)
+
+    @property
+    def interventions(self) -> Sequence[str]:
+        """The interventions of sequences that Hypothesis composes.
+
+        Those that cost a start, a command of the profile or a wait are among them only with a large budget.
+        """
+        how, is_large = self._benches[0].profile.cleanup, self._lab.budget.sequences >= LARGE
+        quick = how is None or how.tool is not None or how.next_offload
+        possible = {
+            "break": self._can_break,
+            "sweep": self._can_sweep and (quick or is_large),
+            "restart": self._can_restart and is_large,
+        }
+        return [name for name, is_possible in possible.items() if is_possible]
+
+    @property
+    def _can_break(self) -> bool:
+        """True if the folders of the servers that offload can be broken, and are not known to stay so."""
+        is_known = self._known_violations & {"LRO-ERR-01", "LRO-ERR-06"}
+        return not is_known and bool(self._offloading) and all(b.output_dir is not None for b in self._offloading)
+
+    @property
+    def _can_sweep(self) -> bool:
+        """True if cleanup can be triggered without a restart."""
+        first = self._benches[0]
+        how = first.profile.cleanup
+        return first.output_dir is not None and first.has_trigger and not (how is not None and how.restart)
+
+    @property
+    def _can_restart(self) -> bool:
+        """True if the files of the first server are in a folder of its own, which a second process has, too."""
+        return self._benches[0].output_dir is not None
+
     def explore(self) -> Explored:
         """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
         from lro_conformance.explorers.hypothesis_runner import isolated, run_sequences
@@ -127,16 +219,17 @@ class Explorer:
         triples: list[Triple] = []
         unsteady: list[Triple] = []
         sequences = 0
+        self._make_series()
         with isolated(self._lab.workspace.root / "hypothesis"):
             for turn in range(MAX_REDUCED):
-                self._search, self._target_requirement = (
-                    BudgetedSearch(until, lambda: self._lab.workspace.aborted),
-                    None,
-                )
+                self._search = BudgetedSearch(until, lambda: self._lab.workspace.aborted)
+                self._target_requirement, self._starts_afresh = None, False
 
                 def search(turn: int = turn) -> None:
-                    if turn == 0 and self.can_store:
-                        self._try_fixed_sequences()
+                    if turn == 0:
+                        if self.can_store:
+                            self._try_fixed_sequences()
+                        self._try_interventions()
                     seed = self._lab.seed + turn
                     steps: Steps = weakref.proxy(self)
                     run_sequences(machine(steps), seed=seed, sequences=budget.sequences, steps=budget.steps)
@@ -159,6 +252,8 @@ class Explorer:
             sequences=sequences,
             memories=tuple(self._memories),
             refused=self._refused,
+            events_observable=self._lab.observes_events,
+            series=self._series,
             live=tuple(self._live),
         )
 
@@ -167,16 +262,33 @@ class Explorer:
     def begin(self) -> None:
         """Count a sequence that is about to begin, and forget the previous one. Raises `OutOfBudget`."""
         self._search.begin()
+        self._forget()
+
+    def _forget(self) -> None:
         self._lab.forget_experiments()
-        self._sequence, self._steps, self._word = [], [], None
+        self._sequence, self._steps, self._word, self._before = [], [], None, []
+        self._stored_before = len(self._memories)
+        if self._is_stuck or (self._starts_afresh and self._is_touched):
+            for bench in self._offloading:
+                self._start_again(bench)
+            self._is_stuck = self._is_touched = False
 
     def step(self, name: str, *given: Any) -> None:
-        """Take the step *name*: ``store``, ``call`` or ``place``. Raises `Violation` for the target requirement."""
+        """Take a step by its name. Raises `Violation` if it violates the target requirement."""
         self._steps.append((name, given))
-        {"store": self.store, "call": self.call, "place": self.place}[name](*given)
+        {
+            "store": self.store,
+            "call": self.call,
+            "place": self.place,
+            "break": self.break_folder,
+            "mend": self.mend_folder,
+            "sweep": self.sweep,
+            "restart": self.restart,
+        }[name](*given)
 
     def end(self) -> None:
-        """Record the sequence as one without a violation, unless one has been found."""
+        """Record the sequence as one without a violation, unless one has been found; mend what is broken."""
+        self._mend()
         if not self._search.failing:
             self._search.clean_attempts.append(tuple(self._sequence))
 
@@ -196,6 +308,40 @@ class Explorer:
                 raise
             self.end()
 
+    def _try_interventions(self) -> None:
+        """Try the sequence that comes next in every run: folders that break and are mended, old files, a restart."""
+        name, details = next(iter(self.details.items()))
+        asked = {"name": name, "detail": [None, *details][-1], "limit": 3, "find": "all"}
+        ages = [self.ttl_s // 2, self.ttl_s - 60, self.ttl_s + 60, *(n * DAY for n in (2, 20, 70))]
+        first, second = ([("break", asked, kind), ("mend",)] if self._can_break else [] for kind in (REPLACED, REMOVED))
+        swept: list[Step] = [("sweep", asked, ages)] if self._can_sweep else []
+        again: list[Step] = [("restart", asked)] if self._can_restart else []
+        steps = [*first, *swept, *second, *again]
+        try:
+            self._take(steps)
+        except Violation:
+            self._reduce_to_part(steps[: len(self._steps)])
+            raise
+
+    def _take(self, steps: Sequence[Step]) -> None:
+        """Try a sequence of these steps."""
+        self.begin()
+        try:
+            for name, *given in steps:
+                self.step(name, *given)
+        finally:
+            self.end()
+
+    def _reduce_to_part(self, steps: Sequence[Step]) -> None:
+        """Look for the shortest part of a sequence that shows the violation, in fresh processes."""
+        parts = [steps[n : n + length] for length in range(1, len(steps)) for n in range(len(steps) - length + 1)]
+        for part in (p for p in parts if p[0][0] != "mend"):
+            try:
+                self._take(part)
+            except Violation:
+                return
+        self._steps = [(name, tuple(given)) for name, *given in steps]
+
     def _reduce(self, asked: Mapping[str, Any]) -> None:
         """Look for one memory of a sequence that shows the violation alone."""
         steps = self._steps
@@ -211,8 +357,7 @@ class Explorer:
     def _again(self) -> None:
         """Repeat the last sequence."""
         steps = list(self._steps)
-        self._lab.forget_experiments()
-        self._sequence, self._steps, self._word = [], [], None
+        self._forget()
         for name, given in steps:
             self.step(name, *given)
 
@@ -260,7 +405,12 @@ class Explorer:
         for number, calls in enumerate(zip(*seen, strict=True)):
             lowest, *between, inline = calls
             middle = next(iter(between), None)
-            made.append(Triple(lowest, inline, middle, len(asked) > 1, tuple(stray) if number == 0 else ()))
+            one = Triple(lowest, inline, middle, len(asked) > 1, tuple(stray) if number == 0 else ())
+            before = tuple(self._before) if number == 0 else ()
+            events = self._new_events() if self._broken and len(asked) == 1 else None
+            begins = not self._sequence and number == 0
+            made.append(replace(one, begins=begins, before=before, broken=self._kind, events=events))
+        self._before = []
         self._sequence += made
         self._judge(len(made))
 
@@ -280,6 +430,99 @@ class Explorer:
             if length > MAX_PLACED_CHARACTERS:
                 return
 
+    def break_folder(self, asked: Mapping[str, Any], kind: str) -> None:
+        """Make a call, break the output folders of the servers that offload, and make the call again."""
+        self.call([asked])
+        self._asked_before, self._kind = asked, kind
+        self._new_events()
+        self._broken = [BrokenFolder(b.output_dir, kind) for b in self._offloading if b.output_dir is not None]
+        self._intervene(Intervention(kind))
+        self.call([asked])
+
+    def mend_folder(self) -> None:
+        """Mend the folders, and make the call again that was made before they were broken."""
+        self._mend()
+        self.call([self._asked_before])
+
+    def _mend(self) -> None:
+        if not self._broken:
+            return
+        for folder in self._broken:
+            folder.mend()
+        self._broken, self._kind = [], ""
+        self._intervene(Intervention(MENDED))
+        self._is_stuck |= not all(b.server.alive for b in self._offloading)
+
+    def _intervene(self, intervention: Intervention) -> None:
+        self._before.append(intervention)
+        self._is_touched = True
+
+    def _new_events(self) -> tuple[str, ...]:
+        """OffloadWriteFailed events of the first server since they were last looked for."""
+        known = self._known_events
+        self._known_events = Counter(self._benches[0].events("OffloadWriteFailed", known.total()))
+        return tuple((self._known_events - known).elements())
+
+    def sweep(self, asked: Mapping[str, Any], ages: Sequence[int]) -> None:
+        """Make a call, and clean up beside copies of its file of these ages."""
+        self.call([asked])
+        triple, first = self._sequence[-1], self._benches[0]
+        template = template_in(triple.lowest, self._edition.name)
+        if template is None:
+            return
+        self._is_touched = True
+        seen = sweep_beside(first, triple.lowest, template, ages)
+        own = {c.path for t in self._sequence for c in (t.lowest,) if not t.broken and c.file is not None}
+        gone = tuple(sorted(os.path.basename(path) for path in own if not os.path.lexists(path)))
+        self._sequence[-1] = replace(triple, sweep=replace(seen, own_gone=gone))
+        self._judge(1)
+
+    def restart(self, asked: Mapping[str, Any]) -> None:
+        """Make a call, restart the server with the lowest threshold, and make the call again."""
+        self.call([asked])
+        self._start_again(self._benches[0])
+        self._intervene(Intervention(RESTARTED))
+        self.call([asked])
+
+    def _start_again(self, bench: Bench) -> None:
+        """Restart a server, and store again the memories that it has lost."""
+        bench.restart()
+        if bench is self._benches[0]:
+            self._known_events.clear()
+        if not self._memories or self._holds(bench, self._memories[-1]):
+            return
+        for memory in self._memories[: self._stored_before]:
+            bench.stored(memory)
+        bench.forget_experiment()
+        for memory in self._memories[self._stored_before :]:
+            bench.stored(memory)
+
+    def _holds(self, bench: Bench, memory: Record) -> bool:
+        """Return whether a server finds a memory, whatever id it has given it."""
+        title = str(memory["title"])
+        calls = (bench.call(name, query=title.partition(" ")[0], limit=5) for name in self.details)
+        return any(r.get("title") == title for call in calls for r in call.filed or call.records or [])
+
+    def _make_series(self) -> None:
+        """Make several hundred calls for the smallest result, as long as they are quick, of the first server."""
+        first = self._benches[0]
+        name = next(iter(self.details))
+        asked = {"name": name, **first.accepted.smallest_offloading_call(name, 1)}
+        until = time.monotonic() + SERIES_S
+        calls = 0
+        paths: list[str] = []
+        last: Call | None = None
+        while calls < SERIES and time.monotonic() < until and (last is None or last.outcome == "offloaded"):
+            for call in first.calls([asked] * SERIES_AT_ONCE):
+                last, calls = call, calls + 1
+                if call.outcome != "offloaded":
+                    break
+                paths.append(call.path)
+        if last is not None:
+            named = Counter(map(os.path.basename, paths))
+            gone = tuple(os.path.basename(path) for path in paths if not os.path.lexists(path))
+            self._series = Series(last, calls, tuple(n for n, times in named.items() if times > 1), gone)
+
     def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of a bench's call."""
         wanted = dict(asked)
@@ -293,26 +536,36 @@ class Explorer:
     # the model
 
     def _judge(self, count: int) -> None:
-        """Judge the exchanges of the last *count* triples; end the sequence if one violates the target requirement.
+        """Judge the last *count* triples of the sequence; end it if one of them violates the target requirement.
 
         Without a target, the first requirement that is violated becomes it.
         """
-        made = exchanges_of(self._sequence, self._memories)
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
-        apart = varying(e for e in made if id(e.call) in last)
-        self._context = replace(self._context, varying=max(self._context.varying, apart))
-        for exchange in made:
-            if id(exchange.call) not in last:
+        made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
+        self._context = replace(self._context, varying=max(self._context.varying, varying(made)))
+        violated = (requirement for exchange in made for requirement in self._violated(exchange))
+        for requirement in (*self._violated_after_interventions(count), *violated):
+            if requirement not in self._judged or requirement in self._known_violations:
                 continue
-            for requirement in self._violated(exchange):
-                if requirement not in self._judged or requirement in self._known_violations:
-                    continue
-                if self._target_requirement is None and requirement in self._violated_anyway:
-                    continue
-                if self._target_requirement is None:
-                    self._target_requirement = requirement
-                if requirement == self._target_requirement:
-                    self._search.found(tuple(self._sequence))
+            if self._target_requirement is None and requirement in self._violated_anyway:
+                continue
+            if self._target_requirement is None:
+                self._target_requirement = requirement
+            if requirement == self._target_requirement:
+                self._starts_afresh |= any(t.before or t.sweep is not None for t in self._sequence)
+                self._search.found(tuple(self._sequence))
+
+    def _violated_after_interventions(self, count: int) -> Iterator[str]:
+        """Requirements on failed writes and on cleanup that the last *count* triples of the sequence violate."""
+        for one in list(placed(self._sequence))[-count:]:
+            self._is_stuck |= one.is_stuck
+            for failing in failing_of(one, observable=self._lab.observes_events):
+                yield from violated_by(failing, self._context, self._inline, self._estimates)
+            for recovered in recovered_of(one):
+                if not all(f.holds for f in offloads_again(recovered.call, self._survey)):
+                    yield "LRO-ERR-06"
+            if one.triple.sweep is not None:
+                yield from violated_by_sweep(one.triple.sweep, self.ttl_s)
 
     def _violated(self, exchange: Exchange) -> Iterator[str]:
         """Requirements that an exchange violates.

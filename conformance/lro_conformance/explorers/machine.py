@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from lro_conformance.capture.records import Record
-from lro_conformance.explorers.strategies import MEMORIES, NEAR, calls
+from lro_conformance.explorers.strategies import MEMORIES, NEAR, calls, interventions
 
 
 class Steps(Protocol):
@@ -24,6 +24,11 @@ class Steps(Protocol):
         ...
 
     @property
+    def ttl_s(self) -> int:
+        """The TTL of the servers, in seconds."""
+        ...
+
+    @property
     def can_store(self) -> bool:
         """True if memories can be stored."""
         ...
@@ -31,6 +36,16 @@ class Steps(Protocol):
     @property
     def can_place(self) -> bool:
         """True if a result can be placed at a threshold."""
+        ...
+
+    @property
+    def interventions(self) -> Sequence[str]:
+        """The steps other than calls that are possible: ``break``, ``sweep``, ``restart``."""
+        ...
+
+    @property
+    def is_broken(self) -> bool:
+        """True if the output folders are broken."""
         ...
 
     def begin(self) -> None:
@@ -72,10 +87,15 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
         def call_at_once(self, asked: list[Mapping[str, Any]]) -> None:
             explorer.step("call", asked)
 
-        @precondition(lambda self: explorer.can_place)
+        @precondition(lambda self: explorer.can_place and not explorer.is_broken)
         @rule(asked=arguments, distance=st.sampled_from(NEAR))
         def place_at_threshold(self, asked: Mapping[str, Any], distance: int) -> None:
             explorer.step("place", asked, distance)
+
+        @precondition(lambda self: bool(explorer.interventions))
+        @rule(step=interventions(explorer.interventions, explorer.details, explorer.ttl_s))
+        def intervene(self, step: Sequence[Any]) -> None:
+            explorer.step(*(["mend"] if explorer.is_broken else step))
 
         def teardown(self) -> None:
             explorer.end()

@@ -8,7 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lro_conformance.capture.intervention import REMOVED, REPLACED
 from lro_conformance.capture.records import Record
+from lro_conformance.trials.decoys import DAY
 
 _ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u0130\U0001f9e0\U0010ffff"
 
@@ -122,6 +124,14 @@ def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, A
         )
 
     return st.sampled_from(list(details)).flatmap(of)
+
+
+def interventions(names: Sequence[str], details: Mapping[str, Sequence[str]], ttl_s: int) -> st.SearchStrategy[Any]:
+    """Steps of these *names*, with a call that is made before and after."""
+    asked = calls(details)
+    kinds, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
+    given = {"break": (asked, kinds), "sweep": (asked, ages), "restart": (asked,)}
+    return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *given[name]))
 
 
 _LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")

@@ -107,30 +107,43 @@ class _Sweeper:
         return self._sweep(call, folder, template, ages, ())
 
     def _sweep(self, call: Call, folder: Path, template: FileSeen, ages: Sequence[int], named: Sequence[Path]) -> Sweep:
-        edition = self._lab.editions.own.name
-        aged = [(age, plant(folder, template, age, self._name, edition)) for age in ages]
-        control = plant(folder, template, OLD_S, self._name, edition)
-        clean_up(self._bench, [control, *(path for age, path in aged if age > self._ttl_s)])
-        seen = Sweep(
-            call,
-            self._bench.cleanup_request,
-            tuple((age, not path.exists()) for age, path in aged),
-            tuple((path.name, not path.exists()) for path in named),
-            not control.exists(),
-        )
-        for path in (control, *named, *(path for _, path in aged)):
+        seen = sweep_beside(self._bench, call, template, ages, named, self._ttl_s)
+        for path in named:
             path.unlink(missing_ok=True)
         return seen
 
     def _folder(self) -> tuple[Call, Path, FileSeen]:
         """A call, the output folder, and one of the server's own files as a template for planted ones."""
         call = self._bench.offloading_call(self._name, 3)
-        file = call.file
-        edition = self._lab.editions.own.name
-        if (
-            file is None
-            or file.problem is not None
-            or not parse_file_name(os.path.basename(file.path), edition=edition)
-        ):
+        file = template_in(call, self._lab.editions.own.name)
+        if file is None:
             raise NotObserved("none of the server's own files could be read as a template")
         return call, Path(os.path.dirname(file.path)), file
+
+
+def template_in(call: Call, edition: str) -> FileSeen | None:
+    """The file of a call, if it can be a template for planted ones."""
+    file = call.file
+    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=edition):
+        return None
+    return file
+
+
+def sweep_beside(
+    bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
+) -> Sweep:
+    """A cleanup beside copies of a file of these ages, and files with other names. The copies are gone afterwards."""
+    edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
+    aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
+    control = plant(folder, template, OLD_S, call.operation, edition)
+    clean_up(bench, [control, *(path for age, path in aged if age > ttl_s)])
+    seen = Sweep(
+        call,
+        bench.cleanup_request,
+        tuple((age, not path.exists()) for age, path in aged),
+        tuple((path.name, not path.exists()) for path in named),
+        not control.exists(),
+    )
+    for path in (control, *(path for _, path in aged)):
+        path.unlink(missing_ok=True)
+    return seen

@@ -117,6 +117,8 @@ class ExploredCalls:
     offloaded: int = 0
     failed: int = 0
     """Calls that were answered by an error, or not at all."""
+    unwritten: int = 0
+    """Calls of servers whose output folder was broken, whatever came of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,14 @@ class Coverage:
     """Threshold of the server between the lowest and the highest; 0 if there was none."""
     in_flight: int
     """Number of calls that were made while others were under way."""
+    broken: int = 0
+    """Number of times that the output folders were broken, and mended."""
+    sweeps: int = 0
+    """Number of cleanups beside files of various ages."""
+    restarts: int = 0
+    """Number of restarts of a server."""
+    series: int = 0
+    """Number of equal calls that one process answered."""
     calls: tuple[ExploredCalls, ...] = ()
 
 

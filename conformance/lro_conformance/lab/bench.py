@@ -200,10 +200,11 @@ class Bench:
             self.ledger.note_timeout(tool)
         return reply
 
-    def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call]:
-        """Call an operation as a task of MCP 2025-11-25; the reply that made the task, and the call with its result.
+    def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call, str | None]:
+        """Call an operation as a task of MCP 2025-11-25; the reply that made the task, the call with its result, and
+        its last status.
 
-        If the server answers at once, both are of that answer.
+        If the server answers at once, both are of that answer, and there is no status.
         """
         with self.lock:
             sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
@@ -216,7 +217,9 @@ class Bench:
                     self.server.drain(_POLL_S)
                     task = as_record(self.server.request("tasks/get", asked).result)
                 final = self.server.request("tasks/result", asked)
-            return made, self._capture(final, sent.started, sent.asked, sent.arguments)
+            status: object = task.get("status")
+            seen = self._capture(final, sent.started, sent.asked, sent.arguments)
+            return made, seen, status if isinstance(status, str) else None
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         operation = self.operations[name]

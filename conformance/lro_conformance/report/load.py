@@ -166,8 +166,10 @@ def _acceptance(value: Mapping[str, Any]) -> Acceptance:
 
 
 def _coverage(value: Mapping[str, Any]) -> Coverage:
-    calls = tuple(ExploredCalls(**{f.name: c[f.name] for f in fields(ExploredCalls)}) for c in value["calls"])
-    counts = {name: value[name] for name in ("sequences", "memories", "threshold", "in_flight")}
+    calls = tuple(
+        ExploredCalls(**{f.name: c[f.name] for f in fields(ExploredCalls) if f.name in c}) for c in value["calls"]
+    )
+    counts = {f.name: value[f.name] for f in fields(Coverage) if f.name != "calls" and f.name in value}
     return Coverage(**counts, calls=calls)
 
 

@@ -5,10 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.intervention import CLEANED_UP, Intervention
 from lro_conformance.capture.records import Record, show
-from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning
+from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning, of_series, of_steps
 from lro_conformance.judging.subjects import evidence_of, hindrance_of, reproducer_of
 from lro_spec.findings import Finding, Kind
+
+
+@dataclass(frozen=True)
+class Sweep(OfACall):
+    """One cleanup of files that the suite planted in an output folder."""
+
+    call: Call
+    """A call that wrote a file of the server's own, from which the planted files were copied."""
+    trigger: int | None
+    """The id of the request that triggered cleanup; None if none did."""
+    aged: tuple[tuple[int, bool], ...] = ()
+    """Files that look offloaded: their ages in seconds, and True for those that are gone."""
+    named: tuple[tuple[str, bool], ...] = ()
+    """Old files with names that are not those of offloaded files, and True for those that are gone."""
+    worked: bool = False
+    """True if a control file, older than every TTL, is gone: cleanup has run."""
+    own_gone: tuple[str, ...] = ()
+    """Files that the server wrote less than a minute before, and that are gone."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +44,16 @@ class Triple:
     """True if other calls of each server were under way."""
     stray: tuple[str, ...] = ()
     """Offloaded files that appeared in the output folders during the call and that no descriptor names."""
+    begins: bool = True
+    """True for the first call of a sequence. In evidence of 0.1.0 sequences are not told apart."""
+    before: tuple[Intervention, ...] = ()
+    """Interventions since the call before it."""
+    broken: str = ""
+    """Kind of failure of the output folders of the servers that offload; empty if they could be written."""
+    events: tuple[str, ...] | None = None
+    """OffloadWriteFailed events of the server with the lowest threshold; None if they were not looked for."""
+    sweep: Sweep | None = None
+    """A cleanup of the folder of the lowest threshold, right after the call."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -60,6 +89,52 @@ class LiveFinding:
 
 
 @dataclass(frozen=True)
+class AfterSteps(OfACall):
+    """A cleanup in a sequence of the explorer."""
+
+    call: Call
+    """The call beside whose file the others were planted."""
+    sweep: Sweep
+    steps: tuple[Call | Intervention, ...]
+    """Calls and interventions before the call."""
+
+
+@evidence_of.register
+def _(after: AfterSteps) -> str:
+    return f"{evidence_of(after.sweep)}\n{evidence_of(after.call)}"
+
+
+@reproducer_of.register
+def _(after: AfterSteps) -> str:
+    sweep = after.sweep
+    done = Intervention(CLEANED_UP, tuple(age for age, _ in sweep.aged), after.call.operation, sweep.trigger)
+    return of_steps(after.call, after.steps, done)
+
+
+@dataclass(frozen=True)
+class Series(OfACall):
+    """Many equal calls of one server process."""
+
+    call: Call
+    """The last of them, or the first that was not offloaded."""
+    calls: int
+    repeated: tuple[str, ...] = ()
+    """Names that several of their files have."""
+    gone: tuple[str, ...] = ()
+    """Names of their files that were not there after the last call."""
+
+
+@evidence_of.register
+def _(series: Series) -> str:
+    return f"call {series.calls} of as many equal ones\n{evidence_of(series.call)}"
+
+
+@reproducer_of.register
+def _(series: Series) -> str:
+    return of_series(series.call, series.calls)
+
+
+@dataclass(frozen=True)
 class Explored:
     """All calls of one exploration."""
 
@@ -77,6 +152,10 @@ class Explored:
     """The memories that the servers accepted."""
     refused: int = 0
     """Number of memories that a server did not accept."""
+    events_observable: bool = False
+    """True when the profile says where events are seen."""
+    series: Series | None = None
+    """Several hundred calls of one process; None if they were not made."""
     live: tuple[LiveFinding, ...] = ()
     """Findings about recipes by the machine's jq."""
 
@@ -88,6 +167,8 @@ class AfterStoring(OfACall):
     call: Call
     memories: tuple[Record, ...]
     in_flight: bool = False
+    steps: tuple[Call | Intervention, ...] = ()
+    """Calls and interventions before the call; empty if there were no interventions."""
 
 
 @hindrance_of.register
@@ -103,23 +184,9 @@ def _(after: AfterStoring) -> str:
 
 @reproducer_of.register
 def _(after: AfterStoring) -> str:
+    if after.steps:
+        return of_steps(after.call, after.steps)
     return of_call_in_context(after.call) if after.in_flight else of_call(after.call)
-
-
-@dataclass(frozen=True)
-class Sweep(OfACall):
-    """One cleanup of files that the suite planted in an output folder."""
-
-    call: Call
-    """A call that wrote a file of the server's own, from which the planted files were copied."""
-    trigger: int | None
-    """The id of the request that triggered cleanup; None if none did."""
-    aged: tuple[tuple[int, bool], ...] = ()
-    """Files that look offloaded: their ages in seconds, and True for those that are gone."""
-    named: tuple[tuple[str, bool], ...] = ()
-    """Old files with names that are not those of offloaded files, and True for those that are gone."""
-    worked: bool = False
-    """True if a control file, older than every TTL, is gone: cleanup has run."""
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
+from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, REMOVED, REPLACED, Intervention
 from lro_conformance.capture.records import Record, by_id, size
-from lro_conformance.capture.reproduce import of_call, patience, word
+from lro_conformance.capture.reproduce import of_call, of_steps, patience, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_conformance.lab.broken_folder import clear, put_a_file
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
-from lro_conformance.wire.watchdog import remove_tree
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -31,9 +32,9 @@ FROM_START, SIZE_LIMIT = "a file from the start", "file-size limit"
 
 KINDS: Mapping[str, str] = {
     FROM_START: "output_dir is a regular file when the server starts",
-    "replaced by a file": "output_dir is replaced by a regular file while the server runs",
-    "removed": "output_dir is removed while the server runs",
-    "parent replaced": "the folder that output_dir is in is replaced by a regular file while the server runs",
+    REPLACED: "output_dir is replaced by a regular file while the server runs",
+    REMOVED: "output_dir is removed while the server runs",
+    PARENT_REPLACED: "the folder that output_dir is in is replaced by a regular file while the server runs",
     "read-only": "output_dir is made read-only while the server runs",
     SIZE_LIMIT: "the operating system refuses files of this size, as on a full disk",
 }
@@ -81,6 +82,12 @@ class Failing(OfACall):
     """The largest file that the operating system allowed, in bytes; None if it set no limit."""
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
+    steps: tuple[Call | Intervention, ...] = ()
+    """Calls and interventions before the call, in a sequence of the explorer."""
+    task_status: str | None = None
+    """The last status of the task that the call was made as; None if it was none."""
+    events_known: bool = True
+    """False if events of other calls could not be told from those of this one."""
 
     @property
     def recreated(self) -> bool:
@@ -120,24 +127,22 @@ class Failing(OfACall):
 def _(failing: Failing) -> str:
     call = failing.call
     folder = word(call.start, str(call.output_dir))
-    in_the_way = f"printf 'in the way\\n' > {folder}"
+    if failing.steps:
+        return of_steps(call, failing.steps)
     parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
     if failing.kind == FROM_START:
-        return of_call(call, setup=f"mkdir -p {parent}; {in_the_way}")
+        return of_call(call, setup=f"mkdir -p {parent}; printf 'in the way\\n' > {folder}")
     if failing.limit is not None:
         blocks = max(1, failing.limit // 1024)
         return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
-    done = {
-        "replaced by a file": f"rm -rf {folder}; {in_the_way}",
-        "removed": f"rm -rf {folder}",
-        "parent replaced": f"rm -rf {parent}; printf 'in the way\\n' > {parent}",
-    }
-    return of_call(call, also=[f"sleep {patience(call)}; {done.get(failing.kind, f'chmod 500 {folder}')}"])
+    broken = BREAKING.get(failing.kind, "chmod 500 {folder}").format(folder=folder, parent=parent)
+    return of_call(call, also=[f"sleep {patience(call)}; {broken}"])
 
 
 @evidence_of.register
 def _(failing: Failing) -> str:
-    return f"{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
+    task = "" if failing.task_status is None else f"called as a task, whose status is {failing.task_status}\n"
+    return f"{task}{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,13 @@ class Recovered(OfACall):
     """A call that can be written again, made by a server of which a write was made to fail before."""
 
     call: Call
+    steps: tuple[Call | Intervention, ...] = ()
+    """Calls and interventions before the call, in a sequence of the explorer."""
+
+
+@reproducer_of.register
+def _(recovered: Recovered) -> str:
+    return of_steps(recovered.call, recovered.steps)
 
 
 @dataclass(frozen=True)
@@ -206,7 +218,7 @@ class _Scene:
                 with self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders) as bench:
                     self._while_running(bench)
         except OSError as problem:
-            self.skipped["replaced by a file"] = f"the server's folder could not be replaced: {problem}"
+            self.skipped[REPLACED] = f"the server's folder could not be replaced: {problem}"
         self.failing = [f for f in self.failing if f.call.operation in self.plans]
         if self.plans and SIZE_LIMIT not in self.skipped and all(f.kind != SIZE_LIMIT for f in self.failing):
             try:
@@ -231,13 +243,13 @@ class _Scene:
         """
         try:
             with self.lab.bench(
-                self._settings(), folder=FOLDER, prepare=_put_a_file, file_size_limit=UNLIMITED
+                self._settings(), folder=FOLDER, prepare=put_a_file, file_size_limit=UNLIMITED
             ) as bench:
                 self.record_failures(bench, FROM_START)
                 folder = bench.output_dir
                 if folder is None or not bench.server.alive:
                     return False
-                _clear(folder)
+                clear(folder)
                 folder.mkdir()
                 if not all(_is_written(self._call(bench, name)) for name in self.plans):
                     return False
@@ -265,16 +277,16 @@ class _Scene:
     def _fail_while_running(self, bench: Bench, folder: Path) -> None:
         """Break the folder of a server that has just written to it, in every way, and mend it in the end."""
         self.has_failed = False
-        _clear(folder)
-        _put_a_file(folder)
-        self.record_failures(bench, "replaced by a file")
-        self.record_failures(bench, "replaced by a file", richest=True)
-        _clear(folder)
-        self.record_failures(bench, "removed")
-        _clear(folder.parent)
-        _put_a_file(folder.parent)
-        self.record_failures(bench, "parent replaced")
-        _clear(folder.parent)
+        clear(folder)
+        put_a_file(folder)
+        self.record_failures(bench, REPLACED)
+        self.record_failures(bench, REPLACED, richest=True)
+        clear(folder)
+        self.record_failures(bench, REMOVED)
+        clear(folder.parent)
+        put_a_file(folder.parent)
+        self.record_failures(bench, PARENT_REPLACED)
+        clear(folder.parent)
         folder.mkdir(parents=True)
         self._read_only(bench, folder)
         if bench.server.alive:
@@ -383,12 +395,12 @@ class _Scene:
         }
         written = {name: bench.call(name, **arguments) for name, arguments in asked.items()}
         self.has_failed = False
-        _clear(folder)
-        _put_a_file(folder)
+        clear(folder)
+        put_a_file(folder)
         for name, original in written.items():
             if original.outcome == "offloaded" and original.filed and bench.server.alive:
                 self._record(bench, "replaced by a file", original, by_id(original.filed), asked[name])
-        _clear(folder)
+        clear(folder)
         folder.mkdir()
         self._measure_returned(bench)
 
@@ -425,21 +437,8 @@ def _is_written(call: Call) -> bool:
     return call.outcome == "offloaded" and file is not None and file.problem is None and _within(call) is not False
 
 
-def _clear(path: Path) -> None:
-    """Remove the entry at a path: a folder, a link or a file, or nothing."""
-    if path.is_symlink() or path.is_file():
-        path.unlink(missing_ok=True)
-    else:
-        remove_tree(str(path))
-
-
 def _make_folders(path: Path) -> None:
     path.mkdir(parents=True)
-
-
-def _put_a_file(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"in the way\n")
 
 
 def _named(call: Call) -> set[str]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import as_record
+from lro_conformance.capture.intervention import REPLACED
+from lro_conformance.capture.records import as_record, by_id
 from lro_conformance.judging.subjects import evidence_of, location_of
+from lro_conformance.lab.broken_folder import BrokenFolder
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
+from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey
 from lro_conformance.wire.reply import Reply
 
 if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
 
@@ -27,6 +32,8 @@ class Tasked:
     """The reply that made the task; that of `call` if the server answered at once."""
     call: Call
     """The call with the task's result."""
+    status: str | None = None
+    """The last status of the task; None if there was no task."""
 
 
 @evidence_of.register
@@ -44,6 +51,8 @@ class Tasks:
     """Calls of all operations whose tools may be called as tasks."""
 
     calls: tuple[Tasked, ...]
+    failing: Failing | None = None
+    """A task whose result cannot be written; None if no folder could be broken."""
 
 
 def tasked_tools(survey: Survey) -> Iterator[str]:
@@ -72,4 +81,32 @@ def tasks(lab: Lab, survey: Survey) -> Tasks:
         for name in (n for n in tasked_tools(survey) if n in bench.operations):
             direct = bench.call(name, limit=EDGE_LIMIT)
             calls.append(Tasked(direct, *bench.call_as_task(name, limit=direct.limit)))
-        return Tasks(tuple(calls))
+        written = [c for c in calls if c.direct.outcome == c.call.outcome == "offloaded"]
+        return Tasks(tuple(calls), _fail(bench, written[0].direct) if written else None)
+
+
+def _fail(bench: Bench, direct: Call) -> Failing | None:
+    """Make a call as a task while its result cannot be written; *direct* is the same call when it could."""
+    if bench.output_dir is None:
+        return None
+    threshold = bench.settings.get("threshold_tokens")
+    earlier = Counter(bench.events("OffloadWriteFailed"))
+    folder = BrokenFolder(bench.output_dir, REPLACED)
+    try:
+        _, call, status = bench.call_as_task(direct.operation, limit=direct.limit)
+    finally:
+        folder.mend()
+    return Failing(
+        kind=REPLACED,
+        call=call,
+        threshold=threshold if isinstance(threshold, int) else 1,
+        server=bench.server.pid,
+        original=direct,
+        known=by_id(direct.filed),
+        alive=bench.server.alive,
+        events=tuple((Counter(bench.events("OffloadWriteFailed", earlier.total())) - earlier).elements()),
+        first=True,
+        events_observable=bench.profile.events.observable,
+        new_entries=(),
+        task_status=status,
+    )

@@ -343,7 +343,8 @@ class ServerProcess:
 
     def notifications(self, method: str | None = None) -> list[dict[str, Any]]:
         """The notifications that are kept, or those of one method."""
-        read = [jsonrpc.parse(e.line) for e in self.transcript if e.direction == "in" and not e.cut]
+        lines = [e.line for e in self.transcript if e.direction == "in" and not e.cut]
+        read = [jsonrpc.parse(line) for line in lines if b"method" in line or b"\\u00" in line]  # or spelt by escapes
         found = [m.fields for m in read if m.kind == "notification"]
         return [n for n in found if method is None or n["method"] == method]
 

@@ -12,10 +12,10 @@ from typing import Any, cast
 import pytest
 
 from lro_conformance.analysis.exchanges import Context, Exchange, Judged, findings
+from lro_conformance.analysis.failed_writes import not_truncated
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.warnings import FAILED, SHORT
-from lro_conformance.checks.test_fallback import not_truncated
 from lro_conformance.trials.exploration import Sweep
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.vectors.answers import lines_of, stream

@@ -5,6 +5,9 @@ The memories that a server holds, and the calls that every run makes, are right 
 
 from __future__ import annotations
 
+import os
+
+from tests.servers.fastjson import loads
 from tests.servers.faults.catalogue import fault
 from tests.servers.plain import RECIPES, Call, Server
 
@@ -60,6 +63,130 @@ class writes_carriage_returns_as_they_are(Server):
 
     def record_line(self, record: Record) -> str:
         return super().record_line(record).replace("\\r", "\r")
+
+
+# Interventions
+
+
+@fault("LRO-ERR-01", says="succeeds although", proves=2, explored=True)
+class fallback_without_a_memory_is_an_error(Server):
+    """If not even one memory fits when a file cannot be written, the call fails."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return super().truncated(call, warning) if call.records else self.error(warning)
+
+
+@fault("LRO-ERR-06", says="again", proves=2, explored=True)
+class gives_up_on_small_results_after_a_failure(Server):
+    """Once a write has failed, results of fewer than five memories are never written again."""
+
+    failed = False
+
+    def offload(self, call: Call) -> str:
+        if self.failed and len(call.records) < 5:
+            raise OSError(5, "Input/output error")
+        return super().offload(call)
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        self.failed = True
+        return super().on_write_failure(call, problem)
+
+
+@fault("LRO-CLN-03", says="stays", proves=1, explored=True)
+class cleans_up_everything_after_a_failure(Server):
+    """The first cleanup after a failed write takes every file for a remnant of it."""
+
+    failed = False
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        self.failed = True
+        return super().on_write_failure(call, problem)
+
+    def cleanup(self, now: float) -> list[str]:
+        deleted = super().cleanup(now)
+        self.failed = False
+        return deleted
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return self.failed or super().is_expired(path, now)
+
+
+@fault("LRO-CLN-02", says="with the default TTL", proves=1, explored=True)
+class keeps_files_for_a_day_after_a_failure(Server):
+    """Once a write has failed, files are kept for a day, for somebody to look at."""
+
+    failed = False
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        self.failed = True
+        return super().on_write_failure(call, problem)
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return super().is_expired(path, now - 86400 if self.failed else now)
+
+
+@fault("LRO-NAME-04", says="the file of another call", proves=0, also=("LRO-FILE-07", "LRO-NAME-03"), explored=True)
+class hands_out_files_of_an_earlier_process(Server):
+    """Which call left which file is kept on disk; a process that finds it there names these files again."""
+
+    def register(self) -> str:
+        return os.path.join(os.environ.get("TMPDIR") or "/tmp", "plain-memory-calls.json")
+
+    def started(self) -> None:
+        self.known: dict[str, str] = {}
+        self.earlier: dict[str, str] = {}
+        if os.path.exists(self.register()):
+            with open(self.register(), encoding="utf-8") as file:
+                self.earlier = loads(file.read())
+
+    def offload(self, call: Call) -> str:
+        key = self.dumps([call.operation, call.arguments, len(call.lines)])
+        if os.path.exists(self.earlier.get(key, "")):
+            return self.earlier[key]
+        self.known[key] = super().offload(call)
+        with open(self.register(), "w", encoding="utf-8") as file:
+            file.write(self.dumps(self.known))
+        return self.known[key]
+
+
+@fault("LRO-CLN-03", says="of one process", proves=1, explored=True)
+class keeps_its_last_200_files(Server):
+    """When a process has written more than 200 files, the oldest of them goes."""
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.files = [*getattr(self, "files", []), path]
+        if len(self.files) > 200 and os.path.exists(oldest := self.files.pop(0)):
+            os.unlink(oldest)
+        return path
+
+
+@fault("LRO-NAME-04", says="several of them", proves=0, also=("LRO-FILE-07", "LRO-NAME-03"), explored=True)
+class uses_names_again_in_a_long_session(Server):
+    """Every hundredth result of a process gets the name of the one before."""
+
+    written = 0
+    last = ""
+
+    def file_name(self, call: Call) -> str:
+        self.written += 1
+        if self.written % 100 or self.last.split("-")[1:2] != [call.operation]:
+            self.last = super().file_name(call)
+        return self.last
+
+
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-08", "LRO-THR-09"), explored=True)
+class offloads_three_hundred_results(Server):
+    """A process offloads three hundred results, and returns all others inline."""
+
+    written = 0
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return super().exceeds(tokens, threshold) and self.written < 300
+
+    def offload(self, call: Call) -> str:
+        self.written += 1
+        return super().offload(call)
 
 
 # Cleanup

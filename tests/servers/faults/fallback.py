@@ -6,6 +6,7 @@ import os
 
 from tests.servers.faults.catalogue import fault
 from tests.servers.plain import Call, Server
+from tests.servers.tasks import Tasking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -434,3 +435,12 @@ class fallback_of_inject_only_lists_memories(Server):
         if call.operation == "inject":
             return self.text(self.inject_text(call, self.settings.threshold))
         return super().truncated(call, warning)
+
+
+@fault("LRO-ERR-01", says="a task that failed", proves=2, everywhere=True)
+class write_failure_fails_the_task(Tasking):
+    """The result of a task that could not be written is whole and warns, but the task counts as failed."""
+
+    def state(self, id: str) -> Record:
+        state = super().state(id)
+        return {**state, "status": "failed"} if not os.path.isdir(self.output_dir()) else state

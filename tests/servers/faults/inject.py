@@ -179,3 +179,29 @@ class inject_keeps_the_text_in_the_descriptor(Server):
     def descriptor(self, call: Call, path: str) -> Record:
         value = super().descriptor(call, path)
         return {**value, "context": self.inject_text(call, BUDGET)} if call.operation == "inject" else value
+
+
+class Listing(Server):
+    """Returns the memories found as records, as many as its budget allows."""
+
+    def inline(self, call: Call) -> Record:
+        if call.operation != "inject":
+            return super().inline(call)
+        kept = len(call.lines)
+        while kept and self.estimate(call.lines[:kept]) > 20_000:
+            kept -= 1
+        return self.text(self.dumps({"memories": call.records[:kept]}))
+
+
+@fault("LRO-FILE-09", says="others", proves=0, explored=True)
+class inject_files_a_neighbour_too(Listing):
+    """Below the threshold inject returns what was found, as a list; the file has one memory more."""
+
+    def file_lines(self, call: Call) -> list[str]:
+        if call.operation != "inject" or not 0 < len(call.records) < 4:
+            return super().file_lines(call)
+        known = [memory["id"] for memory in call.found]
+        other = next(memory for memory in self.memories if memory["id"] not in known)
+        call.records.append(self.at_detail(other, call.detail))
+        call.lines.append(self.record_line(call.records[-1]))
+        return super().file_lines(call)

@@ -330,3 +330,10 @@ class cleans_up_once_in_a_while(Server):
             return []
         self.last = now
         return super().cleanup(now)
+
+
+@sound("it waits for several hundred answers of a server that takes its time")
+class answers_slowly(Server):
+    def offload(self, call: Call) -> str:
+        time.sleep(0.02)
+        return super().offload(call)

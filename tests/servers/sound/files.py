@@ -6,11 +6,14 @@ import os
 import time
 from contextlib import suppress
 
+from tests.servers.fastjson import loads
 from tests.servers.plain import CROCKFORD, Call, Server
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tests.servers.plain import Record
 
 
@@ -156,3 +159,48 @@ class keeps_a_register_beside_the_files(Server):
         register = os.path.join(self.output_dir(), ".lro-index.json")
         super().write(register, self.dumps({"files": self.made}).encode())
         return path
+
+
+@sound("it breaks the folder and expects an inline result, where the server has made the folder again")
+class remembers_that_its_folder_is_there(Server):
+    made = False
+
+    def offload(self, call: Call) -> str:
+        if not self.made:
+            os.makedirs(self.output_dir(), exist_ok=True)
+            self.made = True
+        try:
+            return super().offload(call)
+        except OSError:
+            self.made = False  # and the next call looks again
+            raise
+
+
+@sound("it takes names that a process counts up from a random number for names that come back with the next process")
+class counts_in_its_names(Server):
+    count = 0
+
+    def ulid(self) -> str:
+        if not self.count:
+            self.count = int.from_bytes(os.urandom(9), "big")
+        self.count += int.from_bytes(os.urandom(6), "big")
+        value = int(time.time() * 1000) << 80 | self.count
+        return "".join(CROCKFORD[value >> 5 * place & 31] for place in range(25, -1, -1))
+
+
+@sound("it stores its memories again in a process that has kept them")
+class keeps_memories_for_the_next_process(Server):
+    def kept(self) -> str:
+        return os.path.join(os.environ.get("TMPDIR") or "/tmp", "plain-memory.jsonl")
+
+    def corpus(self) -> list[Record]:
+        if not os.path.exists(self.kept()):
+            return super().corpus()
+        with open(self.kept(), encoding="utf-8") as file:
+            return [*super().corpus(), *map(loads, file)]
+
+    def store(self, memory: Record) -> Any:
+        id = super().store(memory)
+        with open(self.kept(), "a", encoding="utf-8") as file:
+            file.write(self.dumps(self.memories[-1]) + "\n")
+        return id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_conformance.checks import test_fallback
+from lro_conformance.analysis import failed_writes
 from tests.support.private import inner
 
 USUAL = '{"count": 40, "error": null, "truncated": false, "results": []}\nOnly active ones. Shown: 40 of 40.'
@@ -25,4 +25,4 @@ USUAL = '{"count": 40, "error": null, "truncated": false, "results": []}\nOnly a
     ],
 )
 def test_what_is_said_anyway_is_no_warning(text: str, unusual: str) -> None:
-    assert inner(test_fallback, "_unusual")(text, [USUAL]) == unusual
+    assert inner(failed_writes, "_unusual")(text, [USUAL]) == unusual

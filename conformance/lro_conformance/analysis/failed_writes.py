@@ -1,0 +1,387 @@
+"""Rules of failed writes: the demands on a result that could not be written, and on the calls once writing works again.
+
+Each is a function of one such call and of what it depends on. It yields what it examined: a `Judged` for each subject,
+or the reason why there was none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.estimate import Estimates
+from lro_conformance.analysis.exchanges import Context, Judged
+from lro_conformance.analysis.sequences import failing_in, recovered_in
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.records import (
+    Path,
+    Record,
+    as_record,
+    at_path,
+    by_id,
+    cut_off,
+    id_of,
+    lost_or_changed,
+    show,
+    size,
+    strings_in,
+    texts_of,
+    value_at,
+)
+from lro_conformance.capture.warnings import (
+    FAILED,
+    SAYS_NOTHING,
+    SHORT,
+    foreign,
+    long_strings,
+    text_outside_records,
+    true_names,
+    without,
+)
+from lro_conformance.judging.derived import derived
+from lro_conformance.lab.operations import DETAILS
+from lro_conformance.trials.exploration import Explored
+from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
+from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.tasks import Tasks
+
+ROOM = 1.15
+"""Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
+
+TEXT_ROOM = 1.6
+"""Factor by which a formatted text may exceed the threshold: its characters per token differ from those of JSON."""
+
+
+@dataclass(frozen=True)
+class FailedWrites:
+    """All failed writes of a run, and the calls once writing works again."""
+
+    failing: Sequence[Failing]
+    """Without later ones of a server that was expected to write again and did not."""
+    recovered: Sequence[Recovered]
+    skipped: Mapping[str, str]
+    """Kinds that could not be provoked, with the reason."""
+
+    @property
+    def inline(self) -> list[Failing]:
+        """Those whose call returned an inline result."""
+        return [f for f in self.failing if f.call.outcome == "inline"]
+
+
+@derived
+def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
+    """The failed writes of all trials: provoked one by one, in sequences of the explorer, and in a task."""
+    explored, tasks = found.get("explored"), found.get("tasks")
+    failing, recovered = list(fallback.failing), [Recovered(call) for call in fallback.recovered]
+    gave_up = bool(recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
+    if isinstance(explored, Explored):
+        failing += failing_in(explored)
+        recovered += recovered_in(explored)
+    if isinstance(tasks, Tasks) and tasks.failing is not None:
+        failing.append(tasks.failing)
+    return FailedWrites([f for f in failing if f.first or not gave_up], recovered, fallback.skipped)
+
+
+def violated_by(failing: Failing, context: Context, inline: Inline, estimates: Estimates) -> Iterator[str]:
+    """The requirements that a failed write violates."""
+    rules: dict[str, Iterator[Judged | str]] = {"LRO-ERR-01": succeeds(failing), "LRO-ERR-05": names_no_file(failing)}
+    if failing.call.outcome == "inline":
+        rules["LRO-ERR-03"] = warns(failing, inline, estimates, {})
+        rules["LRO-ERR-07"] = has_fewer_records(failing)
+        if context.comparison is not None:
+            rules["LRO-ERR-02"] = keeps_whole_records(failing, context.survey, estimates, context.comparison)
+    if failing.events_known and failing.events_observable:
+        rules["LRO-ERR-04"] = emits_event(failing, estimates, watched=False)
+    for requirement, found in rules.items():
+        if not all(one.holds for one in found if not isinstance(one, str)):
+            yield requirement
+
+
+def succeeds(failing: Failing) -> Iterator[Judged | str]:
+    """The call succeeds, and the server goes on."""
+    yield Judged(
+        failing.call.outcome in ("inline", "offloaded") and failing.alive and failing.task_status != "failed",
+        f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
+        _outcome(failing),
+    )
+
+
+def _outcome(failing: Failing) -> str:
+    if not failing.alive:
+        return f"the server ended ({failing.call.outcome})"
+    call = failing.call
+    if failing.task_status == "failed":
+        return f"a task that failed: {show(call.reply.error or call.text, 200)}"
+    return f"{call.outcome}: {show(call.reply.error or call.text, 200)}"
+
+
+def keeps_whole_records(
+    failing: Failing, survey: Survey, estimates: Estimates, comparison: Comparison
+) -> Iterator[Judged | str]:
+    """The inline result has fewer, but whole records, within the threshold."""
+    if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
+        yield "the server's estimate is inaccurate, so result sizes cannot be compared with the threshold"
+        return
+    if failing.call.operation not in survey.effective:
+        yield "a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown"
+        return
+    wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
+    expected = f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens"
+    yield Judged(wrong is None, expected, wrong or "")
+
+
+def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
+    """The inline result has fewer records than the file of the same call."""
+    records = failing.call.records
+    if records is None or not failing.known:
+        yield "a formatted text, or a result without records"
+        return
+    yield Judged(
+        len(records) < len(failing.known),
+        f"fewer than {len(failing.known)} records, because {KINDS[failing.kind]}",
+        f"all {len(records)} records",
+    )
+
+
+def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
+    """The defect of the records of a result that could not be written; None if they are whole and few enough."""
+    records = failing.call.records
+    if records is None:
+        tokens = len(failing.call.text) / 4
+        if tokens > TEXT_ROOM * failing.threshold + 200:
+            return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
+        is_cut_off = any(cut_off(text, failing.known) for text in texts_of(failing.call.result))
+        return "JSON that is cut off in the middle of a record" if is_cut_off else None
+    if len(records) >= len(failing.known) and failing.known:
+        return f"all {len(records)} records"
+    each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
+    if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
+        return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
+    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
+    if not records and first < failing.threshold / 4:
+        return f"no records, although the first one ({first:.0f} tokens) would fit"
+    tokens = failing.returned_estimate or sum(map(size, records)) * tokens_per_character(failing.original)
+    if tokens > ROOM * failing.threshold + 16:
+        return f"{len(records)} records of about {tokens:.0f} tokens"
+    for key, record in each.items():
+        known = failing.known.get(key)
+        if known and len(records) == 1 and size(known) * tokens_per_character(failing.original) > failing.threshold:
+            continue  # no whole record would fit (I-13)
+        cut = (
+            [p for p in lost_or_changed(known, record, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
+            if known
+            else []
+        )
+        if cut and known is not None:
+            return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
+    return None
+
+
+def _is_cut(whole: object, part: object) -> bool:
+    """Return whether a text or a list lost its end, or a value is missing; a counter with a different value is not
+    cut."""
+    if part is None:
+        return True
+    if isinstance(whole, list) and isinstance(part, list):
+        return len(cast("list[object]", part)) < len(cast("list[object]", whole))
+    if not isinstance(whole, str):
+        return False
+    return isinstance(part, str) and len(part) < len(whole) and whole.startswith(part[: max(8, len(part) // 2)])
+
+
+def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int, str]) -> Iterator[Judged | str]:
+    """The response says that offloading failed and that the results are truncated, in any language.
+
+    *said* keeps the texts of inline calls, each of which is like several that failed.
+    """
+    if (reason := _perhaps_not_tried(estimates, failing)) is not None:
+        yield reason
+        return
+    whole = _text_outside_memories(failing.call, failing)
+    same = [c for c in inline.calls if c.arguments == failing.call.arguments]
+    said |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in said}
+    text = _unusual(whole, [said[id(c)] for c in same])
+    text += true_names(text)
+    failed, short = FAILED.search(text), SHORT.search(text + true_names(whole))
+    if (failed is None or short is None) and foreign(text):
+        yield (
+            f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (add it in "
+            "English, or confirm it in the profile: attest)"
+        )
+        return
+    yield Judged(
+        failed is not None and short is not None,
+        "a warning that offloading failed and that the results are truncated",
+        _incomplete(text, failed=failed is not None, short=short is not None),
+    )
+
+
+def _unusual(text: str, usual: Iterable[str]) -> str:
+    """The members and sentences of a text that are not in the *usual* ones, whatever numbers are in them.
+
+    Members that say nothing (null, false, 0, empty) are left out. A sentence that counts some of several is unusual.
+    """
+    known = {_NUMBER.sub("0", part) for each in usual for part in _parts(each)}
+    return "\n".join(p for p in _parts(text) if _counts_some(p) or _NUMBER.sub("0", p) not in known)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for piece in _PART_ENDS.split(SAYS_NOTHING.sub("", text)) if (part := piece.strip(" ,:{}[]"))]
+
+
+def _counts_some(text: str) -> bool:
+    found = _SOME_OF.search(text)
+    return found is not None and found[1] != found[2]
+
+
+_NUMBER = re.compile(r"\d+")
+_PART_ENDS = re.compile(r'\n|(?<=[,{\[])\s*(?=["{\[])|(?<=[.!?;])\s+')
+_SOME_OF = re.compile(r"\b(\d+) ?(?:of|out of|von|van|de|des|sur|di|из) ?(\d+)\b")
+
+
+def _perhaps_not_tried(estimates: Estimates, failing: Failing) -> str | None:
+    """The reason why the server may not have tried to write: it estimates a different set of records.
+
+    Then all records came inline, without a failure event.
+    """
+    records = failing.call.records
+    whole = records is None or len(records) >= len(failing.known)
+    if failing.call.outcome != "inline" or failing.events or not whole:
+        return None
+    if not estimates.measure_differently(failing.call.operation):
+        return None
+    return (
+        "the server estimates a different set of records (LRO-THR-05), so this result may have been below the "
+        "threshold and never written"
+    )
+
+
+def _incomplete(text: str, *, failed: bool, short: bool) -> str:
+    if not failed and not short:
+        return "no warning"
+    missing = "the failure" if not failed else "the truncation"
+    return f"{missing} is not mentioned: {show(text.strip(), 200)}"
+
+
+def _text_outside_memories(call: Call, failing: Failing) -> str:
+    """Text of a result outside its records; of a formatted text, without what the memories of *failing* contain."""
+    text = text_outside_records(call)
+    if call.records is None:
+        text = without(text, long_strings([*failing.known.values(), *failing.original.filed]))
+    return text
+
+
+def names_no_file(failing: Failing) -> Iterator[Judged | str]:
+    """No descriptor is returned for a file that was not written, was only partly written, or is in another folder."""
+    if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
+        return
+    if failing.unreadable_even_normally:
+        yield _LOST
+        return
+    kind = "a file in a different folder" if failing.elsewhere else "an incomplete file"
+    yield Judged(
+        failing.call.outcome == "inline",
+        f"no descriptor of {kind}"
+        if failing.recreated or failing.torn is not None
+        else "no descriptor, as there is no file",
+        f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
+        + (f": {failing.torn}" if failing.torn is not None else ""),
+    )
+    theirs = {*strings_in([*failing.known.values(), *(failing.call.records or [])])}
+    named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _text_outside_memories(failing.call, failing))
+    named = [path for path in named if path not in theirs]
+    yield Judged(not named, "no file_path, as there is no file", f"file_path {named[0] if named else ''}")
+
+
+def offloads_again(call: Call, survey: Survey) -> Iterator[Judged]:
+    """A result is offloaded again once writing works again, and nothing is said of a failure.
+
+    What descriptors said before anything failed is no warning.
+    """
+    doubtful = [text for text in _descriptive_texts(call) if FAILED.search(text)]
+    usual = {text for c in (survey.offloaded if doubtful else ()) for text in _descriptive_texts(c)}
+    stale = next((text for text in doubtful if text not in usual), None)
+    yield Judged(
+        call.outcome == "offloaded" and stale is None,
+        f"{call.operation} is offloaded again once the folder is there, without a warning",
+        call.outcome if stale is None else f"{call.outcome}, with {show(stale, 200)}",
+    )
+
+
+def _descriptive_texts(call: Call) -> list[str]:
+    """The texts of a descriptor and those beside it, without what memories, the path and numbers bring into them."""
+    if _descriptive_texts not in call.computed:
+        blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
+        texts, values = (*strings_in(call.descriptor), *blocks), long_strings(call.filed)
+        call.computed[_descriptive_texts] = [
+            _NUMBER.sub("", without(text, values).replace(call.path, "")) for text in texts
+        ]
+    return call.computed[_descriptive_texts]
+
+
+def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:
+    """An OffloadWriteFailed event has the error's details. *watched* tells that such events were seen in this run."""
+    if (reason := _perhaps_not_tried(estimates, failing)) is not None:
+        yield reason
+        return
+    if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
+        return
+    if failing.unreadable_even_normally:
+        yield _LOST
+        return
+    if not failing.events and not failing.events_observable and not watched:
+        yield "no event was seen, but the suite may not be watching the right channel (profile: events)"
+        return
+    yield Judged(
+        any(map(_has_details, failing.events)),
+        "an OffloadWriteFailed event with the error's details",
+        f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
+    )
+
+
+_LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing file proves nothing"
+
+
+def _has_details(event: str) -> bool:
+    """Return whether an event tells of the error: by a word, or by the number of a code.
+
+    Its name, its envelope, its time, what was called and where to write tell nothing of it.
+    """
+    line = event.partition(": ")[2]  # after the channel
+    try:
+        message = as_record(json.loads(line))
+    except ValueError:
+        message = {}
+    data: Any = as_record(message.get("params")).get("data", message) or line
+    words = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", " ".join(_said(data)))
+    return len(re.sub(r"[^A-Za-z]", "", _CALLED.sub("", words))) >= 3 or _CODE.search(words) is not None
+
+
+def _said(value: object) -> Iterator[str]:
+    """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
+    if isinstance(value, str):
+        if value not in DETAILS and (": " in value or not value.startswith("/")):  # the name of a level, a mere path
+            yield value
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _said(each)
+    elif isinstance(value, dict):
+        for key, each in cast("Record", value).items():
+            if key in _ENVELOPE or key in _CALL:
+                continue
+            if isinstance(each, int | float) and not isinstance(each, bool):
+                yield f"{key}={each}" if _CODE.search(f"{key}={each}") else ""
+            else:
+                yield from _said(each)
+
+
+_ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
+_CALL = {"operation", "tool", "query", "limit", "arguments", "component", "service", "pid"}
+_CALLED = re.compile(rf"\b(?:{'|'.join(sorted(_CALL))})\s*[=:]\s*(?:\"[^\"]*\"|\S+)")
+_CODE = re.compile(r"(?:errno|err|error|code|status)\w*\W{0,3}-?[1-9]\d*", re.IGNORECASE)
+"""A code of an error: ``errno=28``, ``[Errno 28]``, ``"error_code": 28``."""

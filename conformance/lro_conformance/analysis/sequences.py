@@ -1,0 +1,128 @@
+"""Sequences of the explorer: the calls before each call, failed writes, and calls once writing works again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from lro_conformance.capture.call import Call, died
+from lro_conformance.capture.intervention import CLEANED_UP, MENDED, Intervention
+from lro_conformance.capture.records import by_id
+from lro_conformance.trials.exploration import AfterSteps, Explored, Sweep, Triple
+from lro_conformance.trials.fallback import Failing, Recovered
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A call of three servers in its sequence."""
+
+    triple: Triple
+    earlier: tuple[Triple, ...] = field(repr=False)
+    """The calls before it, in the same sequence."""
+    is_stuck: bool = False
+    """True if the servers did not offload again after their folder was mended, at this call or earlier."""
+
+    def steps(self, call: Call) -> tuple[Call | Intervention, ...]:
+        """Calls of one of the servers and interventions, before its *call*; empty if there were no interventions."""
+        if not self.triple.before and not any(t.before or t.sweep is not None for t in self.earlier):
+            return ()
+        place = next(n for n, one in enumerate(self.triple.calls) if one is call)
+        found: list[Call | Intervention] = []
+        for triple in self.earlier:
+            found += triple.before
+            found += triple.calls[place : place + 1]
+            if triple.sweep is not None:
+                ages = tuple(age for age, _ in triple.sweep.aged)
+                found.append(Intervention(CLEANED_UP, ages, triple.lowest.operation, triple.sweep.trigger))
+        return (*found, *self.triple.before)
+
+    @property
+    def original(self) -> Triple | None:
+        """The same call at an earlier time when files could be written, if the memories were the same and it was
+        offloaded; None otherwise."""
+        one = self.triple
+        return next((t for t in reversed(self.earlier) if _is_same_call(t, one) and _is_offloaded(t)), None)
+
+
+def placed(triples: Sequence[Triple]) -> Iterator[Placed]:
+    """Each call in its sequence."""
+    earlier: list[Triple] = []
+    stuck = mended = False
+    for triple in triples:
+        if triple.begins:
+            earlier, stuck, mended = [], False, False
+        mended = mended or any(i.kind == MENDED for i in triple.before)
+        one = Placed(triple, tuple(earlier), stuck)
+        if mended and not triple.broken and triple.lowest.outcome != "offloaded" and one.original is not None:
+            stuck = True
+        yield Placed(triple, one.earlier, stuck)
+        earlier.append(triple)
+
+
+def failing_in(explored: Explored) -> Iterator[Failing]:
+    """The failed writes of an exploration."""
+    for one in placed(explored.smallest + explored.triples):
+        yield from failing_of(one, observable=explored.events_observable)
+
+
+def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
+    """The failed writes of a call: of each server that offloaded the same call before its folder was broken.
+
+    *observable* tells that the profile says where events are seen.
+    """
+    original = one.original
+    if not one.triple.broken or original is None:
+        return
+    inline = one.triple.inline
+    for call, before in zip(one.triple.calls, original.calls, strict=True):
+        if call is inline or before.outcome != "offloaded":
+            continue
+        threshold = call.settings.get("threshold_tokens")
+        is_lowest = call is one.triple.lowest
+        yield Failing(
+            kind=one.triple.broken,
+            call=call,
+            threshold=threshold if isinstance(threshold, int) else 1,
+            server=None,
+            original=original.lowest,
+            known=by_id(inline.records or original.lowest.filed),
+            alive=not died(call),
+            events=one.triple.events or () if is_lowest else (),
+            first=not any(t.broken for t in one.earlier),
+            events_observable=observable,
+            new_entries=(),
+            steps=one.steps(call),
+            events_known=is_lowest and one.triple.events is not None,
+        )
+
+
+def recovered_in(explored: Explored) -> Iterator[Recovered]:
+    """The calls of an exploration once writing works again."""
+    for one in placed(explored.smallest + explored.triples):
+        yield from recovered_of(one)
+
+
+def recovered_of(one: Placed) -> Iterator[Recovered]:
+    """The call of each server that offloaded the same call before its folder was broken and mended."""
+    original = one.original
+    if original is None or not any(i.kind == MENDED for i in one.triple.before):
+        return
+    for call, before in zip(one.triple.calls, original.calls, strict=True):
+        if before.outcome == "offloaded":
+            yield Recovered(call, one.steps(call))
+
+
+def explored_sweeps(explored: Explored) -> Iterator[tuple[Sweep, AfterSteps]]:
+    """The cleanups of an exploration, each with the subject whose reproducer shows it."""
+    for one in placed(explored.smallest + explored.triples):
+        if (sweep := one.triple.sweep) is not None:
+            yield sweep, AfterSteps(sweep.call, sweep, one.steps(one.triple.lowest))
+
+
+def _is_same_call(one: Triple, other: Triple) -> bool:
+    a, b = one.inline, other.inline
+    return (a.operation, a.arguments, len(a.before)) == (b.operation, b.arguments, len(b.before))
+
+
+def _is_offloaded(triple: Triple) -> bool:
+    return not triple.broken and triple.lowest.outcome == "offloaded"

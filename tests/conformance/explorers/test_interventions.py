@@ -1,0 +1,71 @@
+"""Broken folders, old files and restarts in sequences: what they show is replayed by the script of the report."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.capture.intervention import REMOVED, REPLACED
+from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.results import CheckResult
+from lro_conformance.lab.broken_folder import BrokenFolder
+from tests.servers.variants import profile_text
+
+
+def _failure(folder: Path, server: str, check: str) -> CheckResult:
+    path = folder / "lro.yaml"
+    path.write_text(profile_text(server), encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, only={check}, examples=SEQUENCES)
+    return next(c for r in report.requirements for c in r.checks if c.name == check and c.verdict.label == "fail")
+
+
+def _output(check: CheckResult) -> str:
+    return subprocess.run(["bash", "-c", check.reproduce], capture_output=True, text=True, timeout=120).stdout
+
+
+@pytest.mark.parametrize("kind", [REPLACED, REMOVED])
+def test_a_folder_is_broken_until_it_is_mended(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "out"
+    (folder / "below").mkdir(parents=True)
+    (folder / "file").write_text("text")
+    broken = BrokenFolder(folder, kind)
+    with pytest.raises(OSError, match="out"):
+        (folder / "another").write_text("text")
+    broken.mend()
+    assert sorted(path.name for path in folder.iterdir()) == ["below", "file"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_files_of_a_folder_that_the_server_has_made_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "file").write_text("text")
+    broken = BrokenFolder(folder, REMOVED)
+    folder.mkdir()
+    (folder / "another").write_text("text")
+    broken.mend()
+    assert sorted(path.name for path in folder.iterdir()) == ["another", "file"]
+
+
+def test_the_script_breaks_the_folder(tmp_path: Path) -> None:
+    check = _failure(tmp_path, "fallback_without_a_memory_is_an_error", "fallback.operation_succeeds")
+    assert "in the way" in check.reproduce or "rm -rf" in check.reproduce
+    assert '"isError":true' in _output(check).replace(": ", ":")
+
+
+@pytest.mark.long
+def test_the_script_starts_a_second_process(tmp_path: Path) -> None:
+    check = _failure(tmp_path, "hands_out_files_of_an_earlier_process", "naming.no_file_is_reused")
+    assert check.reproduce.count("run.py") == 2
+    assert _output(check).count('"serverInfo"') == 2
+
+
+@pytest.mark.long
+def test_the_script_cleans_up_after_a_failure(tmp_path: Path) -> None:
+    check = _failure(tmp_path, "cleans_up_everything_after_a_failure", "cleanup.fresh_files_stay_at_any_step")
+    assert "plant " in check.reproduce
+    assert "offload_cleanup" in check.reproduce
