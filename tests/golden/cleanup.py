@@ -25,7 +25,7 @@ from lro_conformance.trials.cleanup import (
 from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.expiry import Expiry
-from lro_conformance.trials.exploration import Sweeps
+from lro_conformance.trials.exploration import Explored, Sweeps
 from lro_conformance.trials.lasting import Lasting
 from tests.golden import Cases
 from tests.golden.evidence import Change, evidence, made
@@ -122,6 +122,7 @@ def have(
         "defaults": Defaults((), None if "cleaning" in without else usually, None, (), ()),
         "lasting": Lasting(tuple((call, (lasts or {}).get(n, False)) for n, call in enumerate(CALLS)), 9.0),
         "survey": replace(usual()["survey"], event_lines=told, **(survey or {})),
+        "explored": Explored(),
         "sweeps": Sweeps(TTL),
     }
 

@@ -100,6 +100,8 @@ def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrite
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
+    if failed_writes is not None:
+        _note_the_rest(failed_writes, subjects)
     subjects.not_observed("no event that reports a failure was seen")
 
 

@@ -156,7 +156,7 @@ class Recovered(OfACall):
 
 @reproducer_of.register
 def _(recovered: Recovered) -> str:
-    return of_steps(recovered.call, recovered.steps)
+    return of_steps(recovered.call, recovered.steps) if recovered.steps else reproducer_of(recovered.call)
 
 
 @dataclass(frozen=True)
