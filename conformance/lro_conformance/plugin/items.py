@@ -16,9 +16,9 @@ from lro_conformance.judging.check import Check
 from lro_conformance.judging.results import CheckResult, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.plugin.current import LroWarning, run_of
+from lro_conformance.report.details import detail_of
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import brief_detail_lines, detail_lines
-from lro_conformance.report.view import detail_of
 from lro_spec.catalogue import requirement
 
 

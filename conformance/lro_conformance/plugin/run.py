@@ -21,10 +21,12 @@ from lro_conformance.judging.check import Check, checks
 from lro_conformance.judging.results import CheckResult, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import Profile, ProfileError, load, profile_for_command
+from lro_conformance.report.causes import causes
+from lro_conformance.report.details import failure_lines
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, write_json
 from lro_conformance.report.terminal import cause_lines
-from lro_conformance.report.view import causes, facts, failure_lines
+from lro_conformance.report.view import facts
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import DEFAULT_EDITION
 

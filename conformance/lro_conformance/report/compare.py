@@ -8,8 +8,9 @@ from typing import Literal
 
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.details import reason_of
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import applicable_extensions, reason_of
+from lro_conformance.report.view import applicable_extensions
 
 Direction = Literal["worse", "better", "other"]
 

@@ -22,29 +22,18 @@ from rich.text import Text
 from lro_conformance.judging.events import CheckJudged, Event, RunStarted, TrialFinished, TrialStarted, TrialStep
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import (
-    MARKS,
-    MORE,
-    SHOWN,
-    Cause,
+from lro_conformance.report.causes import SHOWN, Cause, causes, first_failure, others, shown_troubles
+from lro_conformance.report.details import (
     CheckDetail,
     Detail,
-    Fact,
-    Row,
     abridged,
-    brief_facts,
-    causes,
     details,
-    facts,
     failure_lines,
     failure_reproducer,
-    first_failure,
-    others,
-    sections,
     shortened,
-    shown_troubles,
 )
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import MARKS, MORE, Fact, Row, brief_facts, facts, sections
 
 STYLES = {
     Verdict.PASS: "green",

@@ -10,27 +10,18 @@ from typing import Protocol, Self, TextIO
 
 from lro_conformance.judging.events import Event, TrialFinished
 from lro_conformance.judging.results import Report
-from lro_conformance.report.sanitize import escape_unencodable, one_line
-from lro_conformance.report.view import (
-    MORE,
-    SHOWN,
-    Cause,
+from lro_conformance.report.causes import SHOWN, Cause, Trouble, causes, first_failure, others, shown_troubles
+from lro_conformance.report.details import (
     CheckDetail,
     Detail,
-    Trouble,
     abridged,
-    brief_facts,
-    causes,
     details,
-    facts,
     failure_lines,
     failure_reproducer,
-    first_failure,
-    others,
-    sections,
     shortened,
-    shown_troubles,
 )
+from lro_conformance.report.sanitize import escape_unencodable, one_line
+from lro_conformance.report.view import MORE, brief_facts, facts, sections
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable

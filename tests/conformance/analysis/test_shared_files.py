@@ -7,7 +7,7 @@ from dataclasses import replace
 from lro_conformance.capture.call import Call, in_shared_file, shared_paths, sometimes_shared_paths
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.subjects import SHARED_FILE, Subjects
-from lro_conformance.report.view import causes, next_step
+from lro_conformance.report.causes import causes, next_step
 from tests.conformance.report.test_causes import at, made
 from tests.support.made_evidence import answered
 

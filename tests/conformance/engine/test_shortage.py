@@ -18,9 +18,9 @@ from lro_conformance.engine import capture
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import profile_for_command
+from lro_conformance.report.causes import troubles
 from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
 from lro_conformance.report.terminal import plain_lines
-from lro_conformance.report.view import troubles
 from lro_conformance.wire import shortage
 from lro_conformance.wire.shortage import lack_of_space, shortage_of
 from tests.servers.variants import command

@@ -11,10 +11,11 @@ from datetime import date
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
+from lro_conformance.report.causes import SHOWN, causes, next_step
 from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.live import LiveView
 from lro_conformance.report.terminal import VERBOSE, plain_lines
-from lro_conformance.report.view import SHOWN, causes, facts, next_step
+from lro_conformance.report.view import facts
 from lro_spec.catalogue import catalogue
 from tests.support.report_samples import check, judged, report
 

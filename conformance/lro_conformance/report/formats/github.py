@@ -43,8 +43,8 @@ def report_annotations(report: Report, file: str) -> Iterator[str]:
     Only failures that affect the exit code become errors: those of the claimed level, or of any level without a claim.
     """
     from lro_conformance.judging.verdicts import Verdict
+    from lro_conformance.report.details import failure_lines, reason_of
     from lro_conformance.report.exit_code import binds
-    from lro_conformance.report.view import failure_lines, reason_of
 
     accepted = {a.requirement for a in report.baseline if a.state == "accepted"}
     if report.failure is not None:

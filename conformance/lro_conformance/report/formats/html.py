@@ -19,23 +19,20 @@ from markupsafe import Markup, escape
 
 from lro_conformance.judging.results import DecidedCall, Report, RequirementResult, Span
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_code import binds
-from lro_conformance.report.sanitize import clean, one_line
-from lro_conformance.report.view import (
-    MARKS,
+from lro_conformance.report.causes import causes, next_step
+from lro_conformance.report.details import (
     CheckDetail,
     Detail,
-    blocking_ids,
-    causes,
     check_detail,
     detail_of,
     evidence_lines,
-    facts,
     failure_lines,
     failure_reproducer,
-    next_step,
     reason_of,
 )
+from lro_conformance.report.exit_code import binds
+from lro_conformance.report.sanitize import clean, one_line
+from lro_conformance.report.view import MARKS, blocking_ids, facts
 
 PAGES = Path(__file__).parent / "pages"
 

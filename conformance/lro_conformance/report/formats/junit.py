@@ -10,9 +10,9 @@ from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase,
 
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.details import detail_of, failure_lines, reason_of
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
-from lro_conformance.report.view import detail_of, failure_lines, reason_of
 
 Outcome = TypeVar("Outcome", bound=Failure | Error | Skipped)
 

@@ -10,20 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_code import EXIT_OK, exit_code
-from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import (
-    Cause,
+from lro_conformance.report.causes import Cause, causes, troubles
+from lro_conformance.report.details import (
     CheckDetail,
     Detail,
-    causes,
-    facts,
     failure_lines,
     failure_reproducer,
     reason_of,
-    troubles,
     warnings_of,
 )
+from lro_conformance.report.exit_code import EXIT_OK, exit_code
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import facts
 
 SIGNS = {
     Verdict.PASS: "✅",

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.details import detail_of, failure_lines
 from lro_conformance.report.formats.github import from_workspace
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import detail_of, failure_lines
 
 VERSION = "2.1.0"
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -1,0 +1,192 @@
+"""Failures by cause, servers that ended, and the next step: what to repair, in which order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.subjects import SHARED_FILE
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.details import (
+    Detail,
+    abbreviated,
+    brief_lines,
+    brief_script,
+    check_detail,
+    detail_of,
+    reason_of,
+)
+from lro_conformance.report.exit_code import is_selection
+from lro_conformance.report.sanitize import one_line
+
+SHOWN = 6
+"""Number of causes that a terminal shows, one of them with its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A server that ended or fell silent in an experiment, and the requirements that were not observed for that."""
+
+    text: str
+    ids: tuple[str, ...]
+    evidence: tuple[str, ...]
+    location: str
+    reproduce: tuple[str, ...]
+
+
+def troubles(report: Report) -> list[Trouble]:
+    """Servers that ended in an experiment, each once; empty if that is why there is no verdict at all."""
+    found: dict[str, Trouble] = {}
+    for result in report.requirements if report.failure is None else ():
+        for check in result.checks:
+            if check.verdict is not Verdict.NOT_OBSERVED or not check.reproduce:
+                continue
+            known = found.get(check.observed)
+            detail = check_detail(check)
+            ids = (*(known.ids if known else ()), result.requirement.id)
+            found[check.observed] = Trouble(
+                one_line(check.observed, 1_000),
+                tuple(dict.fromkeys(ids)),
+                detail.evidence,
+                detail.location,
+                detail.reproduce,
+            )
+    return list(found.values())
+
+
+def shown_troubles(report: Report, *, verbose: bool) -> list[Trouble]:
+    """Troubles as a terminal shows them: all in full if *verbose*, else the first with some of its evidence."""
+    found = troubles(report)
+    if verbose or not found:
+        return found
+    first, *rest = found
+    shown = replace(first, evidence=tuple(brief_lines(first.evidence)), reproduce=brief_script(first.reproduce))
+    return [shown, *(replace(t, evidence=(), location="", reproduce=()) for t in rest)]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Failures that show the same: one repair is likely to end all of them."""
+
+    first: Detail
+    """The one to read: it is shown with the evidence."""
+    others: tuple[Detail, ...]
+    """Those that the same repair ends, without the evidence that *first* shows already."""
+    level: int | None
+    """The lowest level that they keep from being proved; None if they decide none."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all its requirements."""
+        return (self.first.id, *(d.id for d in self.others))
+
+
+def causes(report: Report) -> list[Cause]:
+    """Failures and errors by cause, in the order in which to repair them: what blocks the lowest level first."""
+    groups: dict[tuple[object, ...], list[RequirementResult]] = {}
+    for result in report.requirements:
+        if result.verdict in (Verdict.FAIL, Verdict.ERROR):
+            groups.setdefault(_cause_key(result), []).append(result)
+    found = [_cause(results) for results in groups.values()]
+    return sorted(found, key=lambda c: (c.first.verdict is not Verdict.ERROR, c.level or 9, -len(c.others)))
+
+
+def _cause_key(result: RequirementResult) -> tuple[object, ...]:
+    """Equal for failures at the same place of a document, or that show the same observation of the same subject."""
+    worst = max(result.checks, key=lambda c: c.verdict, default=None)
+    if worst is None:
+        return (result.requirement.id,)
+    if worst.place:
+        return (result.verdict, worst.place)
+    observed = _TALLY.sub("", worst.observed)
+    return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
+
+
+ROOTS = {SHARED_FILE: "LRO-NAME-04"}
+"""The requirement whose fix ends all failures at a place."""
+
+_TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
+
+
+def _cause(results: list[RequirementResult]) -> Cause:
+    levels = [r.requirement.level for r in results if r.requirement.level is not None and _binds(r)]
+    roots = {ROOTS.get(c.place) for r in results for c in r.checks}
+    ordered = sorted(results, key=lambda r: (r.requirement.id not in roots, r.requirement.level or 9))
+    first, *others = map(detail_of, ordered)
+    seen = {c.evidence for c in first.checks}
+    return Cause(first, tuple(_without(d, seen) for d in others), min(levels, default=None))
+
+
+def _without(detail: Detail, seen: Container[tuple[str, ...]]) -> Detail:
+    """A requirement without evidence, and its script, that has been shown."""
+    checks = (replace(c, evidence=(), reproduce=(), location="") if c.evidence in seen else c for c in detail.checks)
+    return replace(detail, checks=tuple(checks))
+
+
+def first_failure(found: Iterable[Cause]) -> Cause | None:
+    """The cause that a short view shows in full; None if only the suite itself failed."""
+    return next((cause for cause in found if cause.first.verdict is Verdict.FAIL), None)
+
+
+def others(found: Sequence[Cause]) -> str:
+    """The requirements of the causes that a short view does not show."""
+    return abbreviated([id for cause in found[SHOWN:] for id in cause.ids], 12)
+
+
+def _binds(result: RequirementResult) -> bool:
+    return result.requirement.keyword == "MUST"
+
+
+def next_step(report: Report) -> str | None:
+    """Repairs, or else observations, that would prove the next level; None if all are proved or nothing is known."""
+    if report.failure is not None or is_selection(report):
+        return None
+    failed = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
+    if not failed:
+        return _next_observation(report)
+    level = failed[0]
+    blocking = [c for c in causes(report) if c.level is not None and c.level <= level]
+    others = [f" (and {len(c.others)} by the same cause)" if c.others else "" for c in blocking]
+    heads = abbreviated([f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True)], 8)
+    what = f"this: {heads}" if len(blocking) == 1 else f"these {len(blocking)}: {heads}"
+    if trouble := _hiding(report):
+        what = f"{trouble}, then {what}"
+    if unseen := _unobserved(report, level):
+        return f"fix {what}; level {level} also needs {_ids(unseen)}, not observed so far"
+    if report.implemented is False:
+        return f"fix {what}; only then do the other requirements of LRO apply"
+    return f"fix {what}, and level {level} is proved"
+
+
+def _next_observation(report: Report) -> str | None:
+    """The step towards the lowest unproved level: requirements to be observed, or the trouble that hides them."""
+    unproved = (n for n in sorted(report.levels) if report.levels[n] == "unproved")
+    unseen = _unobserved(report, next(unproved, 0))
+    if not unseen:
+        return None
+    if trouble := _hiding(report):
+        return f"fix {trouble}"
+    if {r.reason for r in unseen} <= {*report.notes}:  # the notes say it, and what to do
+        return None
+    first = "" if len(unseen) == 1 else "the first: "
+    return f"let the suite observe {_ids(unseen)} ({first}{reason_of(unseen[0])})"
+
+
+def _hiding(report: Report) -> str:
+    hidden = {id for trouble in troubles(report) for id in trouble.ids}
+    return f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}" if hidden else ""
+
+
+def _unobserved(report: Report, level: int) -> list[RequirementResult]:
+    """The MUSTs up to a level that were not observed."""
+    return [
+        r
+        for r in report.requirements
+        if r.verdict is Verdict.NOT_OBSERVED and _binds(r) and 0 < (r.requirement.level or 0) <= level
+    ]
+
+
+def _ids(results: Iterable[RequirementResult]) -> str:
+    return abbreviated([r.requirement.id for r in results])

@@ -1,0 +1,208 @@
+"""Details of requirements and checks for any rendering, escaped and cut, in full and shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lro_conformance.capture.marks import MARK
+from lro_conformance.judging.results import CheckResult, Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import lines, one_line
+
+REASON_CHARACTERS = 200
+EVIDENCE_CHARACTERS = 8_000
+EVIDENCE_LINES = 40
+BRIEF_CHARACTERS = 200
+"""Characters of a line of evidence in a view that has to be short, and of what is shown of a failure without it."""
+BRIEF_EVIDENCE = 9
+"""Lines of evidence in such a view."""
+BRIEF_SCRIPT = 2_000
+"""Characters of a script up to which such a view shows it; half a script is useless."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDetail:
+    """Details of a check. Lines of *evidence* are for pasting: they are neither wrapped nor indented."""
+
+    name: str
+    verdict: Verdict
+    subjects: int
+    expected: tuple[str, ...]
+    observed: tuple[str, ...]
+    evidence: tuple[str, ...]
+    reproduce: tuple[str, ...]
+    """Command that reproduces the observation, complete."""
+    location: str
+    """File and line in the evidence directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """All details of a requirement, mostly of one that was not met."""
+
+    verdict: Verdict
+    id: str
+    title: str
+    binding: str
+    statement: str
+    fix: str
+    checks: tuple[CheckDetail, ...]
+    reason: str
+
+
+def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
+    """Details of all requirements that were not met: warnings if asked for, errors of the suite, failures."""
+    if warnings:
+        yield from warnings_of(report)
+    for verdict in (Verdict.ERROR, Verdict.FAIL):
+        yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A line of evidence; *start* and *end* enclose what is marked in it, and are equal if nothing is."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+    name: str = ""
+    """Name of what is marked, such as ``summary/count``."""
+
+
+def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
+    """Lines of evidence, with the marks below them as places in them."""
+    pending: EvidenceLine | None = None
+    for text in evidence:
+        mark = MARK.fullmatch(text) if pending is not None else None
+        if mark is not None and pending is not None:
+            yield replace(pending, start=mark.start("underline"), end=mark.end("underline"), name=mark["name"] or "")
+            pending = None
+            continue
+        if pending is not None:
+            yield pending
+        pending = EvidenceLine(text)
+    if pending is not None:
+        yield pending
+
+
+def shortened(detail: Detail) -> Detail:
+    """A requirement with little evidence of one check, and without a script of more than `BRIEF_SCRIPT` characters."""
+    return replace(detail, checks=tuple(map(_shortened, detail.checks[:1])))
+
+
+def _shortened(check: CheckDetail) -> CheckDetail:
+    return replace(
+        check,
+        expected=(abridged(check.expected),),
+        observed=(abridged(check.observed),),
+        evidence=tuple(brief_lines(check.evidence)),
+        reproduce=brief_script(check.reproduce),
+    )
+
+
+def brief_script(script: tuple[str, ...]) -> tuple[str, ...]:
+    """A script that is not long, or where to find it."""
+    characters = sum(map(len, script))
+    if characters <= BRIEF_SCRIPT:
+        return script
+    return (f"# a script of {characters:,} characters: -v shows it, and the HTML and JSON reports have it",)
+
+
+def abridged(texts: Iterable[str]) -> str:
+    """Lines as one that is not long."""
+    text = " ".join(texts)
+    return f"{text[: BRIEF_CHARACTERS - 1]}…" if len(text) > BRIEF_CHARACTERS else text
+
+
+def brief_lines(evidence: Sequence[str]) -> Iterator[str]:
+    """Lines of evidence, long ones cut, the last ones left out; those with a mark as they are."""
+    for number, text in enumerate(evidence):
+        if number >= BRIEF_EVIDENCE:
+            yield f"… ({len(evidence) - number:,} more lines: -v)"
+            return
+        is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
+        if len(text) > BRIEF_CHARACTERS and not is_marked:
+            more = f"… ({len(text):,} characters: -v)"
+            yield text[: BRIEF_CHARACTERS - len(more)] + more
+        else:
+            yield text
+
+
+def warnings_of(report: Report) -> Iterator[Detail]:
+    """Details of all warnings."""
+    yield from (detail_of(r) for r in report.requirements if r.verdict is Verdict.WARN)
+
+
+def failure_lines(report: Report) -> list[str]:
+    """Lines that explain why there is no verdict; empty if there is one."""
+    return [one_line(line, 1_000) for line in lines(report.failure or "")][:EVIDENCE_LINES]
+
+
+def failure_reproducer(report: Report) -> list[str]:
+    """Lines of the command that reproduces why there is no verdict; empty if there is one."""
+    return lines(report.reproduce) if report.failure is not None else []
+
+
+def reason_of(result: RequirementResult) -> str:
+    """Reason for a verdict, on one line: that of the requirement, or the observation of its worst check."""
+    if result.reason:
+        return one_line(result.reason, REASON_CHARACTERS)
+    worst = max(result.checks, key=lambda c: c.verdict, default=None)
+    if worst is None:
+        return ""
+    erratum = "erratum of the specification: " if is_erratum(worst) else ""
+    return erratum + one_line(worst.observed, REASON_CHARACTERS)
+
+
+def detail_of(result: RequirementResult) -> Detail:
+    """All details of a requirement, with the checks that decided its verdict."""
+    requirement = result.requirement
+    level = f"level {requirement.level}" if requirement.level is not None else "deciding no level"
+    return Detail(
+        result.verdict,
+        requirement.id,
+        requirement.title,
+        f"{requirement.keyword}, {level}",
+        " ".join(requirement.statement.split()),
+        " ".join(requirement.fix.split()),
+        tuple(check_detail(c) for c in result.checks if c.verdict is result.verdict),
+        one_line(result.reason, 1_000),
+    )
+
+
+def check_detail(check: CheckResult) -> CheckDetail:
+    """Details of a check, escaped and cut."""
+    return CheckDetail(
+        one_line(check.name),
+        check.verdict,
+        check.subjects,
+        tuple(_truncated(check.expected)),
+        tuple(_truncated(check.observed)),
+        tuple(_truncated(check.evidence)),
+        tuple(lines(check.reproduce)),
+        one_line(check.location, 300),
+    )
+
+
+def _truncated(text: str) -> Iterable[str]:
+    """Lines of *text*; lines that are too long or too many are cut, with a pointer to the JSON report."""
+    every = lines(text)
+    for line in every[:EVIDENCE_LINES]:
+        if len(line) > EVIDENCE_CHARACTERS:
+            yield f"{line[:EVIDENCE_CHARACTERS]}… ({len(line):,} characters; complete in the JSON report)"
+        else:
+            yield line
+    if len(every) > EVIDENCE_LINES:
+        yield f"… ({len(every) - EVIDENCE_LINES:,} more lines; complete in the JSON report)"
+
+
+def abbreviated(ids: list[str], limit: int = 5) -> str:
+    """The first ids of a list, and how many more there are."""
+    more = f" and {len(ids) - limit} more" if len(ids) > limit else ""
+    return ", ".join(ids[:limit]) + more
+
+
+def is_erratum(check: CheckResult) -> bool:
+    """True if a check warns of a defect of the specification."""
+    return check.erratum and check.verdict is Verdict.WARN
