@@ -59,7 +59,7 @@ class OnOffPair:
 
     @property
     def lost_lines(self) -> list[str] | None:
-        """Lines of the text that are there with LRO off only, whatever numbers are in them.
+        """Lines of the text that are there with LRO off only, whatever numbers, times and ids are in them.
 
         None if the calls with LRO on do not agree.
         """
@@ -133,8 +133,9 @@ SEVERAL = 10
 
 _SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
 """Words that a result may have only with LRO off."""
-_DIGITS = re.compile(r"\d+")
+_VARYING = re.compile(r"[\w-]*\d[\w-]*")
+"""Numbers, times and ids: each process may give its memories others."""
 
 
 def _lines(text: str) -> list[str]:
-    return [line for part in text.splitlines() if (line := _DIGITS.sub("0", part).strip())]
+    return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]

@@ -101,6 +101,15 @@ def test_lines_of_a_text_are_compared_but_for_their_numbers() -> None:
     assert pair(off, text("# Context"), text("first")).lost_lines is None
 
 
+def test_lines_of_a_text_are_compared_but_for_ids_that_each_process_gives() -> None:
+    def text(id: str, kind: str) -> Any:
+        return Made(text=f"## One\n- id: `{id}`\n- type: {kind}")
+
+    off = text("e0a0fc5b-0f70-40ec-90e0-cd0a0dbd0b01", "semantic")
+    assert pair(off, text("bccd5151-b697-4807-b12a-5cb53418ce4b", "semantic")).lost_lines == []
+    assert pair(off, text("bccd5151-b697-4807-b12a-5cb53418ce4b", "")).lost_lines == ["- type: semantic"]
+
+
 def test_calls_that_find_other_memories_each_time_have_no_twin() -> None:
     def made(*later: Any) -> list[OnOffPair]:
         off = call(records("a", "b"))
