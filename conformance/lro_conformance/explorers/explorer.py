@@ -198,10 +198,12 @@ class Explorer:
 
     @property
     def _can_sweep(self) -> bool:
-        """True if cleanup can be triggered without a restart."""
+        """True if cleanup can be triggered without a restart, by the default TTL."""
         first = self._benches[0]
         how = first.profile.cleanup
-        return first.output_dir is not None and first.has_trigger and not (how is not None and how.restart)
+        is_default = "ttl_seconds" not in first.profile.preset
+        by_restart = how is not None and how.restart
+        return is_default and first.output_dir is not None and first.has_trigger and not by_restart
 
     @property
     def _can_restart(self) -> bool:

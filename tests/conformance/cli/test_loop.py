@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -54,9 +53,9 @@ def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixtur
     words = ["--plain", "--budget", "quick"]
     assert main(["certify", *words, "--only", "threshold", "--", *command(FAULT)]) == EXIT_FAILED
     capsys.readouterr()
-    begun = time.monotonic()
+    begun = sum(os.times()[:4])  # of this process and its children, as others may be busy
     assert main(["certify", *words, "--only", "failed", "--", *command(FAULT)]) == EXIT_FAILED
-    assert time.monotonic() - begun < 15
+    assert sum(os.times()[:4]) - begun < 15
     shown = capsys.readouterr().out
     assert "FAIL LRO-THR-07" in shown
     assert "selected        1 of 159 requirements" in shown

@@ -187,7 +187,9 @@ class TestACheck:
         assert result(OSError("disk"))[0] is Verdict.ERROR
 
     def test_says_by_its_parameters_what_may_be_none(self) -> None:
-        assert [c.optional for c in checks() if c.name == "fallback.no_failure_event_for_success"] == [("fallback",)]
+        assert [c.optional for c in checks() if c.name == "fallback.no_failure_event_for_success"] == [
+            ("failed_writes",)
+        ]
 
     def test_is_given_the_evidence_that_it_names(self) -> None:
         def function(survey: int, inline: int, subjects: Subjects) -> None:

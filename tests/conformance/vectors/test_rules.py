@@ -48,10 +48,10 @@ def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list
     settings = {"threshold_tokens": default, **vector.input.get("settings", {})}
     reply = Made(failure=None)
     call = Made(operation=operation, settings=settings, outcome=outcome, label=operation, reply=reply)
-    lowest = Made(estimate=vector.input["estimated_tokens"])
+    lowest = Made(estimate=vector.input["estimated_tokens"], filed=())
     exchange = Made(call=call, lowest=lowest, stray=())
     survey = Made(volatile_operations=(), lowest=1)
-    return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None)
+    return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None, varying=0)
 
 
 def expected(vector: Vector) -> Any:
