@@ -128,6 +128,23 @@ def test_values_that_a_server_makes_up_for_a_stored_memory_are_left_out() -> Non
     assert judged("LRO-FILE-10", exchange(altered, inline(A), stored={"a": A})) == [False]
 
 
+def test_stored_memories_are_compared_by_title_where_each_process_gives_them_ids() -> None:
+    stored = {"a": {**A, "tags": ["x"]}, "b": B}
+    known = context(obstacle="other ids in each process")
+
+    def found(id: str, first: Any, shown: Any = A) -> list[bool | str]:
+        filed = call({**first, "id": "1", "created": "now"}, {**B, "id": "2"})
+        twin = inline({**shown, "tags": ["x"], "id": "3", "created": "then"}, {**B, "id": "4"})
+        return judged(id, exchange(filed, twin, stored=stored), known)
+
+    assert found("LRO-FILE-10", {**A, "tags": ["x"]}) == [True, True], "each process may say when it stored a memory"
+    assert found("LRO-FILE-10", {**A, "tags": []}) == [False, True]
+    assert found("LRO-FILE-09", A) == [True]
+    assert found("LRO-FILE-09", {**A, "title": "&amp;"}) == [False]
+    unknown = exchange(call({**A, "id": "1"}), inline({**A, "id": "3"}))
+    assert judged("LRO-FILE-10", unknown, known) == ["other ids in each process"]
+
+
 def test_stored_memories_are_matched_by_title_if_the_servers_replace_ids() -> None:
     stored = {"given": {**A, "id": "given"}}
     one = exchange(call({**A, "id": "1"}), inline({**A, "id": "2"}), stored=stored)
