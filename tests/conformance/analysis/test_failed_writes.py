@@ -1,28 +1,49 @@
-"""What a warning adds to what a result says anyway."""
+"""Rules of failed writes on results that hardly exceed the threshold, or are one record."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace as Made
+from typing import TYPE_CHECKING, Any, cast
+
 import pytest
 
-from lro_conformance.analysis import failed_writes
-from tests.support.private import inner
+from lro_conformance.analysis.failed_writes import has_fewer_records, not_truncated
+from lro_conformance.capture.records import by_id, size
 
-USUAL = '{"count": 40, "error": null, "truncated": false, "results": []}\nOnly active ones. Shown: 40 of 40.'
+if TYPE_CHECKING:
+    from lro_conformance.trials.fallback import Failing
+
+MANY = [{"id": f"m{n}", "content": "text " * 20} for n in range(20)]
+ONE = [{"id": "m", "content": "text " * 400}]
+
+
+def failing(known: list[dict[str, Any]], shown: list[dict[str, Any]], *, above: float) -> Failing:
+    """A failed write of a result that exceeds the threshold by this factor, which came inline as *shown*."""
+    characters = sum(map(size, known))
+    estimate = characters // 4
+    original = Made(estimate=estimate, filed=known, file=Made(characters=characters))
+    of: Any = Made(
+        call=Made(records=shown, text="", result={}, operation="recall"), original=original, known=by_id(known),
+        threshold=int(estimate / above), returned_estimate=None, kind="replaced by a file",
+    )  # fmt: skip
+    return cast("Failing", of)
 
 
 @pytest.mark.parametrize(
-    ("text", "unusual"),
+    ("known", "shown", "above", "holds"),
     [
-        (USUAL, ""),
-        (USUAL.replace("40", "5"), ""),
-        (USUAL.replace("40 of", "5 of"), "Shown: 5 of 40."),
-        (USUAL.replace("false", "true"), '"truncated": true'),
-        (USUAL.replace("null", '"no space left"'), '"error": "no space left"'),
-        (f"{USUAL} It failed.", "It failed."),
-        (f"{USUAL}\nIt failed.", "It failed."),
-        ('{"error": "", "errors": [], "failures": 0, "failed": {}}', ""),
-        ('{"failures": 0.5}', '"failures": 0.5'),
+        (MANY, MANY, 3.0, False),
+        (MANY, MANY[:6], 3.0, True),
+        (MANY, MANY, 1.002, True),  # by the server's measure of an inline result, all of them may fit
+        (ONE, [{**ONE[0], "content": "text"}], 3.0, True),
+        (ONE, ONE, 1.002, True),
     ],
 )
-def test_what_is_said_anyway_is_no_warning(text: str, unusual: str) -> None:
-    assert inner(failed_writes, "_unusual")(text, [USUAL]) == unusual
+def test_all_records_may_come_if_they_may_fit(known: Any, shown: Any, above: float, holds: bool) -> None:
+    one = failing(known, shown, above=above)
+    assert (not_truncated(one, ()) is None) is holds
+    assert [found.holds for found in has_fewer_records(one) if not isinstance(found, str)] == [holds]
+
+
+def test_a_single_record_far_above_the_threshold_has_to_be_cut() -> None:
+    assert not_truncated(failing(ONE, ONE, above=3.0), ()) == "1 records of about 505 tokens"
