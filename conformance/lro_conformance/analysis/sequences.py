@@ -75,7 +75,7 @@ def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
         return
     inline = one.triple.inline
     for call, before in zip(one.triple.calls, original.calls, strict=True):
-        if call is inline or before.outcome != "offloaded":
+        if call is inline or not _surely_exceeded(before):
             continue
         threshold = call.settings.get("threshold_tokens")
         is_lowest = call is one.triple.lowest
@@ -108,7 +108,7 @@ def recovered_of(one: Placed) -> Iterator[Recovered]:
     if original is None or not any(i.kind == MENDED for i in one.triple.before):
         return
     for call, before in zip(one.triple.calls, original.calls, strict=True):
-        if before.outcome == "offloaded":
+        if _surely_exceeded(before):
             yield Recovered(call, one.steps(call))
 
 
@@ -126,3 +126,11 @@ def _is_same_call(one: Triple, other: Triple) -> bool:
 
 def _is_offloaded(triple: Triple) -> bool:
     return not triple.broken and triple.lowest.outcome == "offloaded"
+
+
+def _surely_exceeded(call: Call) -> bool:
+    """Return whether a call was offloaded, and will be again: not by a few tokens, as values may change meanwhile."""
+    threshold, estimate = call.settings.get("threshold_tokens"), call.estimate
+    if call.outcome != "offloaded" or not isinstance(threshold, int) or estimate is None:
+        return call.outcome == "offloaded"
+    return estimate - threshold > threshold // 20

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from lro_conformance.analysis.failed_writes import has_fewer_records, not_truncated
+from lro_conformance.analysis.sequences import Placed, failing_of
 from lro_conformance.capture.records import by_id, size
 
 if TYPE_CHECKING:
@@ -47,3 +48,19 @@ def test_all_records_may_come_if_they_may_fit(known: Any, shown: Any, above: flo
 
 def test_a_single_record_far_above_the_threshold_has_to_be_cut() -> None:
     assert not_truncated(failing(ONE, ONE, above=3.0), ()) == "1 records of about 505 tokens"
+
+
+@pytest.mark.parametrize(("estimate", "judged"), [(101, 0), (105, 0), (106, 1), (None, 1)])
+def test_a_result_that_may_fit_the_next_time_is_not_judged_as_a_failed_write(estimate: int | None, judged: int) -> None:
+    def triple(broken: str) -> Any:
+        calls = [
+            Made(
+                operation="recall", arguments={}, before=(), filed=MANY, records=MANY, outcome=outcome,
+                estimate=estimate, settings={"threshold_tokens": 100}, reply=Made(failure=None),
+            )
+            for outcome in ("offloaded", "inline")
+        ]  # fmt: skip
+        return Made(calls=calls, lowest=calls[0], inline=calls[1], broken=broken, events=(), before=(), sweep=None)
+
+    of: Any = Placed
+    assert len(list(failing_of(of(triple("replaced by a file"), (triple(""),)), observable=True))) == judged
