@@ -39,7 +39,7 @@ def found(stored: Stored) -> Documents:
 
 
 def validated(one: Document, folder: Path, text: str, judge: RecipeJudge) -> list[Finding]:
-    """What `lro validate --follow` finds, with the file in a folder of its own.
+    """The findings of `lro validate --follow`, with the file in a folder of its own.
 
     As there are many files, *judge* looks for what it looks for in the others.
     """

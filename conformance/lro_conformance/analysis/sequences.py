@@ -38,8 +38,7 @@ class Placed:
 
     @property
     def original(self) -> Triple | None:
-        """The same call at an earlier time when files could be written, if the memories were the same and it was
-        offloaded; None otherwise."""
+        """The latest earlier call with the same arguments and memories that was offloaded; None if there is none."""
         one = self.triple
         return next((t for t in reversed(self.earlier) if _is_same_call(t, one) and _is_offloaded(t)), None)
 

@@ -26,7 +26,7 @@ class ServerTrouble(NotObserved):
     declined = False
     """True when the server exited or refused before it could be used: it may need different settings."""
     stderr = ""
-    """What the server that exited had written."""
+    """The stderr of the server that exited."""
 
     def may_be_about(self, names: Iterable[str]) -> bool:
         """True unless the server exited with words that speak of neither a limit nor any of the *names* of a setting.

@@ -399,7 +399,7 @@ class _Scene:
         put_a_file(folder)
         for name, original in written.items():
             if original.outcome == "offloaded" and original.filed and bench.server.alive:
-                self._record(bench, "replaced by a file", original, by_id(original.filed), asked[name])
+                self._record(bench, REPLACED, original, by_id(original.filed), asked[name])
         clear(folder)
         folder.mkdir()
         self._measure_returned(bench)

@@ -42,7 +42,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_evidence_of_earlier_releases_is_judged_as_it_was(recorded: Recorded) -> None:
-    """What a release recorded, every later one reads, and comes to the same verdicts and levels.
+    """Every release reads the recordings of earlier ones, and comes to the same verdicts and levels.
 
     A requirement that no check judged then may be judged now.
     """

@@ -184,7 +184,7 @@ def answers_of(edition: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the crates in Rust have in common is compiled once."""
+    """One target folder for the crates in Rust, so that their dependencies are compiled once."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("CARGO_TARGET_DIR", str(tmp_path_factory.mktemp("target")))
         yield
