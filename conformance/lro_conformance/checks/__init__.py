@@ -9,5 +9,6 @@ The contract of every check:
   requirement collects the findings with its id, over all documents of the run (`lro_conformance.analysis.documents`);
   it adds the context that only a live server gives: the same call inline, the clock, other files in the directory.
 - It is lenient in what it reads and precise in what it reports: expected, observed, and a call that reproduces it.
-- Its docstring is shown to users as the expectation.
+- The first paragraph of its docstring is shown to users as the expectation, all of it by `lro explain`: limits,
+  tolerances and exemptions.
 """

@@ -103,7 +103,12 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 
 @check("LRO-DESC-11")
 def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The descriptor replaces the records: none is returned with it, and both places of a result agree."""
+    """The descriptor replaces the records: none is returned with it, and both places of a result agree.
+
+    The beginning of a title or a content is its first 60 characters. A text block that starts a descriptor and is cut
+    off does not agree with the other place, while a sentence is no second descriptor. Records next to the descriptor of
+    an injection are LRO-INJ-04.
+    """
     exchanges.judge("LRO-DESC-11", subjects)
 
 
@@ -133,7 +138,11 @@ LARGER = 4000
 
 @check("LRO-DESC-15")
 def test_answer_is_compact(survey: Survey, documents: Documents, edition: Edition, subjects: Subjects) -> None:
-    """The answer hardly grows with the result, and is a small part of a very large one."""
+    """The answer hardly grows with the result, and is a small part of a very large one.
+
+    The larger of content and structured content is counted. Answers with records in them are not examined
+    (LRO-DESC-11).
+    """
     full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
     calls = [c for c in survey.files if c.found is not None and id(c) not in full and repeated_record(c) is None]
     if len(calls) < len(survey.files):

@@ -46,7 +46,12 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
 @check("LRO-DET-01", calls_of=("inline",))
 def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
     """At each detail level the file's records have the fields that the same call returns inline, and a record has those
-    that its memory has in other files."""
+    that its memory has in other files.
+
+    A record lacks a field only if other records of its file have it. The comparison with the inline result needs a
+    threshold that can be set and memories with the same ids in every server process. Fields that differ in any other
+    way than by their level are LRO-FILE-10.
+    """
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
     exchanges.judge("LRO-DET-01", subjects)

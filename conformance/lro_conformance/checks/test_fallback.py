@@ -37,7 +37,12 @@ def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> 
 def test_whole_records_within_the_threshold(
     survey: Survey, failed_writes: FailedWrites, estimates: Estimates, comparison: Comparison, subjects: Subjects
 ) -> None:
-    """The inline result holds fewer, but whole records, within threshold_tokens."""
+    """The inline result holds fewer, but whole records, within threshold_tokens.
+
+    If memories can be stored while the server runs, one call is for memories of which a few are several times as large
+    as the rest, so that their number says nothing of their size. The E of the same records is used where it can be
+    learned. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05).
+    """
     for failing in failed_writes.inline:
         _judge(keeps_whole_records(failing, survey, estimates, comparison), failing, subjects)
     _note_the_rest(failed_writes, subjects)
@@ -81,7 +86,11 @@ def test_offloads_again(survey: Survey, failed_writes: FailedWrites, subjects: S
 
 @check("LRO-ERR-04")
 def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estimates, subjects: Subjects) -> None:
-    """An OffloadWriteFailed event with the error's details is emitted for each failed write."""
+    """An OffloadWriteFailed event with the error's details is emitted for each failed write.
+
+    Three letters of a message are enough. The event's name, its time, what was called and a mere path describe nothing.
+    Not observed if none of the server's files is at its `file_path` (LRO-DESC-02).
+    """
     watched = any(f.events for f in failed_writes.failing)
     for failing in (f for f in failed_writes.failing if f.events_known):
         _judge(emits_event(failing, estimates, watched=watched), failing, subjects)

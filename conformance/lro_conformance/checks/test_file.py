@@ -83,13 +83,23 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 
 @check("LRO-FILE-09", calls_of=("inline", "seeded"))
 def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The file has the memories that the same call returns inline."""
+    """The file has the memories that the same call returns inline.
+
+    The file of an injection, which may have a budget inline, may have more. Two stored memories that differ only in
+    their ids both have to be there. All of this needs a threshold that can be set.
+    """
     exchanges.judge("LRO-FILE-09", subjects)
 
 
 @check("LRO-FILE-10", calls_of=("inline", "seeded"))
 def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
-    """Every value in the file is the same as in the inline result of the call."""
+    """Every value in the file is the same as in the inline result of the call.
+
+    At full detail, the content of a stored memory may not end in an ellipsis where it was cut, even if it does inline.
+    If inline results are Markdown or prose, a text of a stored memory that they show as it was stored has to be the
+    same in the file. Without ids that are the same in every server process, only stored memories are compared. A file
+    with another level's fields is LRO-DET-01.
+    """
     exchanges.judge("LRO-FILE-10", subjects)
 
 

@@ -10,7 +10,12 @@ from lro_conformance.version import CLIENT_NAME
 
 @check("LRO-IMPL-02")
 def test_should_offload(survey: Survey, subjects: Subjects) -> None:
-    """A server of level 2 offloads large results."""
+    """A server of level 2 offloads large results.
+
+    A server without a descriptor is tried once more with `enabled` set to true. Where there is reason to expect
+    offloading (the profile names `settings` or `cleanup`, or the server mentions it), or the threshold cannot be
+    set, inline results count only if one surely exceeds the default threshold.
+    """
     _offloads(survey, subjects)
 
 

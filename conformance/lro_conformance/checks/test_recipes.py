@@ -85,7 +85,14 @@ def test_header_is_skipped(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-13")
 def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None:
-    """Every recipe has a description and a command, a plain pipeline that jq can run."""
+    """Every recipe has a description and a command, a plain pipeline that jq can run.
+
+    Accepted are tail, sed, head, cat and jq (in recipes after the tenth also sort, uniq, wc, cut, tr, grep and nl),
+    lines chosen by awk, grep or sed, `< FILE`, `<(…)` for the file, `{ read -r _; …; } < FILE`, and variables
+    that are assigned before the pipeline. Other uses of awk and grep, and options of jq such as `-R`, are not
+    observed. A missing purpose is judged by the requirement of that recipe, a path that is quoted wrongly by
+    LRO-HARD-03.
+    """
     recipes.judge("LRO-REC-13", subjects, skip=_has_a_path_to_quote)
 
 

@@ -118,7 +118,12 @@ def test_default_threshold(
     edition: Edition,
     subjects: Subjects,
 ) -> None:
-    """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
+    """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded.
+
+    Sizes vary by the tool's limit, up to 4,000 memories; without one, by words that find few memories and, with a seed
+    tool, by memories that are stored one at a time. If estimates are rounded or vary between identical calls, 5 % of
+    slack is allowed.
+    """
     require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
@@ -202,7 +207,12 @@ def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default:
 @check("LRO-THR-02")
 def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
     """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens), at the same rate
-    for all operations."""
+    for all operations.
+
+    A wide character or a `\\u` escape may count for up to two tokens. Rates are compared for twenty or more records.
+    Operations whose estimate ignores the detail level or covers only part of the result (LRO-THR-05) are not examined,
+    nor are injections whose file was cut (LRO-INJ-03).
+    """
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
 
@@ -272,7 +282,11 @@ def test_operation_runs_as_without_lro(
     subjects: Subjects,
 ) -> None:
     """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
-    same ones, in the same order and with the same values. If all results are texts, none of the lines is missing."""
+    same ones, in the same order and with the same values. If all results are texts, none of the lines is missing.
+
+    One pair of records in twenty may be reversed, as ties are, and numbers in a line may differ. That a file has the
+    records of an inline result is LRO-FILE-09 and LRO-FILE-10.
+    """
     pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
         raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
@@ -388,7 +402,11 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
 
 @check("LRO-THR-06")
 def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
-    """A result that exceeds the threshold by one token is offloaded."""
+    """A result that exceeds the threshold by one token is offloaded.
+
+    The call is made twice. With a seed tool, the results of some operations are filled up to the threshold of another
+    one by memories; a wrong decision is then repeated at a threshold of the operation's own.
+    """
     _edges(edges, decisions, subjects, "offloaded", lambda e: e.above)
 
 

@@ -124,7 +124,7 @@ class Judgement:
             result = judge(check, self._evidence_for(check), edition=self._profile.edition)
         except Shortage as lack:
             self._shortage = str(lack)
-            result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.doc, str(lack))
+            result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.expectation, str(lack))
         self._results[check.name] = result
         self._observer(CheckJudged(result))
 

@@ -44,13 +44,18 @@ class Check:
     needs: tuple[str, ...]
     """The names of the evidence that it reads."""
     doc: str
-    """Its docstring, which reports show as the expectation."""
+    """Its docstring."""
     by_edition: bool = False
     """True if the check has a parameter for the edition."""
     calls_of: tuple[str, ...] = ()
     """The names of further trials whose calls it examines through derived evidence."""
     optional: tuple[str, ...] = ()
     """The names of evidence that is None if it is missing, without preventing the check."""
+
+    @property
+    def expectation(self) -> str:
+        """The first paragraph of its docstring, which reports show."""
+        return self.doc.partition("\n\n")[0].replace("\n", " ")
 
 
 def check(
@@ -193,13 +198,12 @@ def _missed(
 
 
 def _result(one: Check, verdict: Verdict, subjects: int, observed: str, at: object = None) -> CheckResult:
-    summary = one.doc.partition("\n\n")[0].replace("\n", " ")
     return CheckResult(
         one.name,
         one.requirement,
         verdict,
         subjects,
-        summary,
+        one.expectation,
         observed,
         evidence_of(at),
         reproduce=reproducer_of(at),

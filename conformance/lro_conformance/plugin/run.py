@@ -247,7 +247,7 @@ class PytestRun:
 
 
 def _not_observed(check: Check, reason: str) -> CheckResult:
-    return CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.doc, reason)
+    return CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.expectation, reason)
 
 
 def _shared_by_workers(config: pytest.Config, names: Collection[str], run: Callable[[], Report]) -> Report:

@@ -286,6 +286,21 @@ class TestRegistering:
         with pytest.raises(ValueError, match=r"check check.it has no parameter fallback"):
             check(MUST, optional=("fallback",))(test_it)
 
+    def test_reports_show_the_first_paragraph_of_its_docstring(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        known: dict[str, Check] = {}
+        monkeypatch.setattr("lro_conformance.judging.check._REGISTRY", known)
+
+        def test_it(subjects: Subjects) -> None:
+            """What it
+            says.
+
+            And what it does not examine.
+            """
+            raise NotObserved("nothing to see")
+
+        check(MUST)(test_it)
+        assert judge(known["check.it"], {}).expected == "What it says."
+
     def test_needs_a_docstring(self) -> None:
         def test_it(subjects: Subjects) -> None: ...
 

@@ -228,6 +228,11 @@ EVERY = {(name, r.id): r for name in EDITIONS for r in catalogue(name)}
 """Each requirement as each edition words it."""
 
 
+def test_an_experiment_is_described_in_at_most_three_sentences() -> None:
+    long = {r.id: count for r in EVERY.values() if (count := len(re.findall(r"[.?!](?:\s|\Z)", r.observed))) > 3}
+    assert not long, "limits, tolerances and exemptions belong in the docstring of the check or in the interpretation"
+
+
 def test_ids_cited_in_prose_exist() -> None:
     known = {id for _, id in EVERY}
     assert {id for r in EVERY.values() for id in re.findall(r"LRO-[A-Z]+-\d{2}", prose(r))} <= known
