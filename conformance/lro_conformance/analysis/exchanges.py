@@ -24,7 +24,7 @@ from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import placed
-from lro_conformance.analysis.threshold import Decision, decisions
+from lro_conformance.analysis.threshold import DRIFT, Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died, in_shared_file, sometimes_shared_paths
 from lro_conformance.capture.claims import size_of, surely_exceeds
@@ -827,10 +827,10 @@ def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield Judged(call.outcome != "inline", expected, "inline: the server seems to leave it out of the estimate")
 
 
-def _drift(operation: str, threshold: int, context: Context) -> int:
+def _drift(operation: str, threshold: int, context: Context) -> float:
     """Tokens by which E may differ between two identical calls."""
     edge = context.edges.edges[operation].drift if context.edges is not None else 0
-    return max(2 * edge, threshold // 20 if operation in context.survey.volatile_operations else 0)
+    return max(2 * edge, DRIFT * threshold if operation in context.survey.volatile_operations else 0)
 
 
 def _outcome(call: Call) -> str:

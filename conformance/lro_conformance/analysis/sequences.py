@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from lro_conformance.analysis.threshold import DRIFT
 from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.intervention import CLEANED_UP, MENDED, Intervention
 from lro_conformance.capture.records import by_id
@@ -132,4 +133,4 @@ def _surely_exceeded(call: Call) -> bool:
     threshold, estimate = call.settings.get("threshold_tokens"), call.estimate
     if call.outcome != "offloaded" or not isinstance(threshold, int) or estimate is None:
         return call.outcome == "offloaded"
-    return estimate - threshold > threshold // 20
+    return estimate - threshold > DRIFT * threshold

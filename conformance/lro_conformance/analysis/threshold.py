@@ -15,6 +15,9 @@ Decision = Literal["exact", "comparison", "per record", "budgeted", "own thresho
 budgeted text; by a threshold that differs from that of other operations; or by a different figure than that of the
 header."""
 
+DRIFT = 0.05
+"""Share of the threshold by which E may differ between two equal calls if results change from call to call."""
+
 
 @derived
 def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:

@@ -9,7 +9,7 @@ from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
-from lro_conformance.analysis.threshold import Decision, latches_after_offloading
+from lro_conformance.analysis.threshold import DRIFT, Decision, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
@@ -179,7 +179,7 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
 
 
 def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default: int, subjects: Subjects) -> None:
-    slack = 0.05 if bracket.operation in survey.volatile_operations or estimates.rounding_step > 1 else 0.0
+    slack = DRIFT if bracket.operation in survey.volatile_operations or estimates.rounding_step > 1 else 0.0
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         subjects.expect(
             bracket.offloaded.estimate * (1 + slack) > default,
