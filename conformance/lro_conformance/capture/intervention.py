@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-REPLACED, REMOVED, PARENT_REPLACED = "replaced by a file", "removed", "parent replaced"
+REPLACED, REMOVED, PARENT_REPLACED, READ_ONLY = "replaced by a file", "removed", "parent replaced", "read-only"
 MENDED = "mended"
 CLEANED_UP = "cleaned up"
 RESTARTED = "restarted"
@@ -14,6 +14,7 @@ BREAKING: Mapping[str, str] = {
     REPLACED: "rm -rf {folder}; printf 'in the way\\n' > {folder}",
     REMOVED: "rm -rf {folder}",
     PARENT_REPLACED: "rm -rf {parent}; printf 'in the way\\n' > {parent}",
+    READ_ONLY: "chmod 500 {folder}",
 }
 """Shell commands that break a folder, by the kind of failure."""
 

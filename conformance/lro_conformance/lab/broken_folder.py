@@ -1,4 +1,4 @@
-"""Output folders in which nothing can be written, also by root, and that can be mended."""
+"""Output folders that are broken until they are mended: nothing can be written, not even by root unless read-only."""
 
 from __future__ import annotations
 
@@ -6,34 +6,46 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lro_conformance.capture.intervention import REMOVED, REPLACED
+from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, READ_ONLY, REMOVED
 from lro_conformance.wire.watchdog import remove_tree
 
 
 class BrokenFolder:
-    """A folder that is broken from the beginning until it is mended. What was in it is there again then."""
+    """A folder that is broken from the beginning until it is mended. What was in it is there again then.
+
+    *kind* is a key of `BREAKING`. Nothing else in the folder that it is in is kept if that is replaced.
+    """
 
     def __init__(self, folder: Path, kind: str) -> None:
-        if kind not in (REPLACED, REMOVED):
-            raise ValueError(f"a folder is {REPLACED} or {REMOVED}, not {kind}")
+        if kind not in BREAKING:
+            raise ValueError(f"a folder is {', '.join(BREAKING)}, not {kind}")
         self._folder = folder
-        self._aside = folder.with_name(f"{folder.name}.aside")
         self._mode = folder.stat().st_mode & 0o777
+        self._outer = folder.parent if kind == PARENT_REPLACED else folder
+        self._aside = self._outer.with_name(f"{self._outer.name}.aside")
         self._aside.mkdir()
+        if kind == READ_ONLY:
+            folder.chmod(0o500)
+            return
         # The folder itself is removed: one that is moved could still be written by a process that has it open.
         self._move(folder, self._aside)
-        clear(folder)
-        if kind == REPLACED:
-            put_a_file(folder)
+        clear(self._outer)
+        if kind != REMOVED:
+            put_a_file(self._outer)
 
     def mend(self) -> None:
         """Make the folder again, with its earlier files; files of a folder that the server has made stay there, too."""
         if not self._folder.is_dir():
-            clear(self._folder)
-            self._folder.mkdir()
+            clear(self._outer)
+            self._folder.mkdir(parents=True)
         self._folder.chmod(self._mode)
         self._move(self._aside, self._folder)
         self._aside.rmdir()
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exception: object) -> None:
+        self.mend()
 
     @staticmethod
     def _move(source: Path, target: Path) -> None:

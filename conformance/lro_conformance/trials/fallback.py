@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
-from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, REMOVED, REPLACED, Intervention
+from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, READ_ONLY, REMOVED, REPLACED, Intervention
 from lro_conformance.capture.records import Record, by_id, size
 from lro_conformance.capture.reproduce import of_call, of_steps, patience, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
-from lro_conformance.lab.broken_folder import clear, put_a_file
+from lro_conformance.lab.broken_folder import BrokenFolder, clear, put_a_file
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
@@ -35,7 +35,7 @@ KINDS: Mapping[str, str] = {
     REPLACED: "output_dir is replaced by a regular file while the server runs",
     REMOVED: "output_dir is removed while the server runs",
     PARENT_REPLACED: "the folder that output_dir is in is replaced by a regular file while the server runs",
-    "read-only": "output_dir is made read-only while the server runs",
+    READ_ONLY: "output_dir is made read-only while the server runs",
     SIZE_LIMIT: "the operating system refuses files of this size, as on a full disk",
 }
 
@@ -135,7 +135,7 @@ def _(failing: Failing) -> str:
     if failing.limit is not None:
         blocks = max(1, failing.limit // 1024)
         return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
-    broken = BREAKING.get(failing.kind, "chmod 500 {folder}").format(folder=folder, parent=parent)
+    broken = BREAKING[failing.kind].format(folder=folder, parent=parent)
     return of_call(call, also=[f"sleep {patience(call)}; {broken}"])
 
 
@@ -275,33 +275,19 @@ class _Scene:
             )
 
     def _fail_while_running(self, bench: Bench, folder: Path) -> None:
-        """Break the folder of a server that has just written to it, in every way, and mend it in the end."""
+        """Break and mend the folder of a server that has just written to it, in every way."""
         self.has_failed = False
-        clear(folder)
-        put_a_file(folder)
-        self.record_failures(bench, REPLACED)
-        self.record_failures(bench, REPLACED, richest=True)
-        clear(folder)
-        self.record_failures(bench, REMOVED)
-        clear(folder.parent)
-        put_a_file(folder.parent)
-        self.record_failures(bench, PARENT_REPLACED)
-        clear(folder.parent)
-        folder.mkdir(parents=True)
-        self._read_only(bench, folder)
+        for kind in BREAKING:
+            if kind == READ_ONLY and os.geteuid() == 0:
+                self.skipped[kind] = "root ignores permissions"
+                continue
+            with BrokenFolder(folder, kind):
+                self.record_failures(bench, kind)
+                if kind == REPLACED:
+                    self.record_failures(bench, kind, richest=True)
         if bench.server.alive:
             self.recovered += [self._call(bench, n) for n in self.plans]
             self._measure_returned(bench)
-
-    def _read_only(self, bench: Bench, folder: Path) -> None:
-        if os.geteuid() == 0:
-            self.skipped["read-only"] = "root ignores permissions"
-            return
-        folder.chmod(0o500)
-        try:
-            self.record_failures(bench, "read-only")
-        finally:
-            folder.chmod(0o700)
 
     def _size_limit(self, bench: Bench) -> None:
         self.has_failed = False
@@ -395,13 +381,10 @@ class _Scene:
         }
         written = {name: bench.call(name, **arguments) for name, arguments in asked.items()}
         self.has_failed = False
-        clear(folder)
-        put_a_file(folder)
-        for name, original in written.items():
-            if original.outcome == "offloaded" and original.filed and bench.server.alive:
-                self._record(bench, REPLACED, original, by_id(original.filed), asked[name])
-        clear(folder)
-        folder.mkdir()
+        with BrokenFolder(folder, REPLACED):
+            for name, original in written.items():
+                if original.outcome == "offloaded" and original.filed and bench.server.alive:
+                    self._record(bench, REPLACED, original, by_id(original.filed), asked[name])
         self._measure_returned(bench)
 
     def _measure_returned(self, bench: Bench) -> None:

@@ -91,11 +91,8 @@ def _fail(bench: Bench, direct: Call) -> Failing | None:
         return None
     threshold = bench.settings.get("threshold_tokens")
     earlier = Counter(bench.events("OffloadWriteFailed"))
-    folder = BrokenFolder(bench.output_dir, REPLACED)
-    try:
+    with BrokenFolder(bench.output_dir, REPLACED):
         _, call, status = bench.call_as_task(direct.operation, limit=direct.limit)
-    finally:
-        folder.mend()
     return Failing(
         kind=REPLACED,
         call=call,

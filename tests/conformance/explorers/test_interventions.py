@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.capture.intervention import REMOVED, REPLACED
+from lro_conformance.capture.intervention import BREAKING, READ_ONLY, REMOVED
 from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import CheckResult
@@ -27,17 +28,36 @@ def _output(check: CheckResult) -> str:
     return subprocess.run(["bash", "-c", check.reproduce], capture_output=True, text=True, timeout=120).stdout
 
 
-@pytest.mark.parametrize("kind", [REPLACED, REMOVED])
+@pytest.mark.parametrize("kind", BREAKING)
 def test_a_folder_is_broken_until_it_is_mended(tmp_path: Path, kind: str) -> None:
-    folder = tmp_path / "out"
+    if kind == READ_ONLY and os.geteuid() == 0:
+        pytest.skip("root ignores permissions")
+    folder = tmp_path / "results" / "out"
     (folder / "below").mkdir(parents=True)
     (folder / "file").write_text("text")
-    broken = BrokenFolder(folder, kind)
-    with pytest.raises(OSError, match="out"):
+    with BrokenFolder(folder, kind), pytest.raises(OSError, match="out"):
         (folder / "another").write_text("text")
-    broken.mend()
     assert sorted(path.name for path in folder.iterdir()) == ["below", "file"]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize("kind", BREAKING)
+def test_the_command_of_a_script_breaks_the_folder_in_the_same_way(tmp_path: Path, kind: str) -> None:
+    folder, other = tmp_path / "suite" / "out", tmp_path / "script" / "out"
+    for made in (folder, other):
+        made.mkdir(parents=True)
+    subprocess.run(BREAKING[kind].format(folder=other, parent=other.parent), shell=True, check=True)
+    with BrokenFolder(folder, kind):
+        assert _state(folder) == _state(other)
+        assert _state(folder.parent) == _state(other.parent)
+
+
+def _state(path: Path) -> tuple[int, bytes | None] | None:
+    """The type, the permissions and the text of an entry; None if there is none."""
+    if not path.parent.is_dir() or not path.exists():
+        return None
+    return path.stat().st_mode, path.read_bytes() if path.is_file() else None
 
 
 def test_files_of_a_folder_that_the_server_has_made_stay(tmp_path: Path) -> None:
