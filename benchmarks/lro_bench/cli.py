@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -10,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
 
 import click
 
+from lro_bench.json_file import read_object
 from lro_conformance.cli.help_examples import with_examples
 from lro_conformance.cli.options import ServerCommand
 from lro_conformance.errors import EXIT_INTERRUPTED, EXIT_NO_VERDICT, UsageError
@@ -348,12 +347,10 @@ def _earlier(path: Path) -> dict[str, int]:
     from lro_bench.weigh.weighing import FORMAT, earlier_tokens
 
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise UsageError(f"{path}: not JSON: {problem}") from None
-    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
-        raise UsageError(f"{path}: expected a report of format {FORMAT}")
+        report = read_object(path, FORMAT)
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
     try:
-        return earlier_tokens(cast("dict[str, Any]", data))
+        return earlier_tokens(report)
     except ValueError as problem:
         raise UsageError(f"{path}: {one_line(str(problem), 200)}") from None

@@ -11,11 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from lro_bench.conditions import Condition, Delivery, conditions
 from lro_bench.conversation import converse
 from lro_bench.corpus import SEED, SIZES, corpus
+from lro_bench.json_file import read_object
 from lro_bench.samples import Sample, lines_of, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_bench.session import Session, tool_text
@@ -166,14 +167,8 @@ def describe(choice: Choice) -> dict[str, Any]:
 
 
 def read_run(path: Path) -> Mapping[str, Any]:
-    """The description of a run. Raises `ValueError`."""
-    try:
-        run: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise ValueError(f"{path}: not JSON ({problem})") from None
-    if not isinstance(run, dict) or cast("dict[str, Any]", run).get("format") != FORMAT:
-        raise ValueError(f"{path}: expected the description of a run, of format {FORMAT}")
-    return cast("dict[str, Any]", run)
+    """The description of a run. Raises `OSError` and `ValueError`."""
+    return read_object(path, FORMAT)
 
 
 def choice_of(run: Mapping[str, Any]) -> Choice:

@@ -5,20 +5,38 @@ from __future__ import annotations
 import errno
 import os
 import select
+import stat
 import time
+from io import FileIO
+from typing import IO, TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from lro_spec.jsonl.lines import Readable
 
 TIMEOUT_S = 600.0
-"""Longest time, in seconds, for which a pipe is read by default."""
+"""Longest time, in seconds, for which `lro validate` reads a pipe by default."""
 
 SILENCE = 0.1
 """Share of the time limit after which a pipe of which nothing comes is given up."""
 
 
+def patient(stream: IO[bytes] | FileIO, timeout_s: float, hint: str = "") -> Readable:
+    """The stream; if it may never end, with a time limit. *hint* ends the message of the `TimeoutError`."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # not a file of the system, but one of a test or a library
+        return cast("Readable", stream)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode) or os.name != "posix":
+        return cast("Readable", stream)
+    return PatientPipe(descriptor, timeout_s, hint)
+
+
 class PatientPipe:
     """A pipe, FIFO or terminal that is read until its end, or until the time is up."""
 
-    def __init__(self, descriptor: int, timeout_s: float) -> None:
+    def __init__(self, descriptor: int, timeout_s: float, hint: str = "") -> None:
         self._descriptor = descriptor
+        self._hint = hint
         self._timeout_s = timeout_s
         self._until = time.monotonic() + timeout_s
 
@@ -28,4 +46,4 @@ class PatientPipe:
         if left > 0 and select.select([self._descriptor], [], [], min(left, quiet))[0]:
             return os.read(self._descriptor, size)
         missing = f"nothing came for {quiet:.1f} s" if left >= quiet else f"no end within {self._timeout_s:g} s"
-        raise TimeoutError(errno.ETIMEDOUT, f"{missing}; --timeout S waits longer")
+        raise TimeoutError(errno.ETIMEDOUT, missing + self._hint)

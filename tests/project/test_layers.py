@@ -49,7 +49,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "capture",
         "judging",
         "wire profile",
-        "errors version",
+        "errors version patience",
     ),
     "lro_reference": (
         "__main__",
@@ -79,7 +79,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "session",
         "server",
         "weigh",
-        "templates svg",
+        "templates svg json_file",
         "agents shell ceilings queries python_job",
         "conditions statistics",
         "tasks",

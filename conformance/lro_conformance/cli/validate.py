@@ -66,11 +66,11 @@ def validate(
     import gc
 
     from lro_conformance.cli.streams import report_error, required_output
+    from lro_conformance.patience import TIMEOUT_S
     from lro_conformance.report.sanitize import one_line
     from lro_conformance.validate.document import Document, UnknownKindError
     from lro_conformance.validate.output import FindingsPrinter, UnreadableError
     from lro_conformance.validate.paths import NothingFoundError, input_files
-    from lro_conformance.validate.patience import TIMEOUT_S
     from lro_conformance.validate.progress import Meter
     from lro_conformance.validate.visited_files import VisitedFiles, descriptors_first
     from lro_spec.editions import edition

@@ -6,12 +6,9 @@ a value, which may be a secret.
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import re
-import select
-import stat
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -20,10 +17,13 @@ import yaml
 from yaml.constructor import SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from lro_conformance.patience import patient
+
 Path = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
-PIPE_S = 5
+PIPE_S = 50.0
+"""Longest time, in seconds, for which a pipe is read; a document is small, and a person waits for it."""
 _MAX_NODES = 20_000
 _MAX_DEPTH = 40
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
@@ -74,19 +74,15 @@ class Document:
         return {place.line for known, place in self.places.items() if known[: len(path)] == path}
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The beginning of a file, up to one byte more than `read` accepts; a pipe that nobody writes is empty.
+def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
+    """The beginning of a file, up to one byte more than `read` accepts.
 
-    Raises `OSError`, also for a pipe of which nothing comes for `PIPE_S` seconds.
+    Raises `OSError`, also for a pipe that has no end within *timeout_s*, or of which nothing comes for a tenth of it.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb", buffering=0) as stream:
-        data = b""
-        while len(data) <= MAX_BYTES:
-            if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and not select.select([descriptor], [], [], PIPE_S)[0]:
-                raise OSError(errno.ETIMEDOUT, f"a pipe of which nothing came for {PIPE_S} s", os.fspath(path))
-            if not (part := stream.read(MAX_BYTES + 1 - len(data))):
-                break
+        source, data = patient(stream, timeout_s), b""
+        while len(data) <= MAX_BYTES and (part := source.read(MAX_BYTES + 1 - len(data))):
             data += part
         return data
 

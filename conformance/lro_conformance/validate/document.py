@@ -15,8 +15,8 @@ from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
+from lro_conformance.patience import TIMEOUT_S, patient
 from lro_conformance.validate.paths import LINES, STDIN
-from lro_conformance.validate.patience import TIMEOUT_S, PatientPipe
 from lro_conformance.validate.visited_files import VisitedFiles
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.display import pointer
@@ -138,14 +138,7 @@ class Document:
             yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, self._patient(stream)))
 
     def _patient(self, stream: IO[bytes] | FileIO) -> Readable:
-        """The stream; if it may never end, with a time limit."""
-        try:
-            descriptor = stream.fileno()
-        except (OSError, ValueError):  # not a file of the system, but one of a test or a library
-            return cast("Readable", stream)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) or os.name != "posix":
-            return cast("Readable", stream)
-        return PatientPipe(descriptor, self._timeout_s)
+        return patient(stream, self._timeout_s, "; --timeout S waits longer")
 
     def _file(self, file: IO[bytes] | None, stream: Peekable) -> Iterator[Finding]:
         from lro_spec.validation.file import judge_file
