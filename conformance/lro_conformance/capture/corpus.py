@@ -311,20 +311,28 @@ def wide(size: int = 60) -> tuple[Memory, ...]:
 
 def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
     """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` replaced, or omitted if the field is
-    absent."""
+    absent. ``"$memory.provenance.confidence"`` is a field of a field."""
     if isinstance(template, dict):
         filled = {k: substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
-        return {k: v for k, v in filled.items() if v is not _ABSENT}
+        return {k: v for k, v in filled.items() if v is not ABSENT}
     if isinstance(template, list):
-        return [substitute(v, memory) for v in cast("list[Any]", template)]
+        return [value for v in cast("list[Any]", template) if (value := substitute(v, memory)) is not ABSENT]
     if template == "$memory":
         return dict(memory)
     if isinstance(template, str) and template.startswith("$memory."):
-        return memory.get(template.removeprefix("$memory."), _ABSENT)
+        return value_of(template.removeprefix("$memory."), memory)
     return template
 
 
-_ABSENT = object()
+def value_of(field: str, memory: Mapping[str, Any]) -> Any:
+    """The value of a field of a memory, such as ``provenance.confidence``; `ABSENT` if it has none."""
+    value: Any = memory
+    for key in field.split("."):
+        value = cast("dict[str, Any]", value).get(key, ABSENT) if isinstance(value, dict) else ABSENT
+    return value
+
+
+ABSENT = object()
 
 
 SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide}

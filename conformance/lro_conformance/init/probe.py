@@ -13,15 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import corpus
-from lro_conformance.capture.records import as_record
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, operations_of, sample_value
+from lro_conformance.lab.operations import Operation, operations_of
 from lro_conformance.lab.queries import found_nothing, replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
@@ -58,23 +56,6 @@ _HELP_PATTERNS = {
 
 MAX_WAYS = 8
 """Ways that are tried for a setting; each takes one or two starts of the server."""
-
-_FIELDS = {
-    "id": ("id", "memory_id"),
-    "title": ("title", "name", "subject", "heading"),
-    "content": ("content", "text", "body", "note", "value", "observation", "message"),
-    "namespace": ("namespace", "category", "scope", "project", "collection"),
-    "memory_type": ("memory_type", "type", "kind"),
-    "tags": ("tags", "labels", "keywords"),
-    "created": ("created", "created_at", "timestamp"),
-    "entities": ("entities",),
-    "provenance": ("provenance",),
-    "extensions": ("extensions", "metadata"),
-}
-"""Usual argument names by field of a memory."""
-
-_OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
-"""Usual argument names for a complete memory, or a list of them."""
 
 _STORING = re.compile(
     r"(store|add|create|save|write|remember|insert|capture)_?(memory|memories|note|record|entry)?", re.I
@@ -326,43 +307,4 @@ def _flag(name: str, flag: str) -> Iterator[Setting]:
     yield Setting(arg=(flag, "{value}"))
 
 
-def _accepts(schema: object, field: str) -> bool:
-    """True if an argument accepts this field of every memory of the suite."""
-    node = as_record(schema)
-    if "enum" in node:
-        options = cast("list[Any]", node["enum"]) if isinstance(node["enum"], list) else []
-        return field == "memory_type" and all(m[field] in options for m in corpus())
-    return not (field in ("tags", "entities", "provenance", "extensions") and node.get("type") == "string")
-
-
-def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Arguments for a tool that stores a memory: the complete object, or its fields under similar names.
-
-    Other required arguments get a value of their type. None if no argument could accept the text of a memory.
-    """
-    schema = as_record(tool.get("inputSchema"))
-    properties = as_record(schema.get("properties"))
-    if not properties:
-        return {"memory": "$memory"}
-    kinds = {name: as_record(node).get("type") for name, node in properties.items()}
-    arguments: dict[str, Any] = {}
-    named = (*_OBJECT_NAMES, *(n for n in _FIELDS["content"] if kinds.get(n) == "object"))
-    whole = next((n for n in properties if n in named), None)
-    if whole is not None:
-        text, many = kinds[whole] == "string", kinds[whole] == "array"
-        arguments[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"
-    if whole is None or kinds[whole] == "string":
-        for name, known in _FIELDS.items():
-            there = next((n for n in known if n in properties and n not in arguments), None)
-            if there is not None and _accepts(properties[there], name):
-                arguments[there] = f"$memory.{name}"
-    if not {"$memory", "$memory.content"} & set(map(str, arguments.values())) and ["$memory"] not in arguments.values():
-        return None
-    required: object = schema.get("required")
-    for name in cast("list[Any]", required) if isinstance(required, list) else []:
-        if isinstance(name, str) and name not in arguments:
-            arguments[name] = sample_value(properties.get(name, {}))
-    return arguments
-
-
-__all__ = ["ProbeResult", "ServerTrouble", "memory_arguments", "probe", "setting_ways"]
+__all__ = ["ProbeResult", "ServerTrouble", "probe", "setting_ways"]

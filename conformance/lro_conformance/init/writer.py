@@ -18,6 +18,7 @@ from lro_conformance.lab.operations import (
     required_of,
     sample_value,
 )
+from lro_conformance.lab.seeding import memory_arguments
 from lro_conformance.profile.model import Setting, default_settings
 from lro_conformance.report.sanitize import one_line
 
@@ -158,8 +159,6 @@ def _seed(found: ProbeResult) -> Iterator[str]:
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
         return
-    from lro_conformance.init.probe import memory_arguments
-
     arguments = memory_arguments(found.storing) if found.storing is not None else None
     if found.storing is None or arguments is None:
         yield "# NOT FOUND: a tool that stores memories. Without one, the suite uses the memories of the server."

@@ -16,7 +16,7 @@ from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
 from lro_conformance.lab.launcher import Launcher, Recorder
 from lro_conformance.lab.ledger import HeldMemory, Ledger, StrayFiles
 from lro_conformance.lab.operations import TOOLS, Operation, resolve
-from lro_conformance.lab.seeding import Seeding
+from lro_conformance.lab.seeding import Seeding, fields_left_out
 from lro_conformance.lab.settings import Settings, far_zone
 from lro_conformance.lab.thresholds import AcceptedThresholds
 from lro_conformance.profile import Profile
@@ -296,7 +296,7 @@ class Lab:
         if reply.failure is not None:
             self.ledger.note_failure(reply.failure)
             raise trouble_of(reply.failure)
-        self.ledger.remark(*match(self.profile, tools))
+        self.ledger.remark(*match(self.profile, tools), *fields_left_out(self.profile.seed, tools))
         with self._lock:
             known = dict.fromkeys(n for e in self.editions.all for n in e.operations or TOOLS)
             self._tools, self._operations = tools, resolve(self.profile, tools, known)

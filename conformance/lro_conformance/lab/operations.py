@@ -215,22 +215,23 @@ def required_of(tool: Mapping[str, Any]) -> list[str]:
 
 
 def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
-    spelt = {_plain(name): name for name in [*properties][::-1]}
-    return next((n if n in properties else spelt[_plain(n)] for n in _NAMES[kind] if _plain(n) in spelt), None)
+    spelt = {plain_name(name): name for name in [*properties][::-1]}
+    return next((n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt), None)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without differences of style: max_results, maxResults, max-results."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _details(schema: Any) -> tuple[str, ...]:
     """The levels that a schema of the detail argument admits; one without an enumeration admits all three."""
-    options = _enumeration(schema)
+    options = enumeration_of(schema)
     return DETAILS if options is None else tuple(d for d in DETAILS if d in options)
 
 
-def _enumeration(schema: Any) -> list[Any] | None:
+def enumeration_of(schema: Any) -> list[Any] | None:
+    """The only values that a schema admits; None if it enumerates none."""
     if not isinstance(schema, dict):
         return None
     node = cast("dict[str, Any]", schema)
@@ -239,7 +240,7 @@ def _enumeration(schema: Any) -> list[Any] | None:
     for union in ("anyOf", "oneOf"):
         if isinstance(node.get(union), list):
             found = [
-                _enumeration(n) or ([n["const"]] if isinstance(n, dict) and "const" in n else []) for n in node[union]
+                enumeration_of(n) or ([n["const"]] if isinstance(n, dict) and "const" in n else []) for n in node[union]
             ]
             return [v for part in found for v in part] or None
     return None
@@ -247,7 +248,7 @@ def _enumeration(schema: Any) -> list[Any] | None:
 
 def _names_levels(schema: Any) -> bool:
     """Return whether an argument, whatever its name, accepts two detail levels or more."""
-    return len(set(DETAILS) & {v for v in _enumeration(schema) or [] if isinstance(v, str)}) > 1
+    return len(set(DETAILS) & {v for v in enumeration_of(schema) or [] if isinstance(v, str)}) > 1
 
 
 def _maximum(schema: Any) -> int | None:
@@ -266,7 +267,7 @@ def sample_value(schema: Any) -> Any:
     for certain in ("const", "default"):
         if certain in node:
             return node[certain]
-    options = _enumeration(node)
+    options = enumeration_of(node)
     if options:
         return options[0]
     kind = node.get("type")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_conformance.capture.corpus import corpus
-from lro_conformance.capture.records import show, text_of
+from lro_conformance.capture.corpus import ABSENT, corpus, value_of, various
+from lro_conformance.capture.records import as_record, show, text_of
+from lro_conformance.lab.operations import enumeration_of, plain_name, properties_of, required_of, sample_value
 from lro_conformance.lab.queries import is_enough, largest_result
 from lro_conformance.profile import Seed
+from lro_conformance.profile.reader import memory_words
 from lro_conformance.wire.reply import Reply
 
 if TYPE_CHECKING:
@@ -25,6 +27,110 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
     return (
         f"{way} gives the server memories before it starts; this needs further ones, while it runs (profile: seed.tool)"
     )
+
+
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "memory_id"),
+    "title": ("title", "name", "subject", "heading"),
+    "content": ("content", "text", "body", "note", "value", "observation", "message"),
+    "namespace": ("namespace", "category", "scope", "project", "collection"),
+    "memory_type": ("memory_type", "type", "kind"),
+    "tags": ("tags", "labels", "keywords"),
+    "created": ("created", "created_at", "timestamp"),
+    "modified": ("modified", "modified_at", "updated", "updated_at"),
+    "status": ("status",),
+    "summary": ("summary", "abstract"),
+    "entities": ("entities",),
+    "relationships": ("relationships", "relations"),
+    "wiki_links": ("wiki_links",),
+    "provenance": ("provenance",),
+    "provenance.confidence": ("confidence", "certainty"),
+    "provenance.source_type": ("source_type",),
+    "temporal": ("temporal",),
+    "extensions": ("extensions", "metadata"),
+    "blocks": ("blocks",),
+    "citations": ("citations",),
+}
+"""Usual argument names by field of a memory."""
+
+_OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
+"""Usual argument names for a complete memory, or a list of them."""
+
+
+def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Arguments for a tool that stores a memory: the complete object, or its fields under similar names.
+
+    Other required arguments get a value of their type. None if no argument could accept the text of a memory.
+    """
+    properties, required = properties_of(tool), required_of(tool)
+    if not properties:
+        return {"memory": "$memory"}
+    kinds = {name: node.get("type") for name, node in properties.items()}
+    arguments: dict[str, Any] = {}
+    named = (*_OBJECT_NAMES, *(n for n in _FIELDS["content"] if kinds.get(n) == "object"))
+    whole = next((n for n in properties if n in named), None)
+    if whole is not None:
+        text, many = kinds[whole] == "string", kinds[whole] == "array"
+        arguments[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"
+    if whole is None or kinds[whole] == "string":
+        for name, field in _fields_by_argument(properties, arguments):
+            if name not in required or all(value_of(field, m) is not ABSENT for m in corpus()):
+                arguments[name] = f"$memory.{field}"
+    if not {"$memory", "$memory.content"} & {*memory_words(arguments)}:
+        return None
+    return {**arguments, **{n: sample_value(properties.get(n, {})) for n in required if n not in arguments}}
+
+
+def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A remark on fields of a memory that the seed's tool has arguments for, and the profile does not give it."""
+    if (
+        seed is None
+        or seed.tool is None
+        or (tool := next((t for t in tools if t.get("name") == seed.tool), None)) is None
+    ):
+        return
+    used = {word.removeprefix("$memory").removeprefix(".") for word in memory_words(seed.arguments)}
+    missing = [
+        f"{name}: $memory.{field}"
+        for name, field in _fields_by_argument(properties_of(tool), seed.arguments)
+        if not {"", field, field.partition(".")[0]} & used
+    ]
+    if missing:
+        yield (
+            f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add "
+            f"{', '.join(missing)} (profile: seed.arguments)"
+        )
+
+
+def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Arguments that have a usual name of a field and accept it, with the field; not those that are *taken*."""
+    spelt = {plain_name(name): name for name in properties if name not in taken}
+    for field, names in _FIELDS.items():
+        name = next((spelt[plain_name(n)] for n in names if plain_name(n) in spelt), None)
+        if name is not None and _accepts(properties[name], field):
+            yield name, field
+
+
+def _accepts(schema: Mapping[str, Any], field: str) -> bool:
+    """Return whether an argument accepts this field of every memory of the suite."""
+    values = [v for m in (*corpus(), *various()) if (v := value_of(field, m)) is not ABSENT]
+    options, kinds = enumeration_of(schema), _kinds(schema)
+    if options is not None:
+        return all(v in options for v in values)
+    return not kinds or all(kind in kinds for v in values for types, kind in _KINDS if isinstance(v, types))
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    """The JSON types that a schema admits; empty if it names none."""
+    unions: list[Any] = [schema.get("anyOf"), schema.get("oneOf")]
+    nodes = [schema, *(as_record(n) for union in unions if isinstance(union, list) for n in cast("list[Any]", union))]
+    named: list[Any] = [node.get("type") for node in nodes]
+    kinds = (k for kind in named for k in (cast("list[Any]", kind) if isinstance(kind, list) else [kind]))
+    return {k for k in kinds if isinstance(k, str)}
+
+
+_KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number"), (list, "array"), (dict, "object"))
+"""The types of JSON that fields of a memory have."""
 
 
 class Seeding:

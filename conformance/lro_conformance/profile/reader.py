@@ -153,7 +153,7 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     yield from _config_file_inconsistencies(profile.config_file)
     if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
-    if profile.seed and profile.seed.tool and not any(_memory_words(profile.seed.arguments)):
+    if profile.seed and profile.seed.tool and not any(memory_words(profile.seed.arguments)):
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
@@ -293,12 +293,13 @@ def _mentions(words: Sequence[str], placeholder: str) -> bool:
     return any(placeholder in word for word in words)
 
 
-def _memory_words(value: object) -> Iterator[str]:
+def memory_words(value: object) -> Iterator[str]:
+    """The places of a memory and of its fields in the arguments of a seed: ``$memory``, ``$memory.title``."""
     if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
         yield value
     elif isinstance(value, dict):
         for child in cast("dict[str, Any]", value).values():
-            yield from _memory_words(child)
+            yield from memory_words(child)
     elif isinstance(value, list):
         for child in cast("list[Any]", value):
-            yield from _memory_words(child)
+            yield from memory_words(child)

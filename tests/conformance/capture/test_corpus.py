@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from lro_conformance.capture.corpus import SETS
+from lro_conformance.capture.corpus import SETS, substitute
 
 
 def printed(*words: str) -> list[dict[str, object]]:
@@ -25,3 +25,16 @@ def test_requests_store_a_set() -> None:
     requests = printed("wide", "store", '{"memory": "$memory"}', "7")
     assert [one["id"] for one in requests] == list(range(7, 7 + len(SETS["wide"]())))
     assert {one["method"] for one in requests} == {"tools/call"}
+
+
+def test_a_template_is_given_a_memory_its_fields_and_their_fields() -> None:
+    memory = {"title": "x", "provenance": {"confidence": 0.5}, "tags": ["y"]}
+    template = {
+        "whole": ["$memory", "$memory.summary"],
+        "name": "$memory.title",
+        "confidence": "$memory.provenance.confidence",
+        "absent": "$memory.provenance.agent",
+        "no_object": "$memory.tags.first",
+        "user": "me",
+    }
+    assert substitute(template, memory) == {"whole": [memory], "name": "x", "confidence": 0.5, "user": "me"}

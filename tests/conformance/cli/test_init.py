@@ -13,12 +13,12 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.init.probe import memory_arguments, probe, setting_ways
+from lro_conformance.init.probe import probe, setting_ways
 from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
 from tests.servers.variants import command
-from tests.support.paths import SERVERS
+from tests.support.paths import ROOT, SERVERS
 from tests.support.registry import Installed
 
 
@@ -135,30 +135,60 @@ def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
     assert [w.arg[0] for w in setting_ways("ttl_seconds", text)][::2] == ["--ttl={value}", "--keep-for={value}"]
 
 
-@pytest.mark.parametrize(
-    ("properties", "required", "arguments"),
-    [
-        ({"memory": {"type": "object"}}, [], {"memory": "$memory"}),
-        ({"note": {"type": "object"}}, [], {"note": "$memory"}),
-        ({"note": {"type": "string"}}, [], {"note": "$memory.content"}),
-        (
-            {"memory": {"type": "string"}, "tags": {"type": "array"}},
-            [],
-            {"memory": "$memory.content", "tags": "$memory.tags"},
-        ),
-        ({"entries": {"type": "array"}}, [], {"entries": ["$memory"]}),
-        (
-            {"text": {"type": "string"}, "kind": {"enum": ["fact"]}, "user": {"type": "string"}},
-            ["text", "user"],
-            {"text": "$memory.content", "user": "memory"},
-        ),
-        ({"path": {"type": "string"}}, ["path"], None),
-    ],
-)
-def test_what_a_tool_that_stores_is_given(properties: object, required: object, arguments: object) -> None:
-    """A memory as it may take it, and a value for what else it requires; nothing where nothing fits."""
-    tool = {"name": "add", "inputSchema": {"type": "object", "properties": properties, "required": required}}
-    assert memory_arguments(tool) == arguments
+FLAT = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class StoresFields(Server):
+    def tools(self):
+        tools = super().tools()
+        text = {{"type": "string"}}
+        fields = {{"text": text, "title": text, "summary": text, "status": text, "created_at": text}}
+        takes = {{**fields, "confidence": {{"type": "number"}}, "tags": {{"type": "array", "items": text}}}}
+        tools[3]["inputSchema"] = {{"type": "object", "properties": takes, "required": ["text"]}}
+        return tools
+
+    def call_tool(self, name, arguments):
+        if name == "store_memory":
+            names = {{"text": "content", "created_at": "created"}}
+            given = {{names.get(k, k): v for k, v in arguments.items()}}
+            given["provenance"] = {{"confidence": given.pop("confidence", 0.5)}}
+            arguments = {{"memory": given}}
+        return super().call_tool(name, arguments)
+
+StoresFields().serve()
+"""
+"""A server whose tool takes a memory field by field."""
+
+
+def test_a_tool_that_takes_fields_is_given_every_one_that_a_memory_has(tmp_path: Path) -> None:
+    """With the seed that is proposed, no field is left out; with a shorter one, the report names the others once."""
+    (tmp_path / "flat.py").write_text(FLAT.format(root=str(ROOT)))
+    assert _init(tmp_path, "--", sys.executable, "-I", "-S", str(tmp_path / "flat.py")).returncode == 0
+    written = (tmp_path / "lro.yaml").read_text()
+    (seed,) = [line for line in written.splitlines() if line.startswith("# seed: ")]
+    arguments = (
+        '{title: "$memory.title", text: "$memory.content", tags: "$memory.tags", created_at: "$memory.created", '
+        'status: "$memory.status", summary: "$memory.summary", confidence: "$memory.provenance.confidence"}'
+    )
+    assert seed == f"# seed: {{tool: store_memory, arguments: {arguments}}}"
+
+    (tmp_path / "lro.yaml").write_text(written.replace(seed, seed.removeprefix("# ")))
+    assert not [note for note in _notes(tmp_path) if "seed" in note]
+    short = 'seed: {tool: store_memory, arguments: {text: "$memory.content", title: "$memory.title"}}'
+    (tmp_path / "lro.yaml").write_text(written.replace(seed, short))
+    (note,) = [note for note in _notes(tmp_path) if "seed" in note]
+    assert note == (
+        "the seed leaves out fields of a memory that store_memory takes, so checks see less: add tags: $memory.tags, "
+        "created_at: $memory.created, status: $memory.status, summary: $memory.summary, confidence: "
+        "$memory.provenance.confidence (profile: seed.arguments)"
+    )
+
+
+def _notes(folder: Path) -> tuple[str, ...]:
+    only = {"recipes.sorted_by_confidence", "threshold.estimate_is_honest"}
+    return certify(profiles.load(folder / "lro.yaml"), seed=1, only=only, examples=0).notes
 
 
 HOUSEKEEPING = {

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from lro_conformance.engine.run import certify
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.seeding import reason_not_to_store
+from lro_conformance.lab.seeding import fields_left_out, memory_arguments, reason_not_to_store
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Seed
 from lro_conformance.wire.workspace import Workspace
@@ -76,3 +77,106 @@ def test_a_server_that_refuses_its_seed_is_not_said_to_have_it(tmp_path: Path) -
     assert any(
         "seeding failed: run_custodial_task did not accept a memory of the suite" in note for note in report.notes
     )
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "arguments"),
+    [
+        ({"memory": {"type": "object"}}, [], {"memory": "$memory"}),
+        ({"note": {"type": "object"}}, [], {"note": "$memory"}),
+        ({"note": {"type": "string"}}, [], {"note": "$memory.content"}),
+        (
+            {"memory": {"type": "string"}, "tags": {"type": "array"}},
+            [],
+            {"memory": "$memory.content", "tags": "$memory.tags"},
+        ),
+        ({"entries": {"type": "array"}}, [], {"entries": ["$memory"]}),
+        (
+            {"text": {"type": "string"}, "kind": {"enum": ["fact"]}, "user": {"type": "string"}},
+            ["text", "user"],
+            {"text": "$memory.content", "user": "memory"},
+        ),
+        ({"path": {"type": "string"}}, ["path"], None),
+        (
+            {
+                "content": {"type": "string"},
+                "confidence": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+                "createdAt": {"type": ["string", "null"]},
+                "summary": {"type": "string"},
+                "status": {"enum": ["active", "archived"]},
+                "source_type": True,
+            },
+            ["content"],
+            {
+                "content": "$memory.content",
+                "createdAt": "$memory.created",
+                "status": "$memory.status",
+                "summary": "$memory.summary",
+                "confidence": "$memory.provenance.confidence",
+                "source_type": "$memory.provenance.source_type",
+            },
+        ),
+        (
+            {
+                "content": {"type": "string"},
+                "timestamp": {"type": "integer"},
+                "confidence": {"enum": ["low", "high"]},
+                "status": {"enum": ["open", "closed"]},
+                "tags": {"type": "string"},
+                "summary": {"type": "string"},
+            },
+            ["content", "summary", "status"],
+            {"content": "$memory.content", "summary": "memory", "status": "open"},
+        ),
+    ],
+)
+def test_what_a_tool_that_stores_is_given(properties: object, required: object, arguments: object) -> None:
+    """A memory as it may take it, and a value for what else it requires; nothing where nothing fits.
+
+    A field that only some memories have is nothing for an argument that each call needs.
+    """
+    tool = {"name": "add", "inputSchema": {"type": "object", "properties": properties, "required": required}}
+    assert memory_arguments(tool) == arguments
+
+
+def _listed(*properties: str) -> list[dict[str, Any]]:
+    return [{"name": "add", "inputSchema": {"type": "object", "properties": {name: {} for name in properties}}}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "properties", "missing"),
+    [
+        (
+            {"text": "$memory.content"},
+            ("text", "title", "confidence", "colour"),
+            "title: $memory.title, confidence: $memory.provenance.confidence",
+        ),
+        ({"text": "$memory.content", "meta": {"name": "$memory.title"}}, ("text", "title", "meta"), None),
+        ({"text": "$memory.content", "provenance": "$memory.provenance"}, ("text", "provenance", "confidence"), None),
+        ({"text": "$memory.content", "project": "main"}, ("text", "project"), None),
+        ({"item": "$memory"}, ("item", "confidence"), None),
+        ({"items": ["$memory"]}, ("items", "confidence"), None),
+    ],
+)
+def test_fields_that_the_seed_leaves_out_are_named(
+    arguments: dict[str, Any], properties: tuple[str, ...], missing: str | None
+) -> None:
+    """Not those that it gives elsewhere, nor an argument to which it gives a value of its own."""
+    said = (
+        "the seed leaves out fields of a memory that add takes, so checks see less: add "
+        f"{missing} (profile: seed.arguments)"
+    )
+    assert [*fields_left_out(Seed("add", arguments), _listed(*properties))] == ([said] if missing else [])
+
+
+def test_no_field_is_left_out_without_a_tool_that_is_listed() -> None:
+    for seed in (None, Seed(env="S"), Seed("other", {"text": "$memory.content"})):
+        assert [*fields_left_out(seed, [*_listed("text", "title"), {}])] == []
+
+
+@pytest.mark.parametrize(
+    "node", [True, None, [], {"type": {}}, {"type": [[], "string"]}, {"anyOf": 1}, {"oneOf": [None, {"type": []}]}]
+)
+def test_a_malformed_schema_of_an_argument_does_no_harm(node: object) -> None:
+    tools = [{"name": "add", "inputSchema": {"properties": {"title": node}}}]
+    assert len([*fields_left_out(Seed("add", {"text": "$memory.content"}), tools)]) == 1
