@@ -80,7 +80,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
 
 
 def test_nothing_that_leaves_a_run_holds_a_secret(left: Mapping[str, str]) -> None:
-    assert [name for name, text in left.items() if "sesame" in text or "4711" in text] == []
+    assert [name for name, text in left.items() if "sesame" in text or "4711-" in text] == []
 
 
 def test_what_held_it_says_which_variable_it_was(left: Mapping[str, str]) -> None:
