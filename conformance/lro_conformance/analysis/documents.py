@@ -526,7 +526,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-FILE-03": _needs_header(),
     "LRO-FILE-04": _needs_header("operation"),
     "LRO-FILE-06": _all(_needs_header_count, _needs_countable_records),
-    "LRO-FILE-07": _all(_needs_header("timestamp"), _needs_timestamp),
+    "LRO-FILE-07": _all(_needs_header(), _needs_timestamp),
     "LRO-FILE-08": _all(_needs_level, _needs_header("detail")),
     "LRO-FILE-09": _needs_records,
     "LRO-FILE-11": _needs_records,

@@ -308,6 +308,14 @@ class timestamp_is_a_count_of_seconds(Server):
         return str(int(now))
 
 
+@fault("LRO-FILE-07", says="timestamp", proves=0)
+class timestamp_is_empty(Server):
+    """An empty string."""
+
+    def timestamp(self, now: float) -> str:
+        return ""
+
+
 @fault("LRO-FILE-07", says="ISO 8601", proves=0)
 class timestamp_is_in_the_format_of_mail(Server):
     """`Sat, 21 Nov 2026 21:22:12 +0000`."""
