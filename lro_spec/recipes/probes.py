@@ -1,4 +1,5 @@
-"""Search literals that make a recipe's output informative: some records match, and some do not."""
+"""Search literals and values that make a recipe's output informative: some records match, and some do not; their order
+is not already that of the file."""
 
 from __future__ import annotations
 
@@ -38,6 +39,102 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
     mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
     some = _partial(values, words, lambda value, word: word in value.lower())
     return [*mixed[:1], *some, "keyword" if effect == "title-search" else "pattern"]
+
+
+def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """The records with other values in the field by which a recipe sorts, counts or selects.
+
+    None if their own values tell whether it does: otherwise a command without its sort, or with the opposite one, gives
+    the right output, too. None also if the records lack the field.
+    """
+    if effect not in _ARRANGED or len(records) < _ENOUGH:
+        return None
+    path, is_valid, is_arranged, values = _ARRANGED[effect]
+    own = [_value(record, path) for record in records]
+    if not all(map(is_valid, own)) or not is_arranged(own):
+        return None
+    return [_with(record, path, value) for record, value in zip(records, values(len(records)), strict=True)]
+
+
+_ENOUGH = 3
+"""The fewest records that can be counted in two groups of different sizes."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list(value: object) -> bool:
+    return value is None or isinstance(value, list)
+
+
+def _descends(values: list[Any]) -> bool:
+    return values == sorted(values, reverse=True)
+
+
+def _ascends(values: list[Any]) -> bool:
+    return values == sorted(values)
+
+
+def _counts_descend(values: list[Any]) -> bool:
+    """True if the counts of the values, in the order of the values, are the most frequent first."""
+    return _descends([count for _, count in sorted(Counter(values).items())])
+
+
+def _all_or_none(values: list[Any]) -> bool:
+    return len({bool(value) for value in values}) == 1
+
+
+def _interleaved(count: int) -> list[int]:
+    """The numbers below *count*, of which neither direction is the order."""
+    return [*range(0, count, 2), *range(1, count, 2)]
+
+
+def _shares(count: int) -> list[Any]:
+    return [(n + 1) / (count + 1) for n in _interleaved(count)]
+
+
+def _times(count: int) -> list[Any]:
+    return [f"2026-01-{1 + n // 1440 % 28:02}T{n // 60 % 24:02}:{n % 60:02}:00Z" for n in _interleaved(count)]
+
+
+def _namespaces(count: int) -> list[Any]:
+    return ["_a", *["_b"] * (count - 1)]
+
+
+def _named(count: int) -> list[Any]:
+    return [[{"name": "one", "type": "concept"}] if n % 2 else [] for n in range(count)]
+
+
+_BY_CONFIDENCE = (("provenance", "confidence"), _is_number, _descends, _shares)
+_ARRANGED: Mapping[
+    str, tuple[tuple[str, ...], Callable[[object], bool], Callable[[list[Any]], bool], Callable[[int], list[Any]]]
+] = {
+    "sort-by-confidence": _BY_CONFIDENCE,
+    "sort-by-flat-confidence": (("confidence",), _is_number, _descends, _shares),
+    "top-by-confidence": _BY_CONFIDENCE,
+    "sort-by-created": (("created",), _is_text, _ascends, _times),
+    "count-by-namespace": (("namespace",), _is_text, _counts_descend, _namespaces),
+    "with-entities": (("entities",), _is_list, _all_or_none, _named),
+}
+"""The field that an effect depends on, whether a value is one of it, whether the file's values make any output of all
+records right, and other values."""
+
+
+def _value(record: Mapping[str, Any], path: Sequence[str]) -> Any:
+    value: Any = record
+    for name in path:
+        value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    name, *rest = path
+    return {**record, name: _with(record[name], rest, value) if rest else value}
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:

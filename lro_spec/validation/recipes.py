@@ -5,6 +5,7 @@ Commands are parsed and never handed to a shell; their programs run in libjq, in
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from lro_spec.recipes.compare import (
     same_output,
 )
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
-from lro_spec.recipes.probes import literals
+from lro_spec.recipes.probes import literals, rearranged
 from lro_spec.recipes.runner import EngineError, JqRun
 from lro_spec.recipes.shell import RecipeSyntaxError
 
@@ -61,6 +62,12 @@ class Sample:
     """Results of the commands that ran on these lines and that no limit ended, so that each runs once, whoever asks."""
     heads: dict[int, Sample] = field(default_factory=dict[int, "Sample"], compare=False, repr=False)
     """Shorter samples that were made of this one, by their number of records."""
+
+    def with_records(self, records: Sequence[dict[str, Any]]) -> Sample:
+        """The sample with other records."""
+        header = self.lines.partition(b"\n")[0]
+        lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") for record in records)
+        return Sample(b"".join(line + b"\n" for line in (header, *lines)), self.header, records)
 
     def head(self, records: int) -> Sample:
         """The sample limited to its first *records* records."""
@@ -262,6 +269,8 @@ class _Trial:
         self._judge = judge
         self._sample = sample
         self._standards = edition.recipes_at(detail)
+        self._edition = edition
+        self._detail = detail
         self._spelled: dict[str, Any] = {"edition": edition.name, "detail": detail}
         self._commands = commands
         self._listed = listed
@@ -387,8 +396,20 @@ class _Trial:
                 self._broken(recipe, where, pipeline, words)
                 or wrong
                 or self._check_with_installed_jq(recipe, where, pipeline)
+                or self._on_other_values(recipe, where, pipeline)
             )
         return wrong
+
+    def _on_other_values(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
+        """The finding if a command is wrong for other values of the field that it depends on, where the file's own do
+        not tell a right command from a wrong one."""
+        records = rearranged(recipe.effect, self._sample.records)
+        if records is None:
+            return None
+        sample = self._sample.with_records(records)
+        trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
+        found = trial._check_output(recipe, where, pipeline, None)
+        return found and replace(found, message=f"{found.message} where the records have different values")
 
     def _check_output(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, word: str | None, done: JqRun | None = None

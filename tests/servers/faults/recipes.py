@@ -117,6 +117,30 @@ class recipe_4_sorts_by_title(Spelled):
     number, program = 4, "jq -s 'sort_by(.title)'"
 
 
+class EquallyConfident(Spelled):
+    """All memories have the same confidence, so that files show no order."""
+
+    def confidence(self, record: Record) -> float | None:
+        return 0.5
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "provenance": {"confidence": 0.5}}
+
+
+@fault("LRO-REC-04", says="different values", proves=1)
+class recipe_4_sorts_equals_upwards(EquallyConfident):
+    """The least confident first, where all are equally so."""
+
+    number, program = 4, "jq -s 'sort_by(.provenance.confidence)'"
+
+
+@fault("LRO-REC-09", says="different values", proves=1)
+class recipe_9_takes_the_first_of_equals(EquallyConfident):
+    """The first ten memories, where all are equally confident."""
+
+    number, program = 9, "jq -s '.[:10]'"
+
+
 @fault("LRO-REC-04", says="exited 5", proves=1)
 class recipe_4_forgets_to_slurp(Spelled):
     """Without -s there is nothing to sort."""
