@@ -105,6 +105,8 @@ def test_any_json_value_is_in_its_file_whichever_way_it_was_sent(
 ) -> None:
     text = dumped(value, indent)
     assume(isinstance(value, (list, dict)) and bool(value))
+    containers = [v for v in (value.values() if isinstance(value, dict) else value) if isinstance(v, (list, dict))]
+    assume(isinstance(value, list) or containers != [[]])  # nothing was found
     wrapped = text if isinstance(value, dict) else f'{{"result":{text}}}'
     match way:
         case 0:
@@ -275,9 +277,21 @@ def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> Non
     assert header["query"] == "word"
 
 
+@pytest.mark.parametrize("value", [[], {"results": []}, {"count": 0, "query": "word", "results": []}])
+def test_a_result_without_records_is_given_back(folder: Path, value: Any) -> None:
+    lro = Interceptor(Settings(threshold_tokens=1, output_dir=str(folder)), emit=lambda event: None)
+    assert lro(value, operation="recall") is value
+
+
+@pytest.mark.parametrize("value", [{"results": [], "text": "word " * 2000}, {"results": [], "more": {"id": 1}}])
+def test_an_empty_list_beside_other_content_is_offloaded_with_it(folder: Path, value: Any) -> None:
+    lro = Interceptor(Settings(threshold_tokens=1, output_dir=str(folder)), emit=lambda event: None)
+    assert lro(value)["summary"]["count"] >= 2
+
+
 def test_a_program_says_the_operation_and_a_tool_of_that_name_is_none(folder: Path) -> None:
     lro = Interceptor(Settings(threshold_tokens=1, output_dir=str(folder)), emit=lambda event: None)
-    assert lro({"results": []}, operation="recall")["summary"]["operation"] == "recall"
+    assert lro({"results": [{"id": 1}]}, operation="recall")["summary"]["operation"] == "recall"
     assert [distinct_tool_name(tool) for tool in ("search", "search_notes")] == ["search_tool", "search_notes"]
 
 

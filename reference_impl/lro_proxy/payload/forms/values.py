@@ -46,7 +46,7 @@ class Place:
 
 def of_value(value: Any, extra: Extra) -> Shape:
     """A value as records."""
-    place = largest(value)
+    place = _empty_list(value) or largest(value)
     array = _as_array(place.value)
     if array is not None:
         return _of_array(array, place.around, {"format": "json", **extra, **place.extra()})
@@ -63,6 +63,16 @@ def _as_array(value: Any) -> AnyArray | None:
     if isinstance(value, list):
         return ParsedArray(cast("list[Any]", value))
     return value if isinstance(value, Array) else None
+
+
+def _empty_list(value: Any) -> Place | None:
+    """The empty array of a small object without any other array or object: nothing was found."""
+    node = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    containers = [key for key, member in node.items() if isinstance(member, (dict, list, Array, ParsedArray))]
+    if len(containers) != 1 or isinstance(node[containers[0]], dict) or len(node[containers[0]]):
+        return None
+    key = containers[0]
+    return Place([], f"/{escaped(key)}", {**node, key: None}) if size_of(node) <= SMALL else None
 
 
 def largest(value: Any) -> Place:
