@@ -11,7 +11,16 @@ from math import comb
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.call import Call, volatile_between
-from lro_conformance.capture.records import Path, by_id, envelope, lost_or_changed, values_apart
+from lro_conformance.capture.records import (
+    Path,
+    by_id,
+    envelope,
+    id_of,
+    lost_or_changed,
+    matched,
+    show,
+    values_apart,
+)
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
 
@@ -96,20 +105,23 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
     usual, shown = pair.off.records or [], pair.on[-1].records or []
     if len(usual) != len(shown):
         return f"{len(usual)} records", f"{len(shown)} records"
-    if comparison.obstacle is not None:
-        return None
-    by_off, by_on = by_id(usual), by_id(shown)
-    if missing := by_off.keys() - by_on.keys():
-        return f"{len(by_off)} memories, {min(missing)} among them", f"{len(missing)} of them are missing"
-    if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > TIES:
-        return f"in the order {', '.join([*by_off][:3])}, …", f"in another one: {share:.0%} of the pairs are reversed"
-    if not pair.surrounded:
-        return None
+    if comparison.obstacle is None:
+        by_off, by_on = by_id(usual), by_id(shown)
+        if missing := by_off.keys() - by_on.keys():
+            return f"{len(by_off)} memories, {min(missing)} among them", f"{len(missing)} of them are missing"
+        if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > TIES:
+            return (
+                f"in the order {', '.join([*by_off][:3])}, …",
+                f"in another one: {share:.0%} of the pairs are reversed",
+            )
     skip = comparison.volatile(pair.off.operation) | pair.volatile
-    for key, record in by_off.items():
-        for path in lost_or_changed(record, by_on[key], skip):
-            off, on = values_apart(record, by_on[key], path)
-            return f"record {key}: /{'/'.join(path)} is {off}", on
+    if not pair.surrounded or (comparison.obstacle is not None and ("id",) not in skip):
+        return None  # without ids in common, values of two processes have to show which of them vary
+    for record, other in matched(usual, shown):
+        for path in lost_or_changed(record, other, skip):
+            off, on = values_apart(record, other, path)
+            name = id_of(record) if comparison.obstacle is None else show(record.get("title"))
+            return f"record {name}: /{'/'.join(path)} is {off}", on
     return None
 
 

@@ -55,6 +55,23 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return found
 
 
+def by_title(records: Iterable[Record]) -> dict[str, Record]:
+    """Records by title, without those whose title is no text or is not theirs alone."""
+    titled = [(title, r) for r in records if isinstance(title := r.get("title"), str)]
+    times = Counter(title for title, _ in titled)
+    return {title: record for title, record in titled if times[title] == 1}
+
+
+def matched(a: Sequence[Record], b: Sequence[Record]) -> list[tuple[Record, Record]]:
+    """Records of two results that are of the same memory: those with the same id, or the same title if no id is the
+    same, as each process of a server may give its memories ids of its own."""
+    for index in (by_id, by_title):
+        left, right = index(a), index(b)
+        if common := left.keys() & right.keys():
+            return [(left[key], right[key]) for key in left if key in common]
+    return []
+
+
 def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -> list[Record] | None:
     """The records of an inline result; None if it has none as JSON (for example a formatted text)."""
     payloads = list(_payloads(result))
@@ -139,13 +156,9 @@ def unwrap(record: Record) -> Record:
     return next((i for i in inner if id_of(i) is not None), record)
 
 
-def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
-    """Paths at which records with the same id differ between two identical calls."""
-    left, right = by_id(a), by_id(b)
-    paths: set[Path] = set()
-    for key in left.keys() & right.keys():
-        paths |= set(differences(left[key], right[key]))
-    return paths
+def volatile_paths(a: Sequence[Record], b: Sequence[Record]) -> set[Path]:
+    """Paths at which records of the same memory differ between two identical calls."""
+    return {path for one, other in matched(a, b) for path in differences(one, other)}
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
