@@ -25,7 +25,7 @@ from lro_conformance.trials.cleanup import (
 from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.expiry import Expiry
-from lro_conformance.trials.exploration import Explored, Sweeps
+from lro_conformance.trials.exploration import Explored, Sweep, Sweeps
 from lro_conformance.trials.lasting import Lasting
 from tests.golden import Cases
 from tests.golden.evidence import Change, evidence, made
@@ -45,6 +45,15 @@ class Cleaned(Cleaning):
     """One that no script makes once more."""
 
 
+class Swept(Sweep):
+    """One that no script makes once more."""
+
+
+@reproducer_of.register
+def _(_sweep: Swept) -> str:
+    return ""
+
+
 @reproducer_of.register
 def _(_expiry: Watched) -> str:
     return ""
@@ -53,6 +62,9 @@ def _(_expiry: Watched) -> str:
 @reproducer_of.register
 def _(_cleaning: Cleaned) -> str:
     return ""
+
+
+SWEPT = Swept(CALLS[0], 8, worked=True)
 
 
 def name(operation: str, number: int) -> Path:
@@ -76,7 +88,7 @@ def cleaning(ttl_s: int | None, files: list[Planted], gone: Mapping[Any, bool], 
     known: Change = {
         "decoys": decoys, "own": tuple((path, False) for path in MINE),
         "events": tuple(EVENT.format(p.path.name) for p in taken if p.gone), "events_observable": True,
-        "call": CALLS[0],
+        "call": CALLS[0], "trigger": 7,
         "read": Planted(name("recall", 1), OLD_S, gone=True),
     }  # fmt: skip
     return Cleaned(ttl_s, tuple(taken), **{**known, **change})
@@ -100,6 +112,7 @@ def have(
     lasts: Mapping[int, bool] | None = None,
     without: tuple[str, ...] = (),
     turned: bool = False,
+    swept: Sweep | None = SWEPT,
     **change: Any,
 ) -> Evidence:
     """The evidence of a sound server; *taken* under a TTL that was set and *late* under the default are not by age."""
@@ -123,6 +136,7 @@ def have(
         "lasting": Lasting(tuple((call, (lasts or {}).get(n, False)) for n, call in enumerate(CALLS)), 9.0),
         "survey": replace(usual()["survey"], event_lines=told, **(survey or {})),
         "explored": Explored(),
+        "folders": Made(swept=swept),
         "sweeps": Sweeps(TTL),
     }
 
@@ -168,6 +182,9 @@ CHANGES: dict[str, Change] = {
     },
     "own files stay for a minute": {"short": {**LEFT, "ttl_s": 60}},
     "old files stay under a minute, and own ones go": {"short": {"ttl_s": 60, "aged_gone": False}},
+    "old files stay in a folder with an awkward name": {"swept": Swept(CALLS[0], 8)},
+    "old files stay in such a folder as in others": {"swept": Swept(CALLS[0], 8), "taken": {**NONE, "recall": False}},
+    "no cleanup of such a folder": {"swept": None},
     "nothing was cleaned": {"without": ("own", "set_ttl", "cleaning")},
     "nothing was cleaned, and why": {
         "without": ("own", "set_ttl", "cleaning", "crowd", "sessions"), "reason": "no setting",

@@ -156,7 +156,7 @@ def various() -> tuple[Memory, ...]:
             "entities": [{"name": "a"}, {"name": "b"}],
         },
         {"title": "KEYWORDS", "content": "Pattern", "namespace": "Other/d", "tags": ["keyword"], "status": "archived"},
-        {"title": '"keyword"', "content": "", "namespace": "other/d", "memory_type": "procedural"},
+        {"title": '"keyword"', "content": "", "namespace": "other/d", "memory_type": "procedural", "summary": "0"},
         {
             "title": "every field",
             "content": "the pattern, in full",

@@ -18,6 +18,7 @@ from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.exploration import Explored, Sweeps
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
@@ -445,6 +446,22 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
             observed="the file was deleted",
             at=sweep,
         )
+
+
+@check("LRO-CLN-01")
+def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: Subjects) -> None:
+    """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
+    if folders.swept is None:
+        raise NotObserved("no cleanup of a folder with an awkward name could be triggered")
+    usual = cleanup.set_ttl
+    if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
+        raise NotObserved("no cleanup of another folder could be triggered soon after the server had started")
+    subjects.expect(
+        folders.swept.worked,
+        expected=f"an expired file in the folder {AWKWARD} is deleted, as in others",
+        observed="the file is still there",
+        at=folders.swept,
+    )
 
 
 @check("LRO-CFG-03")

@@ -31,11 +31,10 @@ from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import tiny, undocumented, various
+from lro_conformance.capture.corpus import NOWHERE, tiny, undocumented, various
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
 from lro_conformance.capture.records import Record, by_id
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
-from lro_conformance.explorers.sweeper import sweep_beside, template_in
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder
 from lro_conformance.trials import trial
@@ -43,6 +42,7 @@ from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import Explored, LiveFinding, Series, Triple
 from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.trigger import sweep_beside, template_in
 from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
@@ -137,6 +137,8 @@ class Explorer:
         """OffloadWriteFailed events of the first server so far."""
         self._stored_before = 0
         """Number of memories that were stored in earlier sequences."""
+        self._progress_tokens = 0
+        """Number of calls that asked for progress."""
         self._shares: bool | None = None
         """True if the servers share their memories; None until one has been stored."""
         self._live: list[LiveFinding] = []
@@ -303,10 +305,13 @@ class Explorer:
                 for memories in ([tiny()], various(), *([m] for m in undocumented())):
                     self.step("store", memories)
                     self.step("call", [richest])
+                self.step("call", [{**richest, "progress": True}])
+                self.step("call", [{**richest, "find": "nothing"}])
+                self.step("call", [{**richest, "find": "any"}])
                 for distance in (0, 1) if self.can_place else ():
                     self.step("place", {"name": name}, distance)
             except Violation:
-                self._reduce(richest)
+                self._reduce()
                 raise
             self.end()
 
@@ -344,14 +349,14 @@ class Explorer:
                 return
         self._steps = [(name, tuple(given)) for name, *given in steps]
 
-    def _reduce(self, asked: Mapping[str, Any]) -> None:
-        """Look for one memory of a sequence that shows the violation alone."""
+    def _reduce(self) -> None:
+        """Look for one memory of a sequence, or none, with which its last step shows the violation."""
         steps = self._steps
-        for memory in [m for name, given in steps if name == "store" for m in given[0]]:
+        name, given = steps[-1]
+        stored = [m for name, given in steps if name == "store" for m in given[0]]
+        for before in ((), *([("store", [memory])] for memory in stored)):
             try:
-                self.begin()
-                self.step("store", [memory])
-                self.step("call", [asked])
+                self._take([*before, (name, *given)])
             except Violation:
                 return
         self._steps = steps
@@ -528,9 +533,13 @@ class Explorer:
     def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of a bench's call."""
         wanted = dict(asked)
-        find = wanted.pop("find")
-        word = self._word if find == "stored" else self._survey.word if find == "word" else None
-        return {**wanted, "query": word}
+        find, progress = wanted.pop("find"), wanted.pop("progress", False)
+        words = {"stored": self._word, "word": self._survey.word, "nothing": NOWHERE}
+        if progress:
+            self._progress_tokens += 1
+            wanted["meta"] = {"progressToken": f"lro-{self._progress_tokens}"}
+        omits = find == "any" and not self._survey.operations[wanted["name"]].needs_query
+        return {**wanted, "query": words.get(find), "omit_query": omits}
 
     def _id(self) -> str:
         return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))

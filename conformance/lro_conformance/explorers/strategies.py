@@ -107,10 +107,12 @@ NEAR = (-1, 0, 1, 2)
 
 
 def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of calls: an operation with its *details*, a limit, and which query is used.
+    """Arguments of calls: an operation with its *details*, a limit, which query is used, and whether the call has a
+    progress token.
 
     ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
-    and "all" for the profile's own query.
+    "all" for the profile's own query, "nothing" for a word that no memory has, and "any" for no query at all where the
+    tool needs none.
     """
 
     def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
@@ -119,7 +121,8 @@ def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, A
                 "name": st.just(name),
                 "limit": st.integers(1, 80) | st.sampled_from((16, 17, 32, 33, 48, 49, 64, 65, 99, 100, 101, 200)),
                 "detail": st.sampled_from([None, *details[name]]),
-                "find": st.sampled_from(["stored", "stored", "word", "all"]),
+                "find": st.sampled_from(["stored", "stored", "stored", "word", "all", "all", "any", "nothing"]),
+                "progress": st.sampled_from([False, False, False, True]),
             }
         )
 

@@ -16,11 +16,10 @@ from lro_conformance.explorers.budgeted_search import BudgetedSearch
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleanup
-from lro_conformance.trials.decoys import DAY, OLD_S, plant
+from lro_conformance.trials.decoys import DAY, OLD_S
 from lro_conformance.trials.exploration import Sweep, Sweeps
 from lro_conformance.trials.survey import Survey
-from lro_conformance.trials.trigger import clean_up
-from lro_spec.filenames import parse_file_name
+from lro_conformance.trials.trigger import sweep_beside, template_in
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -119,31 +118,3 @@ class _Sweeper:
         if file is None:
             raise NotObserved("none of the server's own files could be read as a template")
         return call, Path(os.path.dirname(file.path)), file
-
-
-def template_in(call: Call, edition: str) -> FileSeen | None:
-    """The file of a call, if it can be a template for planted ones."""
-    file = call.file
-    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=edition):
-        return None
-    return file
-
-
-def sweep_beside(
-    bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
-) -> Sweep:
-    """A cleanup beside copies of a file of these ages, and files with other names. The copies are gone afterwards."""
-    edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
-    aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
-    control = plant(folder, template, OLD_S, call.operation, edition)
-    clean_up(bench, [control, *(path for age, path in aged if age > ttl_s)])
-    seen = Sweep(
-        call,
-        bench.cleanup_request,
-        tuple((age, not path.exists()) for age, path in aged),
-        tuple((path.name, not path.exists()) for path in named),
-        not control.exists(),
-    )
-    for path in (control, *(path for _, path in aged)):
-        path.unlink(missing_ok=True)
-    return seen

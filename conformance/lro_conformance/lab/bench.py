@@ -175,7 +175,7 @@ class Bench:
         """Make a call without waiting for its result.
 
         *arguments* are sent in addition to those of the operation *name*, *meta* as ``_meta`` and *task* as ``task`` of
-        the request.
+        the request. With *omit_query*, no query is sent, not even that of the profile.
         """
         asked = dict(wanted)
         name, more = asked.pop("name"), asked.pop("arguments", {})
@@ -235,6 +235,8 @@ class Bench:
             arguments[operation.detail] = asked["detail"]
         if operation.query is not None and asked.get("query") is not None:
             arguments[operation.query] = asked["query"]
+        if asked.pop("omit_query", False) and operation.query is not None:
+            arguments.pop(operation.query, None)
         asked["query"] = arguments.get(operation.query) if operation.query is not None else None
         budget = asked.get("budget")
         if operation.budget is not None and budget is not None:

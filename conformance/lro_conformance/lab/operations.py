@@ -56,6 +56,8 @@ class Operation:
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
     """True when the tool requires a level, so it has no default."""
+    needs_query: bool = True
+    """True unless the listed tool says that it can be called without a query."""
 
 
 class NoSuchTool(ValueError):
@@ -125,6 +127,7 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         limit_maximum=_maximum(properties.get(limit, {})) if limit is not None else None,
         output_schema=_output_schema(tool),
         needs_detail=bool(details) and detail in required,
+        needs_query=query not in properties or query in required,
     )
 
 

@@ -24,7 +24,7 @@ from lro_conformance.lab.operations import OPERATIONS
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.decoys import DAY, OLD_S, operation_of, plant, plant_decoys
+from lro_conformance.trials.decoys import DAY, HOUR, OLD_S, operation_of, plant, plant_decoys
 from lro_conformance.trials.expiry import Expiry, RefusedError, watch
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import clean_up
@@ -41,8 +41,6 @@ LONG_TTL = 2 * DAY
 """The TTL of the run that checks the setting: longer than a day, in case a server computes the seconds of a day."""
 NEAR_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
-HOUR = 3600
-"""The default TTL."""
 CROWD = 200
 """Fresh files that are planted before an unrelated call."""
 EXPIRED = "OffloadFileExpired"

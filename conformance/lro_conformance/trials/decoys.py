@@ -19,6 +19,8 @@ from lro_spec.filenames import file_name, ulid_at
 from lro_spec.timestamps import parse
 
 DAY = 86_400
+HOUR = 3600
+"""The default TTL."""
 OLD_S = 40 * DAY
 """An age above every TTL that the suite sets."""
 AHEAD_S = 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +17,12 @@ from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
+from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.disabled import asking
+from lro_conformance.trials.exploration import Sweep
 from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.trigger import sweep_beside, template_in
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -27,8 +31,9 @@ if TYPE_CHECKING:
 CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
-AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$ or 6$&'
-"""A folder name that breaks out of any command in which it is not quoted."""
+AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$ or 6$&, 100%s {0} [a-z]'
+"""A folder name that breaks out of any command in which it is not quoted, and that templates, formats and patterns of
+file names would read as theirs."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Folders:
     """The server that did not start so."""
     client: str | None = CLIENT
     """The name of the client of `by_other_client`; None if the profile names the client, and no other is tried."""
+    swept: Sweep | None = None
+    """A cleanup of the folder with the awkward name; None if none could be triggered."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
@@ -61,8 +68,8 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     """Make ``output_dir`` empty, then set it to a relative path with spaces, quotes and shell characters."""
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
-    awkward, where = _awkward(lab, survey, names)
-    return replace(empty, awkward=awkward, awkward_dir=where)
+    awkward, where, swept = _awkward(lab, survey, names)
+    return replace(empty, awkward=awkward, awkward_dir=where, swept=swept)
 
 
 def _settings(survey: Survey, output_dir: str | None) -> Settings:
@@ -120,12 +127,22 @@ def _note_stray(bench: Bench, call: Call) -> None:
             bench.ledger.stray.note(see_file(path, (bench.cwd,)))
 
 
-def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None]:
-    """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path."""
-    calls, where = (), None
+def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None, Sweep | None]:
+    """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path; and a
+    cleanup of it."""
+    calls, where, swept = (), None, None
     for output_dir in ("{relative}", "{own}"):
         with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD, modern=None) as bench:
             calls, where = _few(bench, survey, names), bench.output_dir
+            swept = _sweep(bench, calls)
         if any(c.file is not None and c.file.problem is None for c in calls):
             break
-    return calls, where
+    return calls, where, swept
+
+
+def _sweep(bench: Bench, calls: Iterable[Call]) -> Sweep | None:
+    how, edition = bench.profile.cleanup, bench.editions.own.name
+    if not bench.has_trigger or (how is not None and how.restart):
+        return None
+    own = ((call, file) for call in calls if (file := template_in(call, edition)) is not None)
+    return next((sweep_beside(bench, call, file, (OLD_S,)) for call, file in own), None)

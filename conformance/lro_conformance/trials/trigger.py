@@ -1,4 +1,4 @@
-"""Triggering a server's cleanup for as long as it deletes something."""
+"""Triggering a server's cleanup for as long as it deletes something, and cleaning up beside planted files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.trials.decoys import HOUR, OLD_S, plant
+from lro_conformance.trials.exploration import Sweep
+from lro_spec.filenames import parse_file_name
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -59,3 +65,31 @@ def _any(due: Sequence[Path]) -> bool:
 
 def _names(folder: Path) -> set[str]:
     return set(os.listdir(folder)) if folder.is_dir() else set()
+
+
+def template_in(call: Call, edition: str) -> FileSeen | None:
+    """The file of a call, if it can be a template for planted ones."""
+    file = call.file
+    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=edition):
+        return None
+    return file
+
+
+def sweep_beside(
+    bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
+) -> Sweep:
+    """A cleanup beside copies of a file of these ages, and files with other names. The copies are gone afterwards."""
+    edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
+    aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
+    control = plant(folder, template, OLD_S, call.operation, edition)
+    clean_up(bench, [control, *(path for age, path in aged if age > ttl_s)])
+    seen = Sweep(
+        call,
+        bench.cleanup_request,
+        tuple((age, not path.exists()) for age, path in aged),
+        tuple((path.name, not path.exists()) for path in named),
+        not control.exists(),
+    )
+    for path in (control, *(path for _, path in aged)):
+        path.unlink(missing_ok=True)
+    return seen

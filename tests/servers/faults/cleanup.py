@@ -91,6 +91,16 @@ class cleans_only_files_of_recall(Server):
         return super().matches(name) and name.startswith(f"{self.prefix}-recall-")
 
 
+@fault("LRO-CLN-01", says="in the folder it", proves=1)
+class takes_the_folder_for_a_pattern(Server):
+    """Brackets in the path of the folder are read as a set of characters when files are looked for."""
+
+    def candidates(self) -> list[str]:
+        import glob
+
+        return glob.glob(os.path.join(self.output_dir(), f"{self.prefix}-*.jsonl"))
+
+
 @fault("LRO-CLN-01", says="those of recall are still there", proves=1)
 class cleans_by_a_list_of_operations_without_recall(Server):
     """Looks into headers, and knows of search and inject only."""

@@ -6,7 +6,7 @@ import os
 import sys
 
 from tests.servers.faults.catalogue import fault
-from tests.servers.plain import Call, Server, Settings
+from tests.servers.plain import BadArguments, Call, Server, Settings
 from tests.servers.worded import Markdown
 
 TYPE_CHECKING = False
@@ -105,6 +105,17 @@ class blanks_in_output_dir_become_underscores(Server):
     def output_dir(self) -> str:
         folder = super().output_dir()
         return os.path.join(os.path.dirname(folder), os.path.basename(folder).replace(" ", "_"))
+
+
+@fault("LRO-CFG-04", says="offloaded to the folder it", proves=0)
+class formats_the_path_of_a_recipe_twice(Server):
+    """The path is part of a template by the time that the program is put in: a percent sign in it is an error."""
+
+    def recipe(self, path: str, program: str) -> str:
+        try:
+            return f"tail -n +2 {self.quote(path)} | %s" % program
+        except (TypeError, ValueError) as problem:
+            raise BadArguments(str(problem)) from None
 
 
 @fault("LRO-CFG-04", says="a file in", proves=0, also=("LRO-NAME-01",))
@@ -272,6 +283,23 @@ class leaves_contents_out_with_offloading(Server):
         record = super().at_detail(memory, detail)
         if self.settings.enabled and detail == "medium":
             record.pop("content", None)
+        return record
+
+
+@fault("LRO-THR-04", says="/provenance is", proves=0)
+class leaves_provenance_out_with_offloading(Server):
+    """Where results may be offloaded, records have no provenance, inline or filed. Each process has ids of its own."""
+
+    def corpus(self) -> list[Record]:
+        return [{**memory, "id": self.ulid()} for memory in super().corpus()]
+
+    def completed(self, memory: Record) -> Record:
+        return {**super().completed(memory), "id": self.ulid()}
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        if self.settings.enabled:
+            record.pop("provenance", None)
         return record
 
 

@@ -48,6 +48,52 @@ class offloads_short_pages(Server):
         return 1 if 2 <= call.arguments.get("limit", 0) <= 20 else self.settings.threshold
 
 
+# Arguments
+
+
+class ToldOfProgress(Server):
+    """Knows whether the client asked for the progress of a call."""
+
+    progress = False
+
+    def dispatch(self, method: str, params: Record) -> Record | None:
+        self.progress = "progressToken" in params.get("_meta", {})
+        return super().dispatch(method, params)
+
+
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), explored=True)
+class calls_with_a_progress_token_stay_inline(ToldOfProgress):
+    """Calls with a progress token take another path, which does not offload."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return super().exceeds(tokens, threshold) and not self.progress
+
+
+@fault("LRO-FILE-08", says="as requested", proves=0, also=("LRO-DET-01", "LRO-DESC-08"), explored=True)
+class calls_with_a_progress_token_lose_their_detail(ToldOfProgress):
+    """Calls with a progress token take another path, on which the detail level is lost."""
+
+    def execute(self, operation: str, arguments: Record) -> Call:
+        kept = {k: v for k, v in arguments.items() if k != "detail" or not self.progress}
+        return super().execute(operation, kept)
+
+
+@fault("LRO-FILE-03", says="query", proves=0, explored=True)
+class query_is_false_where_there_is_none(Server):
+    """The header of a call without a query has `false` in place of null."""
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "query": call.arguments.get("query", False)}
+
+
+@fault("LRO-THR-07", says="inline", proves=0, also=("LRO-THR-09",), explored=True)
+class offloads_an_empty_result(Server):
+    """A result without memories is offloaded whatever the threshold."""
+
+    def threshold(self, call: Call) -> int:
+        return super().threshold(call) if call.records else -1
+
+
 # Memories
 
 
