@@ -177,11 +177,24 @@ class Profile:
     @property
     def preset(self) -> Mapping[str, str]:
         """The flag or variable by which `server` itself sets a setting, by the setting's name: the server's default
-        does not apply then."""
-        words = {word.partition("=")[0] for word in self.server.command} | set(self.server.env)
-        ways = ((name, way) for name, way in self.settings.items() if way is not None)
-        found = {name: next((n for n in way.names if n in words), None) for name, way in ways}
-        return {name: word for name, word in found.items() if word is not None}
+        does not apply then.
+
+        It is one that the profile names for the setting, or a flag of the setting's name, such as ``--ttl-seconds`` or
+        ``--ttl``.
+        """
+        words = [*(word.partition("=")[0] for word in self.server.command), *self.server.env]
+        found: dict[str, str] = {}
+        for name, way in self.settings.items():
+            names = [] if way is None else list(way.names)
+            word = next((w for w in words if w in names or (w.startswith("--") and _abbreviates(w[2:], name))), None)
+            if word is not None:
+                found[name] = word
+        return found
+
+
+def _abbreviates(option: str, setting: str) -> bool:
+    """Return whether an option's name is that of a setting, or its beginning up to an underscore."""
+    return bool(option) and f"{setting}_".startswith(f"{option.replace('-', '_').lower()}_")
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:

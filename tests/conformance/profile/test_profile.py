@@ -493,3 +493,25 @@ def test_a_flag_of_the_command_is_that_of_a_setting(tmp_path: Path):
     path = tmp_path / "lro.yaml"
     path.write_text("server: {command: [x, --ttl=5]}\nsettings: {ttl_seconds: {arg: [--ttl, '{value}']}}\n")
     assert load(path).preset == {"ttl_seconds": "--ttl"}
+
+
+@pytest.mark.parametrize(
+    ("word", "setting"),
+    [
+        ("--ttl-seconds", "ttl_seconds"),
+        ("--ttl=5", "ttl_seconds"),
+        ("--threshold", "threshold_tokens"),
+        ("--threshold_tokens", "threshold_tokens"),
+    ],
+)
+def test_a_flag_with_the_name_of_a_setting_presets_it(tmp_path: Path, word: str, setting: str) -> None:
+    path = tmp_path / "lro.yaml"
+    path.write_text(f"server: {{command: [serve, {word}, '5']}}\n", encoding="utf-8")
+    assert load(path).preset == {setting: word.partition("=")[0]}
+
+
+@pytest.mark.parametrize("word", ["--tt", "--thresholds", "ttl_seconds", "--", "--no-ttl"])
+def test_any_other_word_presets_nothing(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "lro.yaml"
+    path.write_text(f"server: {{command: [serve, {word}]}}\n", encoding="utf-8")
+    assert load(path).preset == {}
