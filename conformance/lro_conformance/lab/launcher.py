@@ -169,7 +169,7 @@ class Launcher:
 
     def can_set(self, name: str) -> bool:
         """Return whether the profile says how this setting reaches the server."""
-        return self.profile.settings.get(name) is not None
+        return self.profile.can_set(name)
 
     def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:
         """Run a command of the profile to its end, in the server's environment; the lines of its stderr.

@@ -185,16 +185,22 @@ class Profile:
         words = [*(word.partition("=")[0] for word in self.server.command), *self.server.env]
         found: dict[str, str] = {}
         for name, way in self.settings.items():
-            names = [] if way is None else list(way.names)
-            word = next((w for w in words if w in names or (w.startswith("--") and _abbreviates(w[2:], name))), None)
+            names = [*_flags(name), *(() if way is None else way.names)]
+            word = next((w for w in words if w in names), None)
             if word is not None:
                 found[name] = word
         return found
 
+    def can_set(self, name: str) -> bool:
+        """True if a setting can be given to the server: the profile has a way, and no flag of `server` overrides it."""
+        way, word = self.settings.get(name), self.preset.get(name)
+        return way is not None and (word is None or word in way.names)
 
-def _abbreviates(option: str, setting: str) -> bool:
-    """Return whether an option's name is that of a setting, or its beginning up to an underscore."""
-    return bool(option) and f"{setting}_".startswith(f"{option.replace('-', '_').lower()}_")
+
+def _flags(setting: str) -> set[str]:
+    """Flags with the name of a setting, with and without its unit."""
+    names = {setting, setting.removesuffix("_seconds").removesuffix("_tokens")}
+    return {f"--{name.replace('_', mark)}" for name in names for mark in "_-"}
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:

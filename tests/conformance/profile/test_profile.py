@@ -507,10 +507,13 @@ def test_a_flag_of_the_command_is_that_of_a_setting(tmp_path: Path):
 def test_a_flag_with_the_name_of_a_setting_presets_it(tmp_path: Path, word: str, setting: str) -> None:
     path = tmp_path / "lro.yaml"
     path.write_text(f"server: {{command: [serve, {word}, '5']}}\n", encoding="utf-8")
-    assert load(path).preset == {setting: word.partition("=")[0]}
+    profile = load(path)
+    assert profile.preset == {setting: word.partition("=")[0]}
+    assert not profile.can_set(setting), "a flag has precedence over the variable"
+    assert profile.can_set("output_dir")
 
 
-@pytest.mark.parametrize("word", ["--tt", "--thresholds", "ttl_seconds", "--", "--no-ttl"])
+@pytest.mark.parametrize("word", ["--tt", "--thresholds", "ttl_seconds", "--", "--no-ttl", "--output"])
 def test_any_other_word_presets_nothing(tmp_path: Path, word: str) -> None:
     path = tmp_path / "lro.yaml"
     path.write_text(f"server: {{command: [serve, {word}]}}\n", encoding="utf-8")
