@@ -169,12 +169,13 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     if not records and first < failing.threshold / 4:
         return f"no records, although the first one ({first:.0f} tokens) would fit"
     tokens = failing.returned_estimate or sum(map(size, records)) * tokens_per_character(failing.original)
+    if (alone := _too_large_by_itself(failing, records)) is not None:
+        texts = max(map(len, strings_in(alone)), default=0)  # nothing else of it can be cut
+        tokens = min(tokens, texts * tokens_per_character(failing.original))
     if tokens > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
-    for key, record in each.items():
+    for key, record in each.items() if alone is None else ():
         known = failing.known.get(key)
-        if known and len(records) == 1 and size(known) * tokens_per_character(failing.original) > failing.threshold:
-            continue  # no whole record would fit (I-13)
         cut = (
             [p for p in lost_or_changed(known, record, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
             if known
@@ -183,6 +184,13 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         if cut and known is not None:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
+
+
+def _too_large_by_itself(failing: Failing, records: Sequence[Record]) -> Record | None:
+    """The only record of a result, if it exceeds the threshold as a whole, so that its texts may be cut (I-13)."""
+    known = failing.known.get(id_of(records[0]) or "") if len(records) == 1 else None
+    exceeds = known is not None and size(known) * tokens_per_character(failing.original) > failing.threshold
+    return records[0] if exceeds else None
 
 
 def _has_all(failing: Failing, records: Sequence[Record]) -> bool:

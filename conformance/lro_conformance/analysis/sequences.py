@@ -85,7 +85,7 @@ def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
             threshold=threshold if isinstance(threshold, int) else 1,
             server=None,
             original=original.lowest,
-            known=by_id(inline.records or original.lowest.filed),
+            known=by_id(max(inline.records or (), original.lowest.filed, key=len)),  # inline may be a page, or a part
             alive=not died(call),
             events=one.triple.events or () if is_lowest else (),
             first=not any(t.broken for t in one.earlier),
