@@ -137,7 +137,7 @@ def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-CFG-04")
 def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """Results are offloaded to a folder whose name has blanks, quotes, brackets, dollar and percent signs, as to others."""
+    """Results are offloaded to a folder whose name has blanks, quotes, brackets and other signs, as to others."""
     if not survey.adjustable:
         raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
     # In a file of settings or an argument, the profile may have to quote the name.
