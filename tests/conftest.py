@@ -77,7 +77,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_finish() -> None:
-    """The collector leaves what has been collected alone: it lives as long as the process, and takes long to look through."""
+    """Keep the garbage collector from looking through the tests again and again, which live as long as the process."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # as `lro certify` does
