@@ -45,6 +45,7 @@ TOGETHER = {
         "conformance/evidence/test_every_edition",
         "conformance/evidence/test_evidence",
         "conformance/evidence/test_secrets",
+        "conformance/explorers/test_replay",
         "conformance/report/test_html_browser",
         "conformance/report/test_pictures",
         "conformance/vectors/test_runners",
