@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -36,16 +37,24 @@ settings.load_profile("unhurried")
 TOGETHER = {
     f"tests/{name}.py"
     for name in (
+        "bench/test_models",
+        "bench/test_run",
+        "bench/test_weigh",
         "conformance/cli/test_certify_reference",
         "conformance/evidence/test_earlier_releases",
         "conformance/evidence/test_every_edition",
         "conformance/evidence/test_evidence",
+        "conformance/evidence/test_secrets",
+        "conformance/explorers/test_replay",
         "conformance/report/test_html_browser",
+        "conformance/report/test_pictures",
         "conformance/vectors/test_runners",
         "golden/test_checks",
+        "project/test_site",
+        "project/test_write_a_check",
     )
 }
-"""Files whose tests share what takes long to make; each goes to one of the processes side by side."""
+"""Files whose tests share what takes long to make or to import; each goes to one of the processes side by side."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -66,6 +75,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 del given[scope]
 
     return Scheduling(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking through the tests again and again, which live as long as the process."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # as `lro certify` does
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

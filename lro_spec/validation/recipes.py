@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -225,8 +226,12 @@ def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]
 
 
 def _text(pipeline: Pipeline) -> str:
-    """The command without the file's path."""
-    return repr(replace(pipeline, path="", stages=()))
+    """The command without the file's path; made of tuples, as this is asked hundreds of times for each file."""
+    return repr((_OF_PIPELINE(pipeline), *map(_OF_CALL, (pipeline.jq, *pipeline.more))))
+
+
+_OF_CALL = attrgetter(*(f.name for f in fields(JqCall)))
+_OF_PIPELINE = attrgetter(*(f.name for f in fields(Pipeline) if f.name not in ("path", "stages", "jq", "more")))
 
 
 def _search_key(recipe: StandardRecipe, pipeline: Pipeline, edition: str, detail: str) -> tuple[object, ...]:

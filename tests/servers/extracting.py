@@ -160,7 +160,8 @@ class Extracting(Server):
         return {"PATH": os.environ.get("PATH", "")}
 
     def ran(self, command: list[str], given: str, seconds: float | None = SECONDS) -> str:
-        """The output of a program, limited in size and time."""
+        """The output of a program, limited in size and time, and to a second of work."""
+        import resource
         import subprocess
 
         process = subprocess.Popen(
@@ -169,6 +170,7 @@ class Extracting(Server):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self.environment(),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 1)),
         )
         try:
             out, said = process.communicate(given.encode(), timeout=seconds)
@@ -176,6 +178,8 @@ class Extracting(Server):
             process.kill()
             process.wait()
             raise BadArguments(f"stopped after {seconds} s: ask for less") from None
+        if process.returncode < 0:
+            raise BadArguments("stopped after a second of work: ask for less")
         if process.returncode:
             raise BadArguments(said.decode("utf-8", "replace")[:300])
         return out.decode("utf-8", "replace").removesuffix("\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,10 +70,14 @@ class Installed:
         """A Python with a package from PyPI."""
         folder = self.folder / package
         python = str(folder / "bin" / "python")
-        # no pip in it, and only what is imported is compiled: half of the time
+        # no pip in it, and only what is imported is compiled: half of the time; by uv, where there is one, a tenth
+        packages = [package, *BESIDE.get(package, [])]
         pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile"]
+        install = shlex.join([*pip, "--disable-pip-version-check", *packages])
+        if (uv := shutil.which("uv", path=os.path.dirname(sys.executable))) is not None:
+            install = f"{shlex.join([uv, 'pip', 'install', '--quiet', '--python', python, *packages])} || {install}"
         make = [sys.executable, "-m", "venv", "--without-pip", str(folder)]
-        self._once(folder, [make, [*pip, "--disable-pip-version-check", package, *BESIDE.get(package, [])]])
+        self._once(folder, [make, ["sh", "-c", install]])
         return python
 
     def pypi(self, server: str) -> list[str]:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
@@ -339,10 +339,15 @@ def calls_in(value: object) -> Iterator[Call]:
     elif isinstance(value, (tuple, list, frozenset)):
         for entry in cast("Collection[object]", value):
             yield from calls_in(entry)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for each in fields(value):
-            if each.metadata.get("kept", True):
-                yield from calls_in(getattr(value, each.name))
+    else:
+        for name in _kept_fields(type(value)):
+            yield from calls_in(getattr(value, name))
+
+
+@cache
+def _kept_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass that are kept as evidence; none of another type."""
+    return tuple(f.name for f in fields(kind) if f.metadata.get("kept", True)) if is_dataclass(kind) else ()
 
 
 def _digest(call: Call, request: Request) -> bytes:

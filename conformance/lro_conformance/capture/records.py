@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 from unicodedata import combining, is_normalized
@@ -204,14 +204,22 @@ def _pruned(path: Path, here: object, there: object) -> bool:
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
-def strings_in(value: object) -> Iterator[str]:
+def strings_in(value: object) -> list[str]:
     """Every string in a JSON value, but for names of members."""
+    found: list[str] = []
+    _add_strings(value, found)
+    return found
+
+
+def _add_strings(value: object, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
-        for each in inner:
-            yield from strings_in(each)
+        found.append(value)
+    elif isinstance(value, dict):
+        for member in cast("Record", value).values():
+            _add_strings(member, found)
+    elif isinstance(value, list):
+        for entry in cast("list[object]", value):
+            _add_strings(entry, found)
 
 
 WORDS = 200

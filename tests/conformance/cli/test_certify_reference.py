@@ -22,6 +22,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from lro_spec.schema.bundled import json_schema
+from tests.support.frozen import BASE, as_frozen, frozen_standings, standing
 from tests.support.wire_helpers import eventually
 
 pytestmark = pytest.mark.timeout(400)
@@ -161,6 +162,12 @@ def test_everything_judged_passes_without_a_warning(finished: Finished):
     assert {id: v for id, v in verdicts.items() if v not in ("pass", "not-applicable", "not-judged")} == {}
     assert finished.report["hardening"] == "pass"
     assert finished.err == ""
+
+
+def test_it_is_judged_as_it_was(finished: Finished):
+    then = frozen_standings()[BASE[1]]
+    now = as_frozen(standing(finished.report), BASE[1])
+    assert now == then
 
 
 def test_report_is_valid(finished: Finished):

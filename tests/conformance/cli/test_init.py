@@ -69,13 +69,28 @@ def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> 
     assert _achieved(tmp_path) == 3
 
 
+def _init_of_typescript(folder: Path, installed: Installed) -> subprocess.CompletedProcess[str]:
+    (folder / "node_modules").symlink_to(installed.node_modules())
+    shutil.copy(SERVERS / "typescript" / "server.mjs", folder)
+    return _init(folder, "--", "node", "server.mjs")
+
+
+@pytest.mark.registry
+@pytest.mark.timeout(400)
+def test_all_is_found_of_a_typescript_server(installed: Installed, tmp_path: Path) -> None:
+    """As of the plain server; test_typescript.py certifies it each time."""
+    done = _init_of_typescript(tmp_path, installed)
+    assert done.returncode == 0
+    assert "3 of 3 operations, 4 of 4 settings\n" in done.stdout
+    assert "NOT FOUND" not in (tmp_path / "lro.yaml").read_text()
+
+
+@pytest.mark.long
 @pytest.mark.registry
 @pytest.mark.timeout(400)
 def test_a_typescript_server_is_certified_by_what_was_found(installed: Installed, tmp_path: Path) -> None:
     """The same of the TypeScript SDK."""
-    (tmp_path / "node_modules").symlink_to(installed.node_modules())
-    shutil.copy(SERVERS / "typescript" / "server.mjs", tmp_path)
-    assert _init(tmp_path, "--", "node", "server.mjs").returncode == 0
+    assert _init_of_typescript(tmp_path, installed).returncode == 0
     assert _achieved(tmp_path) == 3
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance.wire.interrupt import interruptible
+from tests.servers.variants import command
 
 
 def _press() -> None:
@@ -116,7 +117,7 @@ run()
     ],
 )
 def test_a_run_ends_and_leaves_nothing_at_the_worst_moments(function: str, tmp_path: Path) -> None:
-    command = [
+    run = [
         sys.executable,
         "-c",
         PRESSING,
@@ -126,11 +127,10 @@ def test_a_run_ends_and_leaves_nothing_at_the_worst_moments(function: str, tmp_p
         "--only",
         "LRO-THR-06",
         "--",
-        "lro",
-        "serve",
+        *command(),
     ]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False, env=environment)
     assert (done.returncode, done.stderr) == (130, "lro: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -28,8 +28,9 @@ seed: {{tool: store_memory, arguments: {{memory: "$memory"}}}}
 cleanup: {{tool: run_custodial_task, arguments: {{task: offload_cleanup}}}}
 events: notifications
 """
-SAMPLE = "offloads_at_the_threshold"
-"""What every run of the tests tries, and by its own requirement only: in full each takes half a minute."""
+SAMPLE = "recipe_4_sorts_upwards"
+"""What every run of the tests tries, and by its own requirement only, which takes one start of the server: in full
+each takes half a minute."""
 
 
 def blamed(name: str, folder: Path, only: set[str] | None = None) -> list[str]:

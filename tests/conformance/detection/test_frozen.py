@@ -1,7 +1,8 @@
 """Every server is judged as it was when tests/data/frozen was recorded: each verdict, level and count.
 
 A whole certification takes seconds. The servers that test_exact_blame.py and test_sound.py certify each time are
-compared there; here, two servers without a fault each time, and all with ``--long``.
+compared there, and the reference server in test_certify_reference.py; here, the plain server each time, and all with
+``--long``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SERVERS = {**faults(), **sounds(), **variants()}
 
 
 def param(name: str) -> object:
-    marks = () if name in BASE else pytest.mark.long
+    marks = () if name == BASE[0] else pytest.mark.long
     return pytest.param(Job(name, explored=name in explored_servers()), id=name, marks=marks)
 
 

@@ -57,7 +57,7 @@ class SetInEveryAttempt(WallClock):
 def certified(tmp_path: Path) -> Report:
     path = tmp_path / "lro.yaml"
     path.write_text(profile_text(), encoding="utf-8")
-    return certify(profiles.load(path), seed=1, jobs=2)
+    return certify(profiles.load(path), seed=1, jobs=2, examples=2)
 
 
 def test_trials_that_are_made_again_find_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+import pytest
+
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.explorers.explorer import Explorer
@@ -21,8 +23,15 @@ def _failure(folder: Path, seed: int) -> CheckResult:
     return check
 
 
-def test_a_seed_replays_the_shrunk_violation_to_the_letter(tmp_path: Path) -> None:
-    first, again = _failure(tmp_path, 11), _failure(tmp_path, 11)
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckResult, CheckResult]:
+    """The same run, made twice."""
+    folder = tmp_path_factory.mktemp("replay")
+    return _failure(folder, 11), _failure(folder, 11)
+
+
+def test_a_seed_replays_the_shrunk_violation_to_the_letter(twice: tuple[CheckResult, CheckResult]) -> None:
+    first, again = twice
     assert (first.expected, first.observed) == (again.expected, again.observed)
     memory = first.evidence.splitlines()[0]
     assert memory == again.evidence.splitlines()[0]
@@ -30,8 +39,8 @@ def test_a_seed_replays_the_shrunk_violation_to_the_letter(tmp_path: Path) -> No
     assert "store_memory" in first.reproduce
 
 
-def test_nothing_of_an_exploration_stays_in_memory(tmp_path: Path) -> None:
+def test_nothing_of_an_exploration_stays_in_memory(twice: tuple[CheckResult, CheckResult]) -> None:
     """Hypothesis keeps the classes of its machines; what these refer to would be all of a run."""
-    _failure(tmp_path, 11)
+    assert twice
     gc.collect()
     assert not [one for one in gc.get_objects() if type(one) is Explorer]

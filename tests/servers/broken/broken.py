@@ -205,7 +205,7 @@ class FloodsStderr(Server):
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         self.calls += 1
-        sys.stderr.write("debug: a line that nobody needs\n" * (5_000 if self.calls % 4 == 1 else 1))
+        sys.stderr.write("debug: a line that nobody needs\n" * (2_500 if self.calls % 4 == 1 else 1))
         return super().call_tool(name, arguments)
 
 
