@@ -19,6 +19,7 @@ from lro_conformance.analysis.sequences import failing_in, recovered_in
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.records import (
+    MEMORY_FIELDS,
     Path,
     Record,
     as_record,
@@ -140,7 +141,7 @@ def keeps_whole_records(
 
 def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
     """The inline result has fewer records than the file of the same call."""
-    records = failing.call.records
+    records = _returned(failing)
     if records is None or not failing.known:
         yield "a formatted text, or a result without records"
         return
@@ -153,7 +154,7 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 
 def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     """The defect of the records of a result that could not be written; None if they are whole and few enough."""
-    records = failing.call.records
+    records = _returned(failing)
     if records is None:
         tokens = len(failing.call.text) / 4
         if tokens > TEXT_ROOM * failing.threshold + 200:
@@ -184,6 +185,18 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         if cut and known is not None:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
+
+
+def _returned(failing: Failing) -> list[Record] | None:
+    """The records of the inline result, without a lone member that only says something, where no record fits."""
+    records = failing.call.records
+    is_remark = (
+        records is not None
+        and len(records) == 1
+        and bool(failing.known)  # by their ids
+        and not records[0].keys() & {"id", *MEMORY_FIELDS}
+    )
+    return [] if is_remark else records
 
 
 def _too_large_by_itself(failing: Failing, records: Sequence[Record]) -> Record | None:
@@ -270,7 +283,7 @@ def _perhaps_not_tried(estimates: Estimates, failing: Failing) -> str | None:
 
     Then all records came inline, without a failure event.
     """
-    records = failing.call.records
+    records = _returned(failing)
     whole = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not whole:
         return None
@@ -291,7 +304,8 @@ def _incomplete(text: str, *, failed: bool, short: bool) -> str:
 
 def _text_outside_memories(call: Call, failing: Failing) -> str:
     """Text of a result outside its records; of a formatted text, without what the memories of *failing* contain."""
-    text = text_outside_records(call)
+    records = _returned(failing)
+    text = call.text if call.records and not records else text_outside_records(call)
     if call.records is None:
         text = without(text, long_strings([*failing.known.values(), *failing.original.filed]))
     return text

@@ -5,6 +5,7 @@ Known are the memories of the survey's files, and those that the suite has store
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,8 +59,13 @@ class Prose:
         return {r["title"]: r for r in known if _is_text(r.get("title")) and everything.count(r["title"]) == 1}
 
     def known_in(self, shown: Call) -> list[Record]:
-        """The known memories whose title and content an inline text shows."""
-        return [record for record in self._titles.values() if is_shown(record, shown.text)]
+        """The known memories whose title and content an inline text shows.
+
+        Of several with the same content, which of them it belongs to is known only if it is there for each.
+        """
+        found = [record for record in self._titles.values() if is_shown(record, shown.text)]
+        times = Counter(record["content"] for record in found)
+        return [r for r in found if shown.text.count(r["content"]) >= times[r["content"]]]
 
 
 def missing_from(filed: Call, known: list[Record]) -> list[str]:

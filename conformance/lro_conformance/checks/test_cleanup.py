@@ -456,6 +456,8 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
         raise NotObserved("no cleanup of another folder could be triggered soon after the server had started")
+    if folders.swept.worked and cleanup.own is None:
+        raise NotObserved("files of the server's own were not seen to expire")
     subjects.expect(
         folders.swept.worked,
         expected=f"an expired file in the folder {AWKWARD} is deleted, as in others",
