@@ -452,7 +452,7 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
     if not known:
         yield "no records can be read in inline results (profile: inline)"
         return
-    missing = missing_from(filed, known)
+    missing = missing_from(filed, known, shown.text)
     yield Judged(
         not missing,
         f"the {len(known)} memories whose title and content the call shows inline",

@@ -169,11 +169,12 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
     if not records and first < failing.threshold / 4:
         return f"no records, although the first one ({first:.0f} tokens) would fit"
-    tokens = failing.returned_estimate or sum(map(size, records)) * tokens_per_character(failing.original)
-    if (alone := _too_large_by_itself(failing, records)) is not None:
-        texts = max(map(len, strings_in(alone)), default=0)  # nothing else of it can be cut
-        tokens = min(tokens, texts * tokens_per_character(failing.original))
-    if tokens > ROOM * failing.threshold + SLACK:
+    rate = tokens_per_character(failing.original)
+    tokens = failing.returned_estimate or sum(map(size, records)) * rate
+    alone = _too_large_by_itself(failing, records)
+    # Of a record that is cut for its size, nothing but its texts can be cut.
+    counted = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
+    if counted > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items() if alone is None else ():
         known = failing.known.get(key)

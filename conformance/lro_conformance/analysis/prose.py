@@ -5,7 +5,6 @@ Known are the memories of the survey's files, and those that the suite has store
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,16 +58,20 @@ class Prose:
         return {r["title"]: r for r in known if _is_text(r.get("title")) and everything.count(r["title"]) == 1}
 
     def known_in(self, shown: Call) -> list[Record]:
-        """The known memories whose title and content an inline text shows.
-
-        Of several with the same content, which of them it belongs to is known only if it is there for each.
-        """
-        found = [record for record in self._titles.values() if is_shown(record, shown.text)]
-        times = Counter(record["content"] for record in found)
-        return [r for r in found if shown.text.count(r["content"]) >= times[r["content"]]]
+        """The known memories whose title and content an inline text shows."""
+        return [record for record in self._titles.values() if is_shown(record, shown.text)]
 
 
-def missing_from(filed: Call, known: list[Record]) -> list[str]:
-    """Titles of those memories that a file has neither by their ids nor by their titles."""
+def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
+    """Titles of those memories, of which a *text* shows title and content, that a file has neither by id nor by title.
+
+    Where the content is only part of those of memories in the file, the title is a mere mention.
+    """
     ids, titles = filed.filed_ids, {r.get("title") for r in filed.filed}
-    return [str(r["title"]) for r in known if id_of(r) not in ids and r["title"] not in titles]
+    absent = [r for r in known if id_of(r) not in ids and r["title"] not in titles]
+    return [str(r["title"]) for r in absent if text.count(r["content"]) > _contained(r["content"], filed.filed)]
+
+
+def _contained(content: str, records: list[Record]) -> int:
+    """Number of times that a content is in those of some records."""
+    return sum(str(record.get("content")).count(content) for record in records)

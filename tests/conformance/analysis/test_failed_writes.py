@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lro_conformance.trials.fallback import Failing
 
 MANY = [{"id": f"m{n}", "content": "text " * 20} for n in range(20)]
+RICH = [{"id": f"m{n}", "tags": ["tag"] * 30, "content": "text " * 400} for n in range(2)]
 ONE = [{"id": "m", "content": "text " * 400}]
 
 
@@ -38,6 +39,10 @@ def failing(known: list[dict[str, Any]], shown: list[dict[str, Any]], *, above: 
         (MANY, MANY, 1.002, True),  # by the server's measure of an inline result, all of them may fit
         (ONE, [{**ONE[0], "content": "text"}], 3.0, True),
         (ONE, ONE, 1.002, True),
+        (RICH, [{**RICH[0], "content": ""}, {"id": "m1"}], 500.0, False),
+        (RICH, [{**RICH[0], "content": ""}], 500.0, True),  # nothing else of it can be cut
+        (RICH, [RICH[0]], 500.0, False),
+        (MANY, [{"warning": "some words on what could not be written, and why"}], 500.0, True),
     ],
 )
 def test_all_records_may_come_if_they_may_fit(known: Any, shown: Any, above: float, holds: bool) -> None:

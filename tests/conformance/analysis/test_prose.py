@@ -44,7 +44,14 @@ def test_stored_memories_are_known_without_a_file() -> None:
 
 def test_a_file_has_a_memory_by_its_id_or_its_title() -> None:
     filed = one(400, 100, {"id": 1}, {"id": 9, "title": FORD["title"]})
-    assert missing_from(filed, [RIVER, BRIDGE, FORD]) == [BRIDGE["title"]]
+    assert missing_from(filed, [RIVER, BRIDGE, FORD], _worded(RIVER, BRIDGE, FORD)) == [BRIDGE["title"]]
+
+
+def test_a_mention_is_not_missing_where_its_content_is_that_of_another_memory() -> None:
+    longer = {"id": 4, "title": "Fords in general", "content": f"{FORD['content']} Or a miller."}
+    text = f"{_worded(longer)}\nRelated: {FORD['title']}"
+    assert missing_from(one(400, 100, longer), [FORD], text) == []
+    assert missing_from(one(400, 100, longer), [FORD], f"{text}\n{_worded(FORD)}") == [FORD["title"]]
 
 
 @pytest.mark.parametrize("text", [RIVER["content"].upper(), "By a ford,\nat night.", ""])
