@@ -41,7 +41,6 @@ def failing(known: list[dict[str, Any]], shown: list[dict[str, Any]], *, above: 
         (ONE, ONE, 1.002, True),
         (RICH, [{**RICH[0], "content": ""}, {"id": "m1"}], 500.0, False),
         (RICH, [{**RICH[0], "content": ""}], 500.0, True),  # nothing else of it can be cut
-        (RICH, [RICH[0]], 500.0, False),
         (MANY, [{"warning": "some words on what could not be written, and why"}], 500.0, True),
     ],
 )
@@ -49,6 +48,10 @@ def test_all_records_may_come_if_they_may_fit(known: Any, shown: Any, above: flo
     one = failing(known, shown, above=above)
     assert (not_truncated(one, ()) is None) is holds
     assert [found.holds for found in has_fewer_records(one) if not isinstance(found, str)] == [holds]
+
+
+def test_a_record_that_is_too_large_by_itself_has_to_be_cut() -> None:
+    assert not_truncated(failing(RICH, RICH[:1], above=500.0), ()) == "1 records of about 553 tokens"
 
 
 def test_a_single_record_far_above_the_threshold_has_to_be_cut() -> None:

@@ -286,9 +286,9 @@ class leaves_contents_out_with_offloading(Server):
         return record
 
 
-@fault("LRO-THR-04", says="/provenance is", proves=0)
-class leaves_provenance_out_with_offloading(Server):
-    """Where results may be offloaded, records have no provenance, inline or filed. Each process has ids of its own."""
+@fault("LRO-THR-04", says="/status is", proves=0)
+class leaves_the_status_out_with_offloading(Server):
+    """Where results may be offloaded, records have no status, inline or filed. Each process has ids of its own."""
 
     def corpus(self) -> list[Record]:
         return [{**memory, "id": self.ulid()} for memory in super().corpus()]
@@ -299,7 +299,7 @@ class leaves_provenance_out_with_offloading(Server):
     def at_detail(self, memory: Record, detail: str) -> Record:
         record = super().at_detail(memory, detail)
         if self.settings.enabled:
-            record.pop("provenance", None)
+            record.pop("status", None)
         return record
 
 

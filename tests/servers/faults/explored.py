@@ -61,7 +61,7 @@ class ToldOfProgress(Server):
         return super().dispatch(method, params)
 
 
-@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), explored=True)
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-08", "LRO-THR-09"), explored=True)
 class calls_with_a_progress_token_stay_inline(ToldOfProgress):
     """Calls with a progress token take another path, which does not offload."""
 
@@ -69,7 +69,7 @@ class calls_with_a_progress_token_stay_inline(ToldOfProgress):
         return super().exceeds(tokens, threshold) and not self.progress
 
 
-@fault("LRO-FILE-08", says="as requested", proves=0, also=("LRO-DET-01", "LRO-DESC-08"), explored=True)
+@fault("LRO-FILE-08", says="as requested", proves=0, also=("LRO-DET-01", "LRO-DESC-08", "LRO-FILE-11"), explored=True)
 class calls_with_a_progress_token_lose_their_detail(ToldOfProgress):
     """Calls with a progress token take another path, on which the detail level is lost."""
 
