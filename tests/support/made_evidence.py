@@ -122,6 +122,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "files": files,
         "together": (),
         "whole": {},
+        "adjustable": True,
         "effective": ["recall"],
         "offloads": lambda name: any(c.operation == name for c in offloaded),
         "lowest": 1,

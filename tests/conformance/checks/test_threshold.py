@@ -280,6 +280,7 @@ class TestSizes:
         assert seen(self.few(nothing, offloaded)) == (PASS, 1)
         assert self.few(nothing, nothing).verdict is NOT_OBSERVED
         assert self.few(inline, inline, effective=[]).verdict is NOT_OBSERVED, "the setting has no effect"
+        assert self.few(inline, inline, adjustable=False).verdict is NOT_OBSERVED, "the default is in force"
         assert self.few(inline, inline, is_small=lambda call: True).verdict is NOT_OBSERVED
 
     @pytest.mark.parametrize(
