@@ -48,7 +48,7 @@ def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400"
     for place, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             return f"record {place} of {len(records)} is {_kind(record)}: only objects have fields"
-        value = _at(cast("Record", record), path)
+        value = value_at(cast("Record", record), path)
         if not is_fine(value):
             return f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}: {saying}"
     return None
@@ -116,7 +116,7 @@ def _select(records: list[Record], chosen: Callable[[Record], bool]) -> Expected
 
 
 def _confidence(record: Record) -> float | None:
-    return number_of(_at(record, ("provenance", "confidence")))
+    return number_of(value_at(record, CONFIDENCE))
 
 
 def _flat_confidence(record: Record) -> float | None:
@@ -133,12 +133,12 @@ def _count(field: str, *, descending: bool) -> Callable[[list[Record], str], Exp
 
 
 def _table(*paths: tuple[str, ...]) -> Callable[[list[Record], str], Expected]:
-    return lambda records, _: Table([tuple(_at(r, path) for path in paths) for r in records])
+    return lambda records, _: Table([tuple(value_at(r, path) for path in paths) for r in records])
 
 
-_CONFIDENCE = ("provenance", "confidence")
+CONFIDENCE = ("provenance", "confidence")
 _EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
-    "title-confidence-table": _table(("title",), _CONFIDENCE),
+    "title-confidence-table": _table(("title",), CONFIDENCE),
     "title-namespace-table": _table(("title",), ("namespace",)),
     "namespace-prefix": _prefix,
     "title-search": _search("title"),
@@ -187,15 +187,16 @@ _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "namespace-prefix": _STARTSWITH,
     "title-search": (("title",), _is_string, "test() needs a string"),
     "content-search": (("content",), _is_string, "test() needs a string"),
-    "sort-by-confidence": (_CONFIDENCE, _is_number, "only a number can be negated"),
+    "sort-by-confidence": (CONFIDENCE, _is_number, "only a number can be negated"),
     "sort-by-flat-confidence": (("confidence",), _is_number, "only a number can be negated"),
-    "top-by-confidence": (_CONFIDENCE, _is_number, "only a number can be negated"),
+    "top-by-confidence": (CONFIDENCE, _is_number, "only a number can be negated"),
     "with-entities": (("entities",), lambda v: not isinstance(v, bool), "a boolean has no length"),
     "with-tag": (("tags",), lambda v: v is None or isinstance(v, (list, str)), "only arrays and strings are searched"),
 }
 
 
-def _at(record: Record, path: Iterable[str]) -> Json:
+def value_at(record: Record, path: Iterable[str]) -> Json:
+    """The value at a path of names through objects; None if there is none."""
     value: Json = record
     for key in path:
         value = cast("Record", value).get(key) if isinstance(value, Mapping) else None

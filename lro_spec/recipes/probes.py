@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from lro_spec.jsonl.strict import Json, number_of
+from lro_spec.recipes.oracle import CONFIDENCE, value_at
+
 SEARCHING: Mapping[str, str] = {
     "namespace-prefix": "namespace",
     "title-search": "title",
@@ -50,7 +53,7 @@ def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str,
     if effect not in _ARRANGED or len(records) < _ENOUGH:
         return None
     path, is_valid, is_arranged, values = _ARRANGED[effect]
-    own = [_value(record, path) for record in records]
+    own = [value_at(record, path) for record in records]
     if not all(map(is_valid, own)) or not is_arranged(own):
         return None
     return [_with(record, path, value) for record, value in zip(records, values(len(records)), strict=True)]
@@ -60,8 +63,8 @@ _ENOUGH = 3
 """The fewest records that can be counted in two groups of different sizes."""
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(value: Json) -> bool:
+    return number_of(value) is not None
 
 
 def _is_text(value: object) -> bool:
@@ -70,6 +73,10 @@ def _is_text(value: object) -> bool:
 
 def _is_list(value: object) -> bool:
     return value is None or isinstance(value, list)
+
+
+def _falls(values: list[Any]) -> bool:
+    return _descends([number_of(value) for value in values])
 
 
 def _descends(values: list[Any]) -> bool:
@@ -110,12 +117,12 @@ def _named(count: int) -> list[Any]:
     return [[{"name": "one", "type": "concept"}] if n % 2 else [] for n in range(count)]
 
 
-_BY_CONFIDENCE = (("provenance", "confidence"), _is_number, _descends, _shares)
+_BY_CONFIDENCE = (CONFIDENCE, _is_number, _falls, _shares)
 _ARRANGED: Mapping[
     str, tuple[tuple[str, ...], Callable[[object], bool], Callable[[list[Any]], bool], Callable[[int], list[Any]]]
 ] = {
     "sort-by-confidence": _BY_CONFIDENCE,
-    "sort-by-flat-confidence": (("confidence",), _is_number, _descends, _shares),
+    "sort-by-flat-confidence": (("confidence",), _is_number, _falls, _shares),
     "top-by-confidence": _BY_CONFIDENCE,
     "sort-by-created": (("created",), _is_text, _ascends, _times),
     "count-by-namespace": (("namespace",), _is_text, _counts_descend, _namespaces),
@@ -123,13 +130,6 @@ _ARRANGED: Mapping[
 }
 """The field that an effect depends on, whether a value is one of it, whether the file's values make any output of all
 records right, and other values."""
-
-
-def _value(record: Mapping[str, Any], path: Sequence[str]) -> Any:
-    value: Any = record
-    for name in path:
-        value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:

@@ -29,8 +29,8 @@ cleanup: {{tool: run_custodial_task, arguments: {{task: offload_cleanup}}}}
 events: notifications
 """
 SAMPLE = "recipe_4_sorts_upwards"
-"""What every run of the tests tries, and by its own requirement only, which takes one start of the server: in full
-each takes half a minute."""
+"""The fault that every run of the tests tries, by its own requirement only, which takes one start of the server: in
+full it takes half a minute."""
 
 
 def blamed(name: str, folder: Path, only: set[str] | None = None) -> list[str]:

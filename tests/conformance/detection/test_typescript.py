@@ -29,7 +29,7 @@ FAULTS = (
     "write_failure_is_a_tool_error",
 )
 ALWAYS = ("offloads_at_equal_threshold",)
-"""What every run of the tests tries, as each takes a quarter of a minute."""
+"""Faults that every run of the tests tries; each takes a quarter of a minute."""
 
 
 @pytest.fixture(scope="module")

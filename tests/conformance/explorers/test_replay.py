@@ -25,7 +25,7 @@ def _failure(folder: Path, seed: int) -> CheckResult:
 
 @pytest.fixture(scope="module")
 def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckResult, CheckResult]:
-    """The same run, made twice."""
+    """Failing checks of two runs with the same seed."""
     folder = tmp_path_factory.mktemp("replay")
     return _failure(folder, 11), _failure(folder, 11)
 
