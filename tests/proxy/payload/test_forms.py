@@ -212,6 +212,12 @@ def test_columns_of_numbers_are_numbers_and_their_gaps_are_null() -> None:
     ]
 
 
+def test_numbers_with_commas_are_texts() -> None:
+    name, records = form_of('city,people\nUlm,"128,928"\nBonn,"336,465"\nRom,7\n')
+    assert name == "table"
+    assert [record["people"] for record in records] == ["128,928", "336,465", "7"]
+
+
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(table=tables(), pad=st.sampled_from(["one", "none", "wide"]))
 @example(table=(["c", "q"], [["", "0\t0"]] * 3), pad="none")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
+import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines
@@ -33,6 +34,7 @@ _DIGITS = b"-.0123456789"
 _AS_DIGITS = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _TOO_LONG = b"0" * 16
 """A number as `_AS_DIGITS` has it, of more digits than every reader of JSON keeps."""
+_UNREAD = msgspec.json.Decoder(msgspec.Raw)
 _MOST_VALUES = 1000
 """Different values of a column up to which they are counted while it is read."""
 
@@ -167,6 +169,14 @@ def _is_utf8(text: bytes) -> bool:
         return False
 
 
+def _is_list(text: bytes) -> bool:
+    """True if a text is the values of a JSON array, which are not made."""
+    try:
+        return bool(_UNREAD.decode(b"[%b]" % text))
+    except msgspec.DecodeError:
+        return False
+
+
 class _Numbers:
     """A column that holds nothing but numbers so far, written as JSON writes them."""
 
@@ -183,22 +193,16 @@ class _Numbers:
         text = b",".join(cells)
         if text.translate(None, b"," + _DIGITS) or _TOO_LONG in text.translate(_AS_DIGITS):
             return False
-        count = self._count(text)
-        if count != len(cells):
-            filled = [cell for cell in cells if cell]
+        if text.count(b",") >= len(cells):  # a number with a comma, such as 1,200
+            return False
+        is_list = bool(text) and _is_list(text)
+        if not is_list:
             self.has_gaps = True
-            count = self._count(b",".join(filled)) + len(cells) - len(filled)
+            text = b",".join(filter(None, cells))
+            is_list = _is_list(text)
+        self.are_some = self.are_some or bool(text)
         self.has_decimals = self.has_decimals or b"." in text
-        return count == len(cells)
-
-    def _count(self, text: bytes) -> int:
-        """Number of numbers in a list of them; 0 if something in it is none."""
-        try:
-            numbers = orjson.loads(b"[%b]" % text)
-        except ValueError:
-            return 0
-        self.are_some = self.are_some or bool(numbers)
-        return len(numbers)
+        return is_list
 
     def value(self, cell: str) -> float | int | None:
         """The value of a cell."""
@@ -231,7 +235,7 @@ class Reading:
                     self._counted[place] = Counter()
         for place, counted in list(self._counted.items()):
             counted.update(cells[place::width])
-            if len(counted) > _MOST_VALUES:
+            if not 1 < len(counted) <= _MOST_VALUES and rows > 1:  # one value makes no groups
                 del self._counted[place]
         self._sample.take(rows, lambda row: cells[row * width : (row + 1) * width])
         self.count += rows
