@@ -11,14 +11,12 @@ import orjson
 
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
-from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.elements import Elements, apart
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
 
 _BATCH = 128
-_SPACE = b" \t\r\n"
-_LINES = bytes.maketrans(b"\0", b"\n")
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -39,7 +37,7 @@ class Blocks:
         self.are_objects = True
         """True if every text is a JSON object."""
         self._exact = True
-        self._elements = Elements()
+        self._elements = Elements(are_apart=True)
         self._known: list[bytes | None] = []
         """The lines of each batch; None if it has something new."""
         for batch in self.texts.batches():
@@ -47,7 +45,7 @@ class Blocks:
             joined = _joined(batch)
             self.wide += wide_in_utf8(joined)
             if self.are_objects:
-                known = self._elements.take(_array(joined), joined.translate(_LINES, _SPACE))
+                known = self._elements.take(apart(joined, b"\0"))
                 is_known = known is not None and known.size == len(batch)  # none has a null character
                 self._known.append(known.lines if known is not None and is_known else None)
                 self.are_objects = is_known or all(map(self._is_object, batch))

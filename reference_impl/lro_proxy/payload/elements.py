@@ -39,8 +39,6 @@ _DECODED: Mapping[type, Any] = {
 }
 """Types by which values are decoded."""
 _ENCODER = msgspec.json.Encoder()
-_SPACE = b" \t\r\n"
-_SPACE_IN_LINES = b" \t\r"
 
 
 def layout_of(record: Mapping[str, Any]) -> Layout:
@@ -49,10 +47,14 @@ def layout_of(record: Mapping[str, Any]) -> Layout:
 
 
 class Layouts:
-    """The layouts of records, and a decoder for records that have no other fields and types."""
+    """The layouts of records, and a decoder for records that have no other fields and types.
 
-    def __init__(self) -> None:
+    *are_apart*: each that is decoded is in an array of its own.
+    """
+
+    def __init__(self, *, are_apart: bool = False) -> None:
         self._known: dict[Layout, None] = {}
+        self._are_apart = are_apart
         self._decoder: msgspec.json.Decoder[list[Any]] | None = None
         self.names: dict[str, str] = {}
         """The attributes of decoded records, by field."""
@@ -102,9 +104,10 @@ class Layouts:
         if self._decoder is None:
             self._decoder = self._make_decoder()
         try:
-            return None if self._decoder is None else self._decoder.decode(text)
+            found = None if self._decoder is None else self._decoder.decode(text)
         except (ValueError, RecursionError):  # a field or a type that is new, or no JSON
             return None
+        return list(chain.from_iterable(found)) if found and self._are_apart else found
 
     def lines(self, structs: list[Any]) -> bytes | None:
         """Decoded records as lines; None if one is nested too deeply for orjson."""
@@ -138,7 +141,8 @@ class Layouts:
                 annotated[name] = annotated[name] if inner is None else inner
                 if inner is None:
                     self._untyped.append(self.names[name])
-        return msgspec.json.Decoder(list[_struct(annotated, always)])
+        record: Any = _struct(annotated, always)
+        return msgspec.json.Decoder(list[tuple[record]] if self._are_apart else list[record])
 
 
 class _Inner:
@@ -210,30 +214,27 @@ def _nothing(unset: object) -> None:
 
 
 class Elements:
-    """A pass over objects in JSON arrays, a batch at a time, which finds out what they have in common."""
+    """A pass over objects in JSON arrays, a batch at a time, which finds out what they have in common.
 
-    def __init__(self) -> None:
-        self._layouts = Layouts()
+    *are_apart*: each is in an array of its own (`apart`), which shows where one ends and the next begins.
+    """
+
+    def __init__(self, *, are_apart: bool = False) -> None:
+        self._layouts = Layouts(are_apart=are_apart)
+        self._are_apart = are_apart
         self._sample = Sampling[Any]()
         self._counted: dict[str, Counter[Any]] = {}
         self._uncounted: set[str] = set()
         """Fields that have too many different values."""
 
-    def take(self, array: bytes, lines: bytes | None = None) -> Known | None:
-        """Look at an array that has nothing new; None for any other one, and if something of it may be lost.
-
-        *lines* are the same objects, each in a line of its own, and None is returned if that is not certain.
-        """
+    def take(self, array: bytes) -> Known | None:
+        """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
         structs = None if self._layouts.are_many else self._layouts.decode(array)
         made = None if structs is None else self._layouts.lines(structs)
         if structs is None or made is None:
             return None
-        if lines is not None:
-            is_same = made == lines or _are_same(made, lines, _SPACE_IN_LINES)
-        else:
-            again = b"[%b]" % made.replace(b"\n", b",")
-            is_same = again == array or _are_same(again, array, _SPACE)
-        if not is_same:
+        again = apart(made, b"\n") if self._are_apart else b"[%b]" % made.replace(b"\n", b",")
+        if again != array and not _are_same(again, array):
             return None
         names = self._layouts.names
         self._sample.take(len(structs), structs.__getitem__)
@@ -299,9 +300,14 @@ def can_be_named(name: str) -> bool:
     return encode(name) == f'"{name}"'.encode()
 
 
-def _are_same(again: bytes, text: bytes, space: bytes) -> bool:
+def apart(texts: bytes, between: bytes) -> bytes:
+    """An array of arrays, one for each text, of texts with some bytes between them."""
+    return b"[[%b]]" % texts.replace(between, b"],[")
+
+
+def _are_same(again: bytes, text: bytes) -> bool:
     """True if two JSON texts have the same tokens; one may have spaces, and escapes of letters."""
-    spaceless = text.translate(None, space)
-    return again.translate(None, space) == spaceless or (
-        b"\\u" in text and again.decode().encode("ascii", "backslashreplace").translate(None, space) == spaceless
+    spaceless = msgspec.json.format(text, indent=-1)
+    return again == spaceless or (
+        b"\\u" in spaceless and again.decode().encode("ascii", "backslashreplace") == spaceless
     )

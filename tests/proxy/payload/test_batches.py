@@ -178,6 +178,13 @@ def test_texts_that_are_records(text: str) -> None:
     assert is_cut(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False, separators=(",", ":"))))
 
 
+def test_an_object_on_two_lines_beside_two_on_one_are_no_json_lines() -> None:
+    rows = ['{"a":[{"x":1},{"x":2}]}'] * 40
+    rows[20:20] = ['{"a":[{"x":1}', '{"x":2}]}', '{"a":[{"x":3}]},{"a":[{"x":4}]}']
+    with tiny():
+        assert jsonl.read("\n".join(rows).encode()) is None
+
+
 def test_a_log_with_a_comma_in_each_line_is_no_table() -> None:
     line = line_of("".join(f"2026-03-01 10:00:{n % 60:02},{n} INFO request {n}\n" for n in range(200)))
     assert is_cut(line)

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, parse
-from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.elements import Elements, apart
 from lro_spec.jsonl import lossless
 
 _BATCH = 1 << 16
@@ -37,9 +37,9 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     if first < 1 or text[first - 1 : first] != b"}":
         return None
     count, is_well_formed = 0, True
-    elements = Elements()
+    elements = Elements(are_apart=True)
     for block in _blocks(text, stop):
-        known = elements.take(_array(block), block)
+        known = elements.take(apart(block, b"\n"))
         if known is not None:
             count += known.size
             continue
