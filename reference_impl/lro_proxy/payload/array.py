@@ -10,15 +10,15 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import orjson
 
 from lro_proxy.payload.batches import are_same_lines, encoded
-from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.elements import Elements, Known
 from lro_proxy.payload.survey import Survey
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
@@ -54,15 +54,27 @@ class _Batch:
     """Its elements as lines, of a batch that has nothing new."""
 
 
+class Look(Protocol):
+    """A look at the elements of an array while it is read, a batch at a time, as long as they are objects."""
+
+    def take(self, array: bytes) -> Known | None:
+        """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
+        ...
+
+    def learn(self, records: list[dict[str, Any]]) -> None:
+        """Look at objects of which something may be new."""
+        ...
+
+
 class Array:
     """An array in a text, read in batches."""
 
-    def __init__(self, data: Text, start: int, stop: int, batches: list[_Batch], elements: Elements | None) -> None:
+    def __init__(self, data: Text, start: int, stop: int, batches: list[_Batch], look: Look | None) -> None:
         self.start, self.stop = start, stop
         """Its place in the text."""
-        self.are_objects = elements is not None
+        self.are_objects = look is not None
         """True if all elements are objects."""
-        self._elements = elements
+        self._look = look
         self._data, self._parts = data, batches
         self._count = sum(batch.count for batch in batches)
 
@@ -74,7 +86,7 @@ class Array:
 
     def findings(self) -> Survey | None:
         """Fields and other facts of the elements that are objects."""
-        return None if self._elements is None else self._elements.findings()
+        return self._look.findings() if isinstance(self._look, Elements) else None
 
     def lossless_batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch, as `lossless.parse` reads them."""
@@ -212,14 +224,11 @@ def _json(value: Any, arrays: list[Array]) -> bytes:
     return orjson.dumps(value, default=mark, option=orjson.OPT_SORT_KEYS)
 
 
-def read(data: Text, start: int, stop: int, *, keeps_lines: bool = True) -> Array | None:
-    """The array that begins at a place, after a look at every element; None if it cannot be read in batches.
-
-    *keeps_lines*: the lines of objects that are made for that look are kept, as they are wanted later.
-    """
+def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array | None:
+    """The array that begins at a place, after a look at every element; None if it cannot be read in batches."""
     batches: list[_Batch] = []
     between: bytes | None = None
-    elements: Elements | None = Elements()
+    look = Elements() if look is None else look
     misses, size = 0, _FIRST
     place = _after_space(data, start + 1)
     while True:
@@ -227,20 +236,20 @@ def read(data: Text, start: int, stop: int, *, keeps_lines: bool = True) -> Arra
         batch: _Batch | None = None
         if between is not None and misses < _MISSES:
             end = data.find(between, place + _BATCH, stop) + 1
-            batch = _batch(data, place, end, elements) if end else None
+            batch = _batch(data, place, end, look) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
             end = _whole(data, place, min(place + size, stop), stop)
-            batch = _batch(data, place, end, elements) if end else None
+            batch = _batch(data, place, end, look) if end else None
             if batch is None:
                 return None
             size = _BATCH
-        batches.append(batch if keeps_lines else replace(batch, lines=None))
-        elements = elements if batch.are_objects else None
+        batches.append(batch)
+        look = look if batch.are_objects else None
         following = _after_space(data, end)
         sign = data[following : following + 1]
         if sign == b"]":
-            return Array(data, start, following + 1, batches, elements)
+            return Array(data, start, following + 1, batches, look)
         if sign != b",":
             return None
         place = _after_space(data, following + 1)
@@ -249,10 +258,10 @@ def read(data: Text, start: int, stop: int, *, keeps_lines: bool = True) -> Arra
             between = bytes(data[end - 1 : opening.end()])
 
 
-def _batch(data: Text, start: int, stop: int, elements: Elements | None) -> _Batch | None:
+def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | None:
     """The elements in a part of a text; None if they are not whole, or inexact."""
     text = b"".join((b"[", memoryview(data)[start:stop], b"]"))
-    known = None if elements is None else elements.take(text)
+    known = None if look is None else look.take(text)
     if known is not None:
         return _Batch(start, stop, known.size, True, True, known.lines)
     try:
@@ -263,8 +272,8 @@ def _batch(data: Text, start: int, stop: int, elements: Elements | None) -> _Bat
     except (ValueError, TypeError):  # TypeError: nested too deeply
         return None
     objects = set(map(type, values)) == {dict}
-    if objects and elements is not None:
-        elements.learn(values)
+    if objects and look is not None:
+        look.learn(values)
     return _Batch(start, stop, len(values), plain, objects)
 
 

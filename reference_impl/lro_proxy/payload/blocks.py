@@ -9,9 +9,10 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
+from lro_proxy.payload import array as arrays
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
-from lro_proxy.payload.elements import Elements, apart
+from lro_proxy.payload.elements import Elements, Known, apart
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
@@ -21,50 +22,91 @@ _BATCH = 128
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     type: Literal["text"]
-    text: str
+    text: msgspec.Raw
 
 
 _BLOCKS = msgspec.json.Decoder(list[_Block])
+_TEXTS = msgspec.json.Decoder(list[str])
+_AROUND_TEXT = len('{"type":"text","text":},')
 
 
 class Blocks:
     """The texts of the blocks."""
 
-    def __init__(self, count: int, batches: Sequence[Callable[[], Sequence[str]]]) -> None:
-        self._batches = batches
-        self.texts = Batched(count, lambda: (batch() for batch in batches))
-        self.characters, self.wide = count - 1, 0  # with a line feed between two blocks
+    def __init__(self) -> None:
+        self._batches: Sequence[Callable[[], Sequence[str]]] = ()
+        self._count = self._characters = 0
+        self.wide = 0
+        self.are_texts = True
+        """False if a block has something else, too; then nothing is known of the rest."""
         self.are_objects = True
         """True if every text is a JSON object."""
         self._exact = True
         self._elements = Elements(are_apart=True)
         self._known: list[bytes | None] = []
         """The lines of each batch; None if it has something new."""
-        for batch in self.texts.batches():
-            self.characters += sum(map(len, batch))
-            joined = _joined(batch)
-            self.wide += wide_in_utf8(joined)
-            if self.are_objects:
-                known = self._elements.take(apart(joined, b"\0"))
-                is_known = known is not None and known.size == len(batch)  # none has a null character
-                self._known.append(known.lines if known is not None and is_known else None)
-                self.are_objects = is_known or all(map(self._is_object, batch))
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
         """Blocks in memory."""
+        blocks = cls()
         parts = [texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH)]
-        return cls(len(texts), [partial(tuple, part) for part in parts])
+        for part in parts:
+            blocks._look(part)
+        blocks._batches = [partial(tuple, part) for part in parts]
+        return blocks
 
     @classmethod
-    def read(cls, array: Array) -> Blocks:
-        """The blocks in an array. Raises `ValueError` unless each is a text and nothing else."""
-        if not array.are_objects:
-            raise ValueError("not an array of blocks")
-        return cls(len(array), [partial(_texts_in, part) for part in array.parts()])
+    def read(cls, line: bytes | bytearray, start: int) -> tuple[Array, Blocks] | None:
+        """The array that begins at a place, and the blocks in it; None if it cannot be read in batches."""
+        blocks = cls()
+        array = arrays.read(line, start, len(line), blocks)
+        if array is None:
+            return None
+        blocks.are_texts = blocks.are_texts and array.are_objects
+        blocks._batches = [partial(_texts_in, part) for part in array.parts()]
+        return array, blocks
+
+    def take(self, array: bytes) -> Known | None:
+        """Look at blocks in their shortest spelling; None if there is anything else."""
+        try:
+            texts = [block.text for block in _BLOCKS.decode(array)]
+            if len(array) - 1 != sum(map(len, texts)) + _AROUND_TEXT * len(texts):
+                return None
+            self._look(_TEXTS.decode(b"[%b]" % b",".join(texts)))
+        except ValueError:
+            return None
+        return Known(len(texts), None)
+
+    def learn(self, records: list[dict[str, Any]]) -> None:
+        """Look at blocks in another spelling."""
+        self.are_texts = self.are_texts and all(map(_is_text, records))
+        if self.are_texts:
+            self._look([block["text"] for block in records])
+
+    def _look(self, texts: Sequence[str]) -> None:
+        joined = _joined(texts)
+        self._count += len(texts)
+        self._characters += sum(map(len, texts))
+        self.wide += wide_in_utf8(joined)
+        if self.are_objects:
+            known = self._elements.take(apart(joined, b"\0"))
+            is_known = known is not None and known.size == len(texts)  # none has a null character
+            self._known.append(known.lines if known is not None and is_known else None)
+            self.are_objects = is_known or all(map(self._is_object, texts))
+
+    @property
+    def texts(self) -> Batched[str]:
+        """The texts of all blocks."""
+        return Batched(self._count, lambda: (batch() for batch in self._batches))
+
+    @property
+    def characters(self) -> int:
+        """Number of characters, with a line feed between two blocks."""
+        return self._characters + self._count - 1
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return self._count
 
     def values(self) -> Iterator[list[Any]]:
         """The values of texts that are JSON, and the other texts themselves, batch by batch."""
@@ -113,8 +155,12 @@ class Blocks:
         return (list(map(lossless.parse, texts)) for texts in self.texts.batches())
 
 
+def _is_text(block: dict[str, Any]) -> bool:
+    return set(block) == {"type", "text"} and block["type"] == "text" and isinstance(block["text"], str)
+
+
 def _texts_in(part: Callable[[], bytes]) -> list[str]:
-    return [block.text for block in _BLOCKS.decode(part())]
+    return [block["text"] for block in orjson.loads(part())]
 
 
 def _joined(texts: Sequence[str]) -> bytes:

@@ -279,8 +279,8 @@ class Known(NamedTuple):
     """An array that has nothing new."""
 
     size: int
-    lines: bytes
-    """Its objects, each in a line of its own."""
+    lines: bytes | None
+    """Its objects, each in a line of its own; None if nobody wants them so."""
 
 
 def texts_of(arrays: Iterable[bytes], name: str) -> Iterator[str]:

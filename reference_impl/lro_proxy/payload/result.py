@@ -294,6 +294,8 @@ class _Parts:
     """A repetition of it, in the structured content."""
     blocks: Array | None = None
     """The content, if it has very many blocks."""
+    texts: Blocks | None = None
+    """Their texts."""
     array: Array | None = None
     """An array in the structured content."""
 
@@ -322,8 +324,8 @@ def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> To
     if structured is not None:
         result["structuredContent"] = {}
     if parts.blocks is not None:
-        if result["content"] != f"{mark}blocks":
-            raise ValueError("not the content")
+        if result["content"] != f"{mark}blocks" or parts.texts is None or not parts.texts.are_texts:
+            raise ValueError("not the content, or not only texts")
         result["content"] = []
     if parts.array is not None and not all(map(_is_text, content_of(result))):
         raise ValueError("the structured content may repeat blocks that stay in the answer")
@@ -333,7 +335,7 @@ def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> To
             raise ValueError("not the only text")
         rest = replace(rest, text=Text.read(line, parts.text.start + 1, parts.text.stop - 1))
     if parts.blocks is not None:
-        rest = replace(rest, blocks=Blocks.read(parts.blocks))
+        rest = replace(rest, blocks=parts.texts)
     return replace(rest, structured=_fill_in_structured(structured, mark, parts, rest.text))
 
 
@@ -356,20 +358,24 @@ def _large_parts(line: Line, *, is_last: bool) -> _Parts:
     key = _TEXT.search(line)
     end = -1 if key is None else end_of_string(line, key.end(), is_last=is_last)
     if key is not None and end - key.end() >= least:
-        text, blocks, repeated = _String(key.end() - 1, end + 1), None, _repetition(line, key.end(), end)
+        text, repeated = _String(key.end() - 1, end + 1), _repetition(line, key.end(), end)
+        blocks = texts = None
     else:
-        text, blocks, repeated = None, _very_many_blocks(line), None
+        text = repeated = None
+        blocks, texts = _very_many_blocks(line)
     array = None
     if repeated is None and len(line) >= LARGE:
         place = line.find(_STRUCTURED, text.stop if text else blocks.stop if blocks else 0)
         array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - least else None
-    return _Parts(text, repeated, blocks, array)
+    return _Parts(text, repeated, blocks, texts, array)
 
 
-def _very_many_blocks(line: Line) -> Array | None:
+def _very_many_blocks(line: Line) -> tuple[Array, Blocks] | tuple[None, None]:
     key = _CONTENT.search(line) if len(line) >= LARGE else None
-    blocks = None if key is None else arrays.read(line, key.end(), len(line), keeps_lines=False)
-    return blocks if blocks is not None and len(blocks) > 1 and blocks.stop - blocks.start >= LARGE // 2 else None
+    found = None if key is None else Blocks.read(line, key.end())
+    if found is None or len(found[0]) < 2 or found[0].stop - found[0].start < LARGE // 2:
+        return None, None
+    return found
 
 
 def _repetition(line: Line, start: int, end: int) -> _String | None:
