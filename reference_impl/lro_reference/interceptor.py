@@ -19,7 +19,7 @@ from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
 from lro_spec.filenames import file_name, ulid_at
 from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
-from lro_spec.tokens import characters_in_utf8, estimate_of, script_aware_estimate, wide_in_utf8
+from lro_spec.tokens import characters_in_utf8, estimate_of, script_aware_estimate
 
 __all__ = ["Inline", "Offloaded", "Outcome", "ResultSet", "Truncated", "intercept"]
 
@@ -57,8 +57,9 @@ def _estimate_blocks(blocks: Iterable[bytes], estimate: Estimate) -> int:
         return estimate("".join(block.decode() + "\n" for block in blocks))
     characters = wide = 0
     for block in blocks:  # from the bytes, to avoid decoding them
-        characters += characters_in_utf8(block) + 1
-        wide += wide_in_utf8(block)
+        of_block, wide_of_block = characters_in_utf8(block)
+        characters += of_block + 1
+        wide += wide_of_block
     return estimate_of(characters, wide)
 
 

@@ -24,7 +24,7 @@ from lro_proxy.payload.text import Text, end_of_string
 from lro_proxy.wire.jsonrpc import parse
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import characters_in_utf8, wide_in_utf8
+from lro_spec.tokens import characters_in_utf8
 
 Line = bytes | bytearray
 _TEXT = re.compile(rb'"text"\s*:\s*"')
@@ -80,12 +80,13 @@ class ToolResult:
             around = orjson.dumps(self.structured, default=json_of)
         except TypeError:  # half of a surrogate pair, or deep nesting
             large, around = [], encode(self.parsed_structured())
-        characters, wide = characters_in_utf8(around), wide_in_utf8(around)
+        characters, wide = characters_in_utf8(around)
         for array in large:
             characters += 1 - len(b"null")
             for json in array.json():
-                characters += characters_in_utf8(json) + 1  # with a comma
-                wide += wide_in_utf8(json)
+                of_batch, wide_of_batch = characters_in_utf8(json)
+                characters += of_batch + 1  # with a comma
+                wide += wide_of_batch
         return characters, wide
 
     def texts(self) -> list[str]:

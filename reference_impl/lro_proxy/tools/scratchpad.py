@@ -18,7 +18,7 @@ from lro_proxy.tools.search import marked, matching
 from lro_proxy.tools.virtual import characters
 from lro_reference.tool import Tool, writable
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import characters_in_utf8, estimate_of, wide_in_utf8
+from lro_spec.tokens import characters_in_utf8, estimate_of
 
 _LONG_LINES = 5
 _MAX_MATCHES = 10_000
@@ -69,8 +69,9 @@ def _joined(pieces: Iterable[bytes], bench: Workbench) -> str:
     kept: list[bytes] = []
     count = wide = 0
     for piece in pieces:
-        count += characters_in_utf8(piece) + 1
-        wide += wide_in_utf8(piece)
+        of_piece, wide_of_piece = characters_in_utf8(piece)
+        count += of_piece + 1
+        wide += wide_of_piece
         if count - 1 > bench.limits.output_characters:
             kept.clear()
         else:
