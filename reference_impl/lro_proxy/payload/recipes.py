@@ -355,7 +355,8 @@ def recipes_for(
     They are at least *least*, and as many more as fit *room* characters, of which *free* of each path do not count.
     *fields* is None for lines of text. *is_brief*: descriptions do not name the columns.
     """
-    sample = _sample(lines)
+    sample, is_all = _sample(lines)
+    inputs = "$all[]" if is_all else f"$all[:{_ROWS}][]"
     records = [lossless.parse(line) for line in sample[:1]] if fields else list(map(json.loads, sample))
     first: Mapping[str, Any] = records[0] if records else {}
     drafts = list(
@@ -366,7 +367,7 @@ def recipes_for(
     offered: list[JqRecipe] = []
     while drafts:
         tried = _fitting(drafts, path, room, least - len(offered), free, is_brief=is_brief)
-        for draft, output in zip(drafts[:tried], _outputs(drafts[:tried], sample), strict=True):
+        for draft, output in zip(drafts[:tried], _outputs(drafts[:tried], sample, inputs), strict=True):
             if output is None:
                 continue
             recipe = draft.recipe(path, _cost(draft, output), is_brief=is_brief)
@@ -412,39 +413,40 @@ def has_half_pairs(path: str) -> bool:
     return False
 
 
-def _sample(lines: Iterable[bytes]) -> list[str]:
-    """The records to try: all that there are, or the first of many."""
+def _sample(lines: Iterable[bytes]) -> tuple[list[str], bool]:
+    """The records to try, and whether they are all that there are, or the first of many."""
     sample: list[str] = []
     room = _SAMPLE_BYTES
     for line in lines:
         room -= len(line) + 1
         if sample and room < 0:
-            return sample[:_SAMPLE_LINES]
+            return sample[:_SAMPLE_LINES], False
         sample.append(line.decode())
-    return sample
+    return sample, True
 
 
-def _outputs(drafts: Sequence[_Draft], sample: Sequence[str]) -> Iterator[str | None]:
+def _outputs(drafts: Sequence[_Draft], sample: Sequence[str], inputs: str) -> Iterator[str | None]:
     """The output of each recipe on the sample; None if it fails. For a search it is the rows of the first records.
 
-    All are one program, because compiling takes longer than running.
+    All are one program, because compiling takes longer than running. *inputs* is an expression of the records that are
+    searched: a regular expression for each of many takes as long as all the rest.
     """
     records = f'{{"all":[{",".join(sample)}],"values":[{",".join(draft.value or "null" for draft in drafts)}]}}'
     pairs = [draft.trials(number) for number, draft in enumerate(drafts)]
     programs = [trial for trial, _ in pairs] + [most for _, most in pairs if most]
     trials = [f"(try [{program}] catch null)" for program in programs]
     try:
-        found = _run(trials, records)
+        found = _run(trials, records, inputs)
     except (ValueError, RuntimeError, MemoryError):
-        found = [_alone(trial, records) for trial in trials]
+        found = [_alone(trial, records, inputs) for trial in trials]
     rows = iter(found[len(drafts) :])
     for draft, output in zip(drafts, found, strict=False):
         shown = next(rows) if draft.most else output
         yield None if output is None or shown is None else "".join(f"{_row(value)}\n" for value in shown)
 
 
-def _run(trials: Sequence[str], records: str) -> list[Any]:
-    program = f".all as $all | .values as $values | def inputs: $all[]; [{', '.join(trials)}]"
+def _run(trials: Sequence[str], records: str, inputs: str) -> list[Any]:
+    program = f".all as $all | .values as $values | def inputs: {inputs}; [{', '.join(trials)}]"
     return _compiled(program).input_text(records).first()
 
 
@@ -455,9 +457,9 @@ def _compiled(program: str) -> Any:
     return cast("Any", jq).compile(program)
 
 
-def _alone(trial: str, records: str) -> Any:
+def _alone(trial: str, records: str, inputs: str) -> Any:
     try:
-        return _run([trial], records)[0]
+        return _run([trial], records, inputs)[0]
     except (ValueError, RuntimeError, MemoryError):
         return None
 
