@@ -95,9 +95,9 @@ def whole_lines(text: Data, end: int) -> Iterator[str]:
     return (decoded(text, start, stop) for start, stop in places_of_lines(text, end))
 
 
-def places_of_lines(text: Data, end: int) -> Iterator[tuple[int, int]]:
+def places_of_lines(text: Data, end: int, start: int = 0) -> Iterator[tuple[int, int]]:
     """The places of pieces of a text up to a place, each of some thousand whole lines."""
-    start, size = 0, _FIRST_PIECE  # a reader of a few lines must not pay for thousands
+    size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
     while start <= end:
         stop = text.find(b"\n", min(start + size, end), end)
         stop = end if stop < 0 else stop
