@@ -78,7 +78,18 @@ def has_all_members(value: Any, text: bytes) -> bool:
 
 def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """A block of lines for each batch of records."""
-    return (b"\n".join(map(encode, batch)) for batch in batches)
+    return map(_encoded, batches)
+
+
+def _encoded(batch: Sequence[Any]) -> bytes:
+    # All are written at once, unless something within a record looks like the end of one and the beginning of another.
+    try:
+        text = orjson.dumps(batch)[1:-1]
+    except TypeError:
+        text = b""
+    if text.count(b"},{") == len(batch) - 1 and set(map(type, batch)) == {dict}:
+        return text.replace(b"},{", b"}\n{")
+    return b"\n".join(map(encode, batch))
 
 
 def are_same_lines(one: Iterable[bytes], other: Iterable[bytes]) -> bool:

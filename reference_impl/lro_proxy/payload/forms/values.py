@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, cast
 
 import orjson
@@ -156,17 +157,16 @@ def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
     """The names of the columns of an array of arrays, and whether its first row has them; none if there are none."""
     first: list[Any] | None = None
     quantities = set[int]()
-    for row in chain.from_iterable(array.batches()):
-        if not isinstance(row, list) or not 0 < len(cast("list[Any]", row)) <= _MOST_COLUMNS:
+    for batch in array.batches():
+        if set(map(type, batch)) != {list}:
             return [], False
-        cells = cast("list[Any]", row)
+        rows = cast("list[list[Any]]", batch)
         if first is None:
-            first = cells
-            quantities = {place for place, name in enumerate(cells) if not _is_quantity(name)}
-        elif len(cells) != len(first):
+            first, rows = rows[0], rows[1:]
+            quantities = {place for place, name in enumerate(first) if not _is_quantity(name)}
+        if not 0 < len(first) <= _MOST_COLUMNS or not set(map(len, rows)) <= {len(first)}:
             return [], False
-        else:
-            quantities = {place for place in quantities if _is_quantity(cells[place])}
+        quantities = {place for place in quantities if _are_quantities(map(itemgetter(place), rows))}
     beside = cast("dict[str, Any]", around) if isinstance(around, dict) else {}
     for key in _NAMES:
         names = _names_of(beside.get(key))
@@ -180,6 +180,11 @@ def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
 
 def _is_quantity(value: Any) -> bool:
     return value[:1] in ("", "-", *"0123456789") if isinstance(value, str) else not isinstance(value, (list, dict))
+
+
+def _are_quantities(values: Iterable[Any]) -> bool:
+    values = list(values)
+    return set(map(type, values)) <= {int, float} or all(map(_is_quantity, values))
 
 
 def _names_of(value: Any) -> list[str]:
