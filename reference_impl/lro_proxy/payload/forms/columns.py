@@ -191,9 +191,8 @@ class _Numbers:
     def take(self, cells: Cells) -> bool:
         """Look at further cells; False if one of them is no number."""
         text = b",".join(cells)
-        if text.translate(None, b"," + _DIGITS) or _TOO_LONG in text.translate(_AS_DIGITS):
-            return False
-        if text.count(b",") >= len(cells):  # a number with a comma, such as 1,200
+        between = b"," * (len(cells) - 1)  # and no further comma, as in 1,200
+        if text.translate(None, _DIGITS) != between or _TOO_LONG in text.translate(_AS_DIGITS):
             return False
         is_list = bool(text) and _is_list(text)
         if not is_list:
