@@ -38,7 +38,7 @@ def evaluate(
     effect = standard(number, edition, detail).effect
     nothing: Record = {}
     objects = [cast("Record", r) if isinstance(r, Mapping) else nothing for r in records]
-    return _EFFECTS[effect](objects, _DEFAULT_LITERAL.get(effect, "") if literal is None else literal)
+    return _EFFECTS[effect](objects, DEFAULT_LITERAL.get(effect, "") if literal is None else literal)
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
@@ -158,13 +158,14 @@ _EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
         list({canonical(r.get("namespace")): r.get("namespace") for r in records}.values())
     ),
 }
-_DEFAULT_LITERAL: Mapping[str, str] = {
+DEFAULT_LITERAL: Mapping[str, str] = {
     "namespace-prefix": "_semantic",
     "title-search": "keyword",
     "memory-type": "semantic",
     "content-search": "pattern",
     "with-tag": "TAG",
 }
+"""Effects that search, each with what the specification's own command searches for."""
 
 
 def _is_string(value: Json) -> bool:

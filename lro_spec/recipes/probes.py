@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from lro_spec.jsonl.strict import Json, number_of
-from lro_spec.recipes.oracle import CONFIDENCE, value_at
+from lro_spec.jsonl.strict import number_of
+from lro_spec.recipes.oracle import CONFIDENCE, DEFAULT_LITERAL, value_at
 
 SEARCHING: Mapping[str, str] = {
     "namespace-prefix": "namespace",
@@ -22,40 +22,39 @@ SEARCHING: Mapping[str, str] = {
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
     """Literals to search for in these records; a single None if the effect searches for nothing."""
+    if effect not in DEFAULT_LITERAL:
+        return [None]
+    telling, others = _searches(effect, records)
+    return [*telling, *others, DEFAULT_LITERAL[effect]]
+
+
+def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Literals that some of the records match and some do not; and others that only a search that is too wide finds."""
     if effect == "with-tag":
         tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
         tags = [t for tags in tagged[:50] for t in tags.split()]
-        return [*_partial(tagged, tags, lambda value, tag: tag in value.split()), "TAG"]
-    field = SEARCHING.get(effect)
-    if field is None:
-        return [None]
-    values = [v for r in records if isinstance(v := r.get(field), str) and v]
+        return _partial(tagged, tags, lambda value, tag: tag in value.split()), []
+    values = [v for r in records if isinstance(v := r.get(SEARCHING[effect]), str) and v]
     if effect == "namespace-prefix":
         prefixes = [v[:k] for v in values[:50] for k in (4, 8, len(v))]
-        some = _partial(values, prefixes, lambda value, prefix: value.startswith(prefix))
-        return [*some, *_inner(values, str.startswith), "_semantic"]
+        return _partial(values, prefixes, str.startswith), _inner(values, str.startswith)
     if effect == "memory-type":
-        some = _partial(values, values[:50], lambda value, kind: value == kind)
-        return [*some, *_inner(values, str.__eq__), "semantic"]
+        return _partial(values, values[:50], str.__eq__), _inner(values, str.__eq__)
     words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
     capital = Counter(w.lower() for v in values[:50] for w in re.findall(r"[A-Z][a-z]{3,}", v))
     mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
-    some = _partial(values, words, lambda value, word: word in value.lower())
-    return [*mixed[:1], *some, "keyword" if effect == "title-search" else "pattern"]
+    return [*mixed[:1], *_partial(values, words, lambda value, word: word in value.lower())], []
 
 
 def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The records with other values in the field by which a recipe sorts, counts or selects.
+    """The records with other values in the field by which a recipe sorts, counts, selects or searches.
 
-    None if their own values tell whether it does: otherwise a command without its sort, or with the opposite one, gives
-    the right output, too. None also if the records lack the field.
+    None if their own values tell whether it does. Otherwise (the field is the same in all records, or missing, or
+    sorted already) a command that reads another field, or none, gives the right output, too.
     """
-    if effect not in _ARRANGED or len(records) < _ENOUGH:
+    if effect not in _FIELDS or len(records) < _ENOUGH or _tells(effect, records):
         return None
-    path, is_valid, is_arranged, values = _ARRANGED[effect]
-    own = [value_at(record, path) for record in records]
-    if not all(map(is_valid, own)) or not is_arranged(own):
-        return None
+    path, _, values = _FIELDS[effect]
     return [_with(record, path, value) for record, value in zip(records, values(len(records)), strict=True)]
 
 
@@ -63,37 +62,41 @@ _ENOUGH = 3
 """The fewest records that can be counted in two groups of different sizes."""
 
 
-def _is_number(value: Json) -> bool:
-    return number_of(value) is not None
+def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:
+    if effect in DEFAULT_LITERAL:
+        return bool(_searches(effect, records)[0])
+    path, tells, _ = _FIELDS[effect]
+    return tells([value_at(record, path) for record in records])
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _are_unsorted_numbers(values: list[Any]) -> bool:
+    numbers = [number_of(value) for value in values]
+    return None not in numbers and not _descend(numbers)
 
 
-def _is_list(value: object) -> bool:
-    return value is None or isinstance(value, list)
+def _are_unsorted_texts(values: list[Any]) -> bool:
+    return _are_texts(values) and values != sorted(values)
 
 
-def _falls(values: list[Any]) -> bool:
-    return _descends([number_of(value) for value in values])
+def _have_unsorted_counts(values: list[Any]) -> bool:
+    """True if the counts of the texts, in the order of the texts, do not begin with the most frequent."""
+    return _are_texts(values) and not _descend([count for _, count in sorted(Counter(values).items())])
 
 
-def _descends(values: list[Any]) -> bool:
+def _differ(values: list[Any]) -> bool:
+    return len({repr(value) for value in values if value is not None}) > 1
+
+
+def _are_lists_of_which_some_are_empty(values: list[Any]) -> bool:
+    return all(value is None or isinstance(value, list) for value in values) and len({*map(bool, values)}) > 1
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _descend(values: list[Any]) -> bool:
     return values == sorted(values, reverse=True)
-
-
-def _ascends(values: list[Any]) -> bool:
-    return values == sorted(values)
-
-
-def _counts_descend(values: list[Any]) -> bool:
-    """True if the counts of the values, in the order of the values, are the most frequent first."""
-    return _descends([count for _, count in sorted(Counter(values).items())])
-
-
-def _all_or_none(values: list[Any]) -> bool:
-    return len({bool(value) for value in values}) == 1
 
 
 def _interleaved(count: int) -> list[int]:
@@ -109,7 +112,7 @@ def _times(count: int) -> list[Any]:
     return [f"2026-01-{1 + n // 1440 % 28:02}T{n // 60 % 24:02}:{n % 60:02}:00Z" for n in _interleaved(count)]
 
 
-def _namespaces(count: int) -> list[Any]:
+def _groups(count: int) -> list[Any]:
     return ["_a", *["_b"] * (count - 1)]
 
 
@@ -117,24 +120,42 @@ def _named(count: int) -> list[Any]:
     return [[{"name": "one", "type": "concept"}] if n % 2 else [] for n in range(count)]
 
 
-_BY_CONFIDENCE = (CONFIDENCE, _is_number, _falls, _shares)
-_ARRANGED: Mapping[
-    str, tuple[tuple[str, ...], Callable[[object], bool], Callable[[list[Any]], bool], Callable[[int], list[Any]]]
-] = {
+def _in_turn(*values: Any) -> Callable[[int], list[Any]]:
+    return lambda count: [values[n % len(values)] for n in range(count)]
+
+
+_BY_CONFIDENCE = (CONFIDENCE, _are_unsorted_numbers, _shares)
+_FIELDS: Mapping[str, tuple[tuple[str, ...], Callable[[list[Any]], bool], Callable[[int], list[Any]]]] = {
     "sort-by-confidence": _BY_CONFIDENCE,
-    "sort-by-flat-confidence": (("confidence",), _is_number, _falls, _shares),
+    "sort-by-flat-confidence": (("confidence",), _are_unsorted_numbers, _shares),
     "top-by-confidence": _BY_CONFIDENCE,
-    "sort-by-created": (("created",), _is_text, _ascends, _times),
-    "count-by-namespace": (("namespace",), _is_text, _counts_descend, _namespaces),
-    "with-entities": (("entities",), _is_list, _all_or_none, _named),
+    "title-confidence-table": (CONFIDENCE, _differ, _shares),
+    "title-namespace-table": (("namespace",), _differ, _groups),
+    "sort-by-created": (("created",), _are_unsorted_texts, _times),
+    "count-by-namespace": (("namespace",), _have_unsorted_counts, _groups),
+    "count-by-namespace-unsorted": (("namespace",), _differ, _groups),
+    "count-by-type": (("memory_type",), _differ, _groups),
+    "namespaces": (("namespace",), _differ, _groups),
+    "with-entities": (("entities",), _are_lists_of_which_some_are_empty, _named),
+    "namespace-prefix": (("namespace",), _differ, _in_turn("_semantic/decisions", "_episodic/incidents")),
+    "title-search": (("title",), _differ, _in_turn("With a keyword", "Without it")),
+    "content-search": (("content",), _differ, _in_turn("With a pattern", "Without it")),
+    "memory-type": (("memory_type",), _differ, _in_turn("semantic", "episodic")),
+    "with-tag": (("tags",), _differ, _in_turn(["TAG", "alpha"], ["omega"])),
 }
-"""The field that an effect depends on, whether a value is one of it, whether the file's values make any output of all
-records right, and other values."""
+"""The field that an effect depends on, whether values of it tell a right command from a wrong one (searches are asked
+for a word that some records match), and other values."""
 
 
 def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """The record with a value at a path and, if the path leads into an object, in a field of that name beside the
+    object, too: a server whose records have the field there may sort by it."""
     name, *rest = path
-    return {**record, name: _with(record[name], rest, value) if rest else value}
+    if not rest:
+        return {**record, name: value}
+    inner = cast("dict[str, Any]", record[name]) if isinstance(record.get(name), dict) else {}
+    beside = {rest[-1]: value} if rest[-1] in record else {}
+    return {**record, **beside, name: _with(inner, rest, value)}
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:

@@ -399,9 +399,9 @@ class _Trial:
         if wrong is None or wrong.severity == "warning":
             return (
                 self._broken(recipe, where, pipeline, words)
+                or self._on_other_values(recipe, where, pipeline)
                 or wrong
                 or self._check_with_installed_jq(recipe, where, pipeline)
-                or self._on_other_values(recipe, where, pipeline)
             )
         return wrong
 
@@ -413,7 +413,8 @@ class _Trial:
             return None
         sample = self._sample.with_records(records)
         trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
-        found = trial._check_output(recipe, where, pipeline, None)
+        words = literals(recipe.effect, records)
+        found = next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
         return found and replace(found, message=f"{found.message} where the records have different values")
 
     def _check_output(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from lro_spec.editions import StandardRecipe
 from lro_spec.editions import edition as edition_named
+from lro_spec.recipes.expected import Selection
+from lro_spec.recipes.oracle import DEFAULT_LITERAL, evaluate
 from lro_spec.recipes.probes import rearranged
 
 
@@ -21,6 +24,13 @@ def record(**fields: Any) -> dict[str, Any]:
     }
 
 
+PLACED = [
+    (name, level, r)
+    for name in ("lro-6400", "lro-1600", "lro-paper")
+    for level in ("light", "medium", "full")
+    for r in edition_named(name).recipes_at(level)
+]
+RECIPES: list[StandardRecipe] = [r for _, _, r in PLACED]
 ALIKE = [record() for _ in range(5)]
 
 
@@ -50,26 +60,45 @@ def test_a_file_that_is_already_sorted_is_rearranged() -> None:
 
 
 @pytest.mark.parametrize(
-    "records",
-    [
-        [record(provenance={}), *ALIKE],
-        [record(provenance="none"), *ALIKE],
-        [record(provenance={"confidence": True}), *ALIKE],
-        ALIKE[:2],
-    ],
-    ids=["absent", "no object", "no number", "too few"],
+    "lacking",
+    [{"provenance": {}}, {"provenance": "none"}, {"provenance": {"confidence": True}}],
+    ids=["absent", "no object", "no number"],
 )
-def test_records_without_the_field_are_left_alone(records: list[dict[str, Any]]) -> None:
+def test_records_without_the_field_are_given_it(lacking: dict[str, Any]) -> None:
+    records = rearranged("sort-by-confidence", [record(**lacking), *ALIKE])
+    assert records is not None
     assert rearranged("sort-by-confidence", records) is None
 
 
-def test_every_recipe_that_sorts_or_counts_in_order_has_values() -> None:
-    recipes: list[StandardRecipe] = [
-        r
-        for name in ("lro-6400", "lro-1600", "lro-paper")
-        for level in ("light", "medium", "full")
-        for r in edition_named(name).recipes_at(level)
-    ]
-    ordered = {r.effect for r in recipes if r.effect.startswith(("sort-", "top-")) or r.effect == "count-by-namespace"}
-    assert ordered
-    assert {effect for effect in ordered if rearranged(effect, ALIKE) is None} == set()
+def test_a_field_of_the_same_name_outside_the_object_gets_the_same_value() -> None:
+    records = rearranged("sort-by-confidence", [{"id": str(n), "confidence": 0.5} for n in range(3)])
+    assert records is not None
+    assert [r["confidence"] for r in records] == [r["provenance"]["confidence"] for r in records]
+
+
+def test_too_few_records_are_left_alone() -> None:
+    assert rearranged("sort-by-confidence", ALIKE[:2]) is None
+
+
+@pytest.mark.parametrize("effect", DEFAULT_LITERAL)
+def test_a_search_finds_some_of_the_records_that_are_given_to_it(effect: str) -> None:
+    records = rearranged(effect, [{"id": str(n)} for n in range(5)])
+    assert records is not None
+    assert rearranged(effect, records) is None
+    assert 0 < sum(map(bool, chosen(effect, records))) < len(records)
+
+
+def chosen(effect: str, records: list[dict[str, Any]]) -> Sequence[bool | None]:
+    """Which records the specification's own command for an effect selects."""
+    number = next(r.number for r in RECIPES if r.effect == effect)
+    edition, detail = next((e, d) for e, d, r in PLACED if r.effect == effect)
+    found = evaluate(number, records, edition=edition, detail=detail)
+    assert isinstance(found, Selection)
+    return found.chosen
+
+
+def test_every_recipe_that_depends_on_a_field_has_values_of_it() -> None:
+    effects = {r.effect for r in RECIPES} - {"identity-projection"}  # whose fields all records have
+    assert effects
+    nothing = [{"id": str(n)} for n in range(5)]
+    assert {effect for effect in effects if rearranged(effect, nothing) is None} == set()
