@@ -112,7 +112,7 @@ def contradicts_request(part: Mapping[str, Any], field: str, rule: str, wanted: 
     """Finding about an operation or detail level that is not the requested one; none if *wanted* is None."""
     word = part.get(field)
     if wanted is not None and isinstance(word, str) and word and word != wanted:
-        message, expected = f"{field} is not that of the call", f"{show(wanted)}, as requested"
+        message, expected = f"{field} is not that of the call", show(wanted)
         yield Finding(rule, Kind.NOT_AS_ASKED, f"/{field}", message, expected, show(word))
 
 

@@ -159,12 +159,17 @@ def _seed(found: ProbeResult) -> Iterator[str]:
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
         return
-    arguments = memory_arguments(found.storing) if found.storing is not None else None
-    if found.storing is None or arguments is None:
+    if found.storing is None:
         yield "# NOT FOUND: a tool that stores memories. Without one, the suite uses the memories of the server."
         yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
         return
-    known = {"tool": str(found.storing.get("name")), "arguments": arguments}
+    tool, arguments = str(found.storing.get("name")), memory_arguments(found.storing)
+    if arguments is None:
+        yield "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory."
+        takes = dict.fromkeys([*properties_of(found.storing)][:1], "$memory.content")
+        yield f"# seed: {_flow({'tool': tool, 'arguments': takes})}   # or {{env: NAME}}"
+        return
+    known = {"tool": tool, "arguments": arguments}
     yield "# Perhaps this stores memories; not tried, as it would write into the server's data. If it does, and each"
     yield "# process has its own data (server.env), use it: more requirements can then be observed."
     yield f"# seed: {_flow(known)}"
@@ -201,7 +206,7 @@ def _events(found: ProbeResult) -> Iterator[str]:
 def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:
     """The failure that ended the server when this was tried."""
     if name in found.troubles:
-        yield f"{indent}# When this was tried: {_safe(found.troubles[name])}"
+        yield f"{indent}# When this was tried: {_safe(found.troubles[name], 1_000)}"
 
 
 def _way(way: Setting | None) -> str:
@@ -238,6 +243,6 @@ _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 """Words that are not strings in YAML unless quoted."""
 
 
-def _safe(text: str) -> str:
+def _safe(text: str, most: int = 200) -> str:
     """Untrusted text for a comment: one line, printable, cut."""
-    return one_line("".join(c if c.isprintable() else " " for c in text), 200)
+    return one_line("".join(c if c.isprintable() else " " for c in text), most)

@@ -30,7 +30,7 @@ class CheckSource:
     doc: str
     """The docstring."""
     place: str
-    """Its file, relative to the package."""
+    """Its file, with the package's name."""
     evidence: tuple[str, ...]
     """Names of the evidence that it reads, of trials and derived."""
 
@@ -45,7 +45,7 @@ def check_sources(id: str) -> tuple[CheckSource, ...]:
         CheckSource(
             f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}",
             ast.get_docstring(node) or "",
-            path.relative_to(CHECKS.parent).as_posix(),
+            path.relative_to(CHECKS.parent.parent).as_posix(),
             tuple(a.arg for a in (*node.args.args, *node.args.kwonlyargs) if a.arg not in _NO_EVIDENCE),
         )
         for path in _modules()

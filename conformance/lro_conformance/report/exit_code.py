@@ -21,10 +21,13 @@ def exit_code(report: Report) -> int:
         return EXIT_NO_VERDICT
     if any(a.state in ("expired", "stale") for a in report.baseline):
         return EXIT_FAILED
-    if is_selection(report) and not any(r.verdict in (Verdict.PASS, Verdict.FAIL) for r in report.requirements):
+    if is_selection(report) and not any(r.verdict in _OBSERVED for r in report.requirements):
         return EXIT_NO_VERDICT
     decided = _decided(report)
     return EXIT_NO_VERDICT if report.incomplete and decided == EXIT_OK else decided
+
+
+_OBSERVED = (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
 
 
 def is_unselected(result: RequirementResult) -> bool:

@@ -122,12 +122,12 @@ def _outcome(report: Report) -> Iterator[Fact]:
             f"{len(chosen)} of {len(report.requirements)} requirements, by few experiments; a level needs all of them",
             "doubtful",
         )
-        yield from (_level(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
+        yield from (level_fact(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
         yield _implemented(report)
         yield Fact("verdicts", _verdict_counts(chosen))
         return
     for number in sorted(report.levels):
-        yield _level(report, number)
+        yield level_fact(report, number)
     achieved = f"level {report.achieved}" if report.achieved else "no level"
     claimed = f" (claimed: level {report.claimed})" if report.claimed is not None else ""
     yield Fact("achieved", achieved + claimed)
@@ -209,7 +209,8 @@ _COUNTED = {
 }
 
 
-def _level(report: Report, number: int) -> Fact:
+def level_fact(report: Report, number: int) -> Fact:
+    """The verdict of a level and what keeps it from being proved."""
     level = report.levels[number]
     label = f"Level {number}"
     if level == "proved":

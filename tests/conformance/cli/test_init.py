@@ -75,6 +75,7 @@ def _init_of_typescript(folder: Path, installed: Installed) -> subprocess.Comple
     return _init(folder, "--", "node", "server.mjs")
 
 
+@pytest.mark.long
 @pytest.mark.registry
 @pytest.mark.timeout(400)
 def test_all_is_found_of_a_typescript_server(installed: Installed, tmp_path: Path) -> None:

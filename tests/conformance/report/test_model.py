@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from lro_conformance.judging.results import Coverage, DecidedCall, ExploredCalls, Report
+from lro_conformance.judging.results import (
+    UNSELECTED,
+    Coverage,
+    DecidedCall,
+    ExploredCalls,
+    Report,
+    RequirementResult,
+)
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, to_json, write_json
@@ -105,6 +112,15 @@ class TestExitCode:
 
     def test_a_failure_outweighs_an_error_of_the_suite(self):
         assert exit_code(report(judged("LRO-A-01", Verdict.ERROR), judged("LRO-A-02", Verdict.FAIL))) == EXIT_FAILED
+
+    @pytest.mark.parametrize(
+        ("verdict", "code"), [(Verdict.WARN, EXIT_OK), (Verdict.NOT_OBSERVED, EXIT_NO_VERDICT)], ids=["warns", "unseen"]
+    )
+    def test_a_selection_needs_one_requirement_that_was_observed(self, verdict: Verdict, code: int):
+        unselected = RequirementResult(
+            judged("LRO-B-01", Verdict.PASS).requirement, Verdict.NOT_OBSERVED, (), UNSELECTED
+        )
+        assert exit_code(report(judged("LRO-A-01", verdict), unselected)) == code
 
     @pytest.mark.parametrize("found", ["proved", "attested"])
     def test_a_claimed_level_that_is_proved_or_attested_holds_whatever_is_above(self, found: str):

@@ -69,7 +69,13 @@ class calls_with_a_progress_token_stay_inline(ToldOfProgress):
         return super().exceeds(tokens, threshold) and not self.progress
 
 
-@fault("LRO-FILE-08", says="as requested", proves=0, also=("LRO-DET-01", "LRO-DESC-08", "LRO-FILE-11"), explored=True)
+@fault(
+    "LRO-FILE-08",
+    says="detail is not that of the call",
+    proves=0,
+    also=("LRO-DET-01", "LRO-DESC-08", "LRO-FILE-11"),
+    explored=True,
+)
 class calls_with_a_progress_token_lose_their_detail(ToldOfProgress):
     """Calls with a progress token take another path, on which the detail level is lost."""
 

@@ -32,12 +32,9 @@ from lro_conformance.report.details import (
 )
 from lro_conformance.report.exit_code import binds
 from lro_conformance.report.sanitize import clean, one_line
-from lro_conformance.report.view import MARKS, blocking_ids, facts
+from lro_conformance.report.view import MARKS, facts, level_fact
 
 PAGES = Path(__file__).parent / "pages"
-
-MAX_LINKS = 6
-"""Links to requirements that prevent a level; the others are only listed below."""
 
 SHORTEST_S = 0.005
 """Shortest duration that is drawn; trials with nothing to try take less."""
@@ -189,7 +186,7 @@ def to_html(report: Report) -> str:
         "report.html.j2",
         report=report,
         title=one_line(f"{report.server.name or 'The server'} {report.server.version}".strip(), 120),
-        levels=[(n, report.levels[n], blocking_ids(report, n)[:MAX_LINKS]) for n in sorted(report.levels)],
+        levels=[(n, v, level_fact(report, n).text.removeprefix(v)) for n, v in sorted(report.levels.items())],
         level_bars=level_bars(report),
         grid=grid(report),
         threshold=threshold_picture(report),
