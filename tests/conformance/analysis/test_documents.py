@@ -27,7 +27,7 @@ from tests.servers.variants import profile_text
 from tests.support.agreement import disagreements
 
 SERVERS = {**faults(), **sounds(), **variants()}
-ALWAYS = ("summary_count_includes_the_header", "integers_pass_through_floats")
+ALWAYS = ("summary_count_includes_the_header",)
 """Servers that are tried each time; the others with ``--long``."""
 
 

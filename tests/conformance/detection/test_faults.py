@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import pytest
 
-from lro_spec.catalogue import requirement
-from tests.conformance.detection.test_exact_blame import SAMPLED
-from tests.servers.faults.catalogue import Fault, faults
+from lro_spec.catalogue import GROUPS, requirement
+from tests.conformance.detection.test_exact_blame import SAMPLED, chapter
+from tests.servers.faults.catalogue import CHAPTERS, Fault, faults
 from tests.support.certifying import Job, Outcome
 
 ENOUGH = 1
@@ -41,6 +41,12 @@ def spare(name: str) -> bool:
 def param(name: str, fault: Fault) -> object:
     job = Job(name, only=None if fault.everywhere else fault.requirement, explored=fault.explored)
     return pytest.param(job, id=name, marks=pytest.mark.long if spare(name) else ())
+
+
+def test_in_every_group_and_chapter_a_fault_is_tried_each_time() -> None:
+    tried = [fault for name, fault in faults().items() if name in SAMPLED or not spare(name)]
+    assert {requirement(fault.requirement).group for fault in tried} == set(GROUPS)
+    assert {chapter(fault) for fault in tried} == {*CHAPTERS} - {"explored"}
 
 
 @pytest.mark.parametrize("job", [param(name, fault) for name, fault in faults().items()])

@@ -28,8 +28,6 @@ FAULTS = (
     "recipe_4_sorts_upwards",
     "write_failure_is_a_tool_error",
 )
-ALWAYS = ("offloads_at_equal_threshold",)
-"""Faults that every run of the tests tries; each takes a quarter of a minute."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,8 @@ def test_a_conformant_server_proves_every_level(judged: Callable[..., Report]) -
     assert report.achieved == 3
 
 
-@pytest.mark.parametrize("name", [n if n in ALWAYS else pytest.param(n, marks=pytest.mark.long) for n in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_blamed_as_in_the_other_server(name: str, judged: Callable[..., Report]) -> None:
     fault = faults()[name]
     report = judged(name, examples=0)

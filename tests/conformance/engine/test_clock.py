@@ -60,6 +60,7 @@ def certified(tmp_path: Path) -> Report:
     return certify(profiles.load(path), seed=1, jobs=2, examples=2)
 
 
+@pytest.mark.long
 def test_trials_that_are_made_again_find_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(capture, "WallClock", SetInEachFirstAttempt)
     report = certified(tmp_path)
