@@ -41,6 +41,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "status": ("status",),
     "summary": ("summary", "abstract"),
     "entities": ("entities",),
+    "embedding": ("embedding", "vector"),
     "relationships": ("relationships", "relations"),
     "wiki_links": ("wiki_links",),
     "provenance": ("provenance",),

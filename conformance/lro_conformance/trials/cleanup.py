@@ -264,7 +264,7 @@ def clean(
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
     due.append(read)
     digests = {digest: p.name for p in due if (digest := _digest(p)) is not None}
-    before = set(os.listdir(folder))
+    before = _files_below(folder)
     output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
     clean_up(bench, due, lambda: output.collect(bench))
     if not any(p.exists() for p in due):  # now the next run can only delete fresh files
@@ -290,13 +290,18 @@ def clean(
 
 
 def _renamed(folder: Path, digests: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Files that have another name than before, by their contents: the old and the new name."""
-    there = os.listdir(folder) if folder.is_dir() else []  # a server may remove its empty folder
-    for name in sorted(set(there) - set(before)):
+    """Files that have another name than before, there or in a subfolder, by their contents: the old and the new
+    name."""
+    for name in sorted(_files_below(folder).difference(before)):
         digest = _digest(folder / name)
         old = None if digest is None else digests.get(digest)
         if old is not None and not (folder / old).exists():
             yield old, name
+
+
+def _files_below(folder: Path) -> set[str]:
+    """The paths of the files below a folder, relative to it; empty if it is gone, as a server may remove it."""
+    return {os.path.relpath(os.path.join(top, name), folder) for top, _, names in os.walk(folder) for name in names}
 
 
 def _digest(path: Path) -> bytes | None:

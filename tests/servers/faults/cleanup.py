@@ -38,6 +38,16 @@ class renames_what_has_expired(Server):
         os.rename(path, f"{path}.expired")
 
 
+@fault("LRO-CLN-01", says="is still there as .trash/", proves=1)
+class moves_what_has_expired_to_a_folder(Server):
+    """Expired files are moved to a folder beside the others, from which nobody deletes them."""
+
+    def delete(self, path: str) -> None:
+        trash = os.path.join(os.path.dirname(path), ".trash")
+        os.makedirs(trash, exist_ok=True)
+        os.rename(path, os.path.join(trash, os.path.basename(path)))
+
+
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_own_files(Remembering):
     """Files that this process wrote are taken to be in use."""

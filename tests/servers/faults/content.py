@@ -435,3 +435,12 @@ class file_has_one_line_of_what_the_text_shows(Prose):
     def record_line(self, record: Record) -> str:
         content = record.get("content")
         return super().record_line({**record, "content": " ".join(content.split())} if content else record)
+
+
+@fault("LRO-FILE-10", says="embedding", proves=0, explored=True)
+class rounds_vectors(Server):
+    """Two digits of each number of an embedding are enough to look at."""
+
+    def record_line(self, record: Record) -> str:
+        vector = record.get("embedding")
+        return super().record_line({**record, "embedding": [round(n, 2) for n in vector]} if vector else record)

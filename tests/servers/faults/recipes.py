@@ -468,3 +468,14 @@ class recipes_have_their_neighbours_descriptions(Described):
     def descriptions(self) -> Sequence[str]:
         about = [about for about, _ in RECIPES]
         return [*about[1:], about[0]]
+
+
+@fault("LRO-REC-04", says="where the records have different values", proves=1, also=("LRO-REC-09",))
+class recipe_4_sorts_upwards_as_no_record_has_a_confidence(Spelled):
+    """Memories have no provenance, so that any order of them is right."""
+
+    number, program = 4, "jq -s 'sort_by(.provenance.confidence) | .[]'"
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {name: value for name, value in record.items() if name != "provenance"}
