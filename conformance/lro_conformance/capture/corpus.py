@@ -139,7 +139,7 @@ def various() -> tuple[Memory, ...]:
     """Memories that differ in everything that recipes look at, each documented field filled, empty and absent among
     them. They have no ids."""
     base = {k: v for k, v in _memory(random.Random(7), 0).items() if k not in ("id", "modified", "tags", "entities")}
-    confidence = (0.1234, 0.1239, 0.1239, 1, 0, 1e-05, 0.25, 2e-05)
+    confidence = (0.1234, 0.1239, 0.1239, 1, 0, 1e-05, 0.25, 0.125, 2e-05)
     shapes: tuple[Memory, ...] = (
         {"title": "ends with spaces  ", "content": "a pattern", "memory_type": "semantic"},
         {
@@ -157,6 +157,7 @@ def various() -> tuple[Memory, ...]:
         },
         {"title": "KEYWORDS", "content": "Pattern", "namespace": "Other/d", "tags": ["keyword"], "status": "archived"},
         {"title": '"keyword"', "content": "", "namespace": "other/d", "memory_type": "procedural", "summary": "0"},
+        {"title": "", "content": "a pattern without a title"},
         {"title": "with a vector", "content": "", "embedding": [0.12345678, -0.5, 1.5e-05, 0]},
         {
             "title": "every field",

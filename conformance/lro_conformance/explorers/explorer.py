@@ -371,9 +371,10 @@ class Explorer:
     # steps
 
     def store(self, given: Sequence[Record]) -> None:
-        """Store memories in each server, with ids and with a word in their titles that no other memory has."""
+        """Store memories in each server, with ids and with a word in their titles that no other memory has, or in their
+        contents if they have no title."""
         word = "".join(self._chance.choices(string.ascii_lowercase, k=8))
-        memories = [{"id": self._id(), **m, "title": f"{word} {m['title']}"} for m in given]
+        memories = [{"id": self._id(), **_with_word(m, word)} for m in given]
         if self._survey.lowest > 1:
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
@@ -383,9 +384,9 @@ class Explorer:
                 self._shares = self._is_shared(others[-1], memory["id"], word)
             if not (accepted and (self._shares or all([bench.stored(memory) for bench in others]))):  # noqa: C419
                 self._refused += 1
-                return
+                continue
             self._memories.append(memory)
-        self._word = word
+            self._word = word
 
     def _is_shared(self, other: Bench, id: str, word: str) -> bool:
         """Return whether a server finds a memory that only another one was given, as they use the same store."""
@@ -619,6 +620,12 @@ class Explorer:
         exchanges = [Exchange(call, twin) for call, twin in (comparison.pairs if comparison is not None else ())]
         exchanges += [Exchange(call) for call in self._survey.calls]
         return frozenset(requirement for exchange in exchanges for requirement in self._violated(exchange))
+
+
+def _with_word(memory: Record, word: str) -> Record:
+    """The memory with a word at the beginning of its title; of its content if that is all it has."""
+    field = "content" if memory["content"] and not memory["title"] else "title"
+    return {**memory, field: f"{word} {memory[field]}"}
 
 
 def _plain(text: str, length: int) -> Record:
