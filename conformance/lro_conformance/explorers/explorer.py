@@ -37,6 +37,7 @@ from lro_conformance.capture.records import Record, by_id
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder
+from lro_conformance.lab.seeding import filters
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
@@ -146,6 +147,8 @@ class Explorer:
             name: operation.details for name, operation in survey.operations.items() if survey.offloads(name)
         }
         """The operations that offload, with their detail levels."""
+        self.filters: Mapping[str, Mapping[str, Any]] = {name: self._filters(name) for name in self.details}
+        """For each of them, optional arguments that select memories."""
         seed = lab.profile.seed
         self.can_store = seed is not None and seed.tool is not None
         """True if the suite can store memories."""
@@ -308,6 +311,9 @@ class Explorer:
                 self.step("call", [{**richest, "progress": True}])
                 self.step("call", [{**richest, "find": "nothing"}])
                 self.step("call", [{**richest, "find": "any"}])
+                selecting = [{**richest, "find": "all", "arguments": {k: v}} for k, v in self.filters[name].items()]
+                if selecting:
+                    self.step("call", selecting)
                 for distance in (0, 1) if self.can_place else ():
                     self.step("place", {"name": name}, distance)
             except Violation:
@@ -541,6 +547,13 @@ class Explorer:
             wanted["meta"] = {"progressToken": f"lro-{self._progress_tokens}"}
         omits = find == "any" and not self._survey.operations[wanted["name"]].needs_query
         return {**wanted, "query": words.get(find), "omit_query": omits}
+
+    def _filters(self, name: str) -> dict[str, Any]:
+        operation, whole = self._survey.operations[name], self._survey.whole[name, None]
+        listed = [t for t in self._survey.tools if t.get("name") == operation.tool]
+        known = (operation.query, operation.limit, operation.detail, operation.budget)
+        taken = {*operation.arguments, *filter(None, known)}
+        return filters(listed[0], whole.filed or whole.records or [], taken) if listed else {}
 
     def _id(self) -> str:
         return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))

@@ -24,6 +24,11 @@ class Steps(Protocol):
         ...
 
     @property
+    def filters(self) -> Mapping[str, Mapping[str, Any]]:
+        """Optional arguments of each operation that select memories, with their values."""
+        ...
+
+    @property
     def ttl_s(self) -> int:
         """The TTL of the servers, in seconds."""
         ...
@@ -66,7 +71,7 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
 
     Hypothesis keeps each class of machines for good, so the explorer is best a weak reference.
     """
-    arguments = calls(explorer.details)
+    arguments = calls(explorer.details, explorer.filters)
 
     class SequenceMachine(RuleBasedStateMachine):
         def __init__(self) -> None:
@@ -93,7 +98,7 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
             explorer.step("place", asked, distance)
 
         @precondition(lambda self: bool(explorer.interventions))
-        @rule(step=interventions(explorer.interventions, explorer.details, explorer.ttl_s))
+        @rule(step=interventions(explorer.interventions, arguments, explorer.ttl_s))
         def intervene(self, step: Sequence[Any]) -> None:
             explorer.step(*(["mend"] if explorer.is_broken else step))
 

@@ -106,9 +106,11 @@ NEAR = (-1, 0, 1, 2)
 """Distances from the threshold, in tokens, at which the explorer places results."""
 
 
-def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of calls: an operation with its *details*, a limit, which query is used, and whether the call has a
-    progress token.
+def calls(
+    details: Mapping[str, Sequence[str]], filters: Mapping[str, Mapping[str, Any]]
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Arguments of calls: an operation with its *details*, a limit, which query is used, which of its *filters*, and
+    whether the call has a progress token.
 
     ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
     "all" for the profile's own query, "nothing" for a word that no memory has, and "any" for no query at all where the
@@ -123,15 +125,15 @@ def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, A
                 "detail": st.sampled_from([None, *details[name]]),
                 "find": st.sampled_from(["stored", "stored", "stored", "word", "all", "all", "any", "nothing"]),
                 "progress": st.sampled_from([False, False, False, True]),
+                "arguments": st.sampled_from([{}, {}, {}, *({k: v} for k, v in filters[name].items())]),
             }
         )
 
     return st.sampled_from(list(details)).flatmap(of)
 
 
-def interventions(names: Sequence[str], details: Mapping[str, Sequence[str]], ttl_s: int) -> st.SearchStrategy[Any]:
+def interventions(names: Sequence[str], asked: st.SearchStrategy[dict[str, Any]], ttl_s: int) -> st.SearchStrategy[Any]:
     """Steps of these *names*, with a call that is made before and after."""
-    asked = calls(details)
     kinds, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
     given = {"break": (asked, kinds), "sweep": (asked, ages), "restart": (asked,)}
     return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *given[name]))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import ABSENT, corpus, value_of, various
-from lro_conformance.capture.records import as_record, show, text_of
+from lro_conformance.capture.records import as_record, is_blank, show, text_of
 from lro_conformance.lab.operations import enumeration_of, plain_name, properties_of, required_of, sample_value
 from lro_conformance.lab.queries import is_enough, largest_result
 from lro_conformance.profile import Seed
@@ -101,6 +101,24 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
             f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add "
             f"{', '.join(missing)} (profile: seed.arguments)"
         )
+
+
+SELECTING = ("namespace", "memory_type", "tags", "status")
+"""Fields by which memories are usually selected."""
+
+
+def filters(tool: Mapping[str, Any], records: Sequence[Mapping[str, Any]], taken: Collection[str]) -> dict[str, Any]:
+    """Optional arguments of a tool that select memories by a field, each with a value that some of the records has.
+
+    *taken* are the names of arguments that are known to mean something else.
+    """
+    required = required_of(tool)
+    found: dict[str, Any] = {}
+    for name, field in _fields_by_argument(properties_of(tool), taken):
+        value = next((v for r in records if not is_blank(v := r.get(field))), None)
+        if field in SELECTING and name not in required and value is not None:
+            found[name] = cast("list[Any]", value)[:1] if isinstance(value, list) else value
+    return found
 
 
 def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from tests.servers.plain import RECIPES, Call, Server
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from tests.servers.plain import Record
 
@@ -49,6 +50,39 @@ class offloads_short_pages(Server):
 
 
 # Arguments
+
+
+class Selecting(Server):
+    """Has an optional argument by which memories of one namespace are recalled."""
+
+    wanted: str | None = None
+
+    def tools(self) -> list[Record]:
+        recall, *others = super().tools()
+        takes = recall["inputSchema"]
+        return [
+            {
+                **recall,
+                "inputSchema": {**takes, "properties": {**takes["properties"], "namespace": {"type": "string"}}},
+            },
+            *others,
+        ]
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        self.wanted = self.argument(arguments, "namespace", None, str)
+        return super().execute(operation, arguments)
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        return [memory for memory in found if self.wanted in (None, memory.get("namespace"))]
+
+
+@fault("LRO-THR-06", says="offloaded", proves=0, explored=True)
+class leaves_a_namespace_inline(Selecting):
+    """Who names a namespace is thought to know that little comes of it."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return self.wanted is None and super().exceeds(tokens, threshold)
 
 
 class ToldOfProgress(Server):

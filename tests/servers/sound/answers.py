@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tests.servers.plain import Record
 
 
+EVERYTHING: Record = {}
+
+
 class Schemaless(Server):
     """Declares no output schema and gives text only."""
 
@@ -254,3 +257,34 @@ class pages_inline_results(Server):
         value, page = super().inline_value(call), call.records[:25]
         more = {"next_cursor": "25"} if len(page) < len(call.records) else {}
         return {**value, "count": len(page), "results": page, **more}
+
+
+@sound("it takes a filter for a query, or what it leaves out for missing")
+class selects_by_fields(Server):
+    """Each tool selects memories by their namespace, or what is below it, by type, by tags and by status."""
+
+    selected: Record = EVERYTHING
+
+    def tool(
+        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
+    ) -> Record:
+        text = {"type": "string"}
+        fields: Record = {"namespace": text, "memory_type": text, "status": text}
+        tags = {"tags": {"type": "array", "items": text}}
+        return super().tool(name, about, {**properties, **fields, **tags}, required=required, output=output)
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        self.selected = {n: arguments[n] for n in ("namespace", "memory_type", "status", "tags") if n in arguments}
+        return super().execute(operation, arguments)
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        return [memory for memory in super().find(operation, query) if self.is_selected(memory)]
+
+    def is_selected(self, memory: Record) -> bool:
+        wanted = dict(self.selected)
+        below, tags = str(memory.get("namespace")), wanted.pop("tags", [])
+        return (
+            below.startswith(wanted.pop("namespace", ""))
+            and all(memory.get(name) == value for name, value in wanted.items())
+            and set(tags) <= set(memory.get("tags") or [])
+        )
