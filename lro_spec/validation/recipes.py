@@ -64,8 +64,18 @@ class Sample:
     heads: dict[int, Sample] = field(default_factory=dict[int, "Sample"], compare=False, repr=False)
     """Shorter samples that were made of this one, by their number of records."""
 
-    def with_records(self, records: Sequence[dict[str, Any]]) -> Sample:
-        """The sample with other records."""
+    others: dict[str, Sample | None] = field(default_factory=dict[str, "Sample | None"], compare=False, repr=False)
+    """Samples with other values that were made of this one, by the effect that depends on these values."""
+
+    def with_other_values(self, effect: str) -> Sample | None:
+        """The sample with other values of the field that an effect depends on, where its own do not tell a right
+        command from a wrong one; None if they do."""
+        if effect not in self.others:
+            records = rearranged(effect, self.records)
+            self.others[effect] = None if records is None else self._with_records(records)
+        return self.others[effect]
+
+    def _with_records(self, records: Sequence[dict[str, Any]]) -> Sample:
         header = self.lines.partition(b"\n")[0]
         lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") for record in records)
         return Sample(b"".join(line + b"\n" for line in (header, *lines)), self.header, records)
@@ -408,12 +418,11 @@ class _Trial:
     def _on_other_values(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         """The finding if a command is wrong for other values of the field that it depends on, where the file's own do
         not tell a right command from a wrong one."""
-        records = rearranged(recipe.effect, self._sample.records)
-        if records is None:
+        sample = self._sample.with_other_values(recipe.effect)
+        if sample is None:
             return None
-        sample = self._sample.with_records(records)
         trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
-        words = literals(recipe.effect, records)
+        words = literals(recipe.effect, sample.records)
         found = next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
         return found and replace(found, message=f"{found.message} where the records have different values")
 

@@ -49,10 +49,13 @@ def test_an_output_agrees_as_a_stream_or_as_one_array(number: int, records: list
 def test_an_error_counts_but_where_the_text_s_own_command_fails() -> None:
     assert not agrees(4, run(gave(*RANKED), 5), RANKED)
     odd = [*RANKED, {}]
-    excused = agrees(4, run(gave(*odd), 5), odd)
+    excused = agrees(4, run(gave(*odd), 5, "jq: error: null (null) cannot be negated"), odd)
     assert (excused.ok, excused.erratum) == (
         True,
         "record 4 of 4 has nothing at .provenance.confidence: only a number can be negated",
+    )
+    assert agrees(4, run(gave(*odd[1:])), odd).erratum is None, (
+        "what jq did without an error is not the text's own command"
     )
 
 

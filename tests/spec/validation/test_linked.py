@@ -172,8 +172,7 @@ def test_a_recipe_that_is_left_out_is_missing_and_no_other_is_blamed(tmp_path: P
     found = list(follow(made(tmp_path, change)))
     assert {(f.rule, f.pointer) for f in found if f.rule == "LRO-REC-13"} == {("LRO-REC-13", "/jq_recipes")}
     named = [f.message.partition(" is for")[0] for f in found if "no recipe does" in f.message]
-    # On a record without confidence the text's own 4 and 9 fail, so there nobody can tell.
-    assert named == ([] if left_out in (3, 8) else [f"no recipe does what recipe {left_out + 1}"])
+    assert named == [f"no recipe does what recipe {left_out + 1}"]
     assert [f for f in found if f.severity == "error"] == []
 
 

@@ -393,7 +393,7 @@ class TestSeveralFiles:
                 judgements.append(judge.judge(self.of(), sample, LRO))
                 judgements.append(judge.judge(self.of(at5="tail -n +2 f | jq '5,\"y\"'"), sample, LRO))
         assert judgements[:2] == judgements[2:]
-        assert runs.count('1,"x" on 41') == 1
+        assert runs.count('1,"x" on 41') == 2, "on its own records, and on them with other values"
 
     def test_the_first_file_is_searched_for_every_word_and_others_for_the_text_s_own(self, runs: list[str]) -> None:
         with RecipeJudge() as judge:
