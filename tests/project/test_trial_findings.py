@@ -174,8 +174,8 @@ FINDINGS: dict[str, tuple[str, ...]] = {
     ),
     "halt in a recipe was no error": (f"{TOOL_ATTACKS}::queries that would end jq",),
     # Published servers
-    "a server that does not start was started twice": (
-        f"{CONTACT}::test_a_server_that_does_not_start_is_started_once",
+    "a server that does not start was started again and again": (
+        f"{CONTACT}::test_a_server_that_does_not_start_is_started_twice",
         f"{CONTACT}::test_a_missing_program_is_one_line",
     ),
     "the proxy was not recognised by an absolute path": (

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
 from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
@@ -25,16 +22,6 @@ class ServerTrouble(NotObserved):
 
     declined = False
     """True when the server exited or refused before it could be used: it may need different settings."""
-    stderr = ""
-    """The stderr of the server that exited."""
-
-    def may_be_about(self, names: Iterable[str]) -> bool:
-        """True unless the server exited with words that speak of neither a limit nor any of the *names* of a setting.
-
-        A missing module or file has nothing to do with the setting, and no other value helps.
-        """
-        said = self.stderr.strip()
-        return self.declined and (not said or _LIMIT.search(said) is not None or any(n in said for n in names))
 
 
 class Refused(ServerTrouble):
@@ -43,15 +30,10 @@ class Refused(ServerTrouble):
     declined = True
 
 
-_LIMIT = re.compile(
-    r"threshold|\btokens\b|at least|minimum|too (?:small|low)|greater than|(?:out of|valid|in the) range|[<>]=", re.I
-)
-
-
 def trouble_of(failure: Failure) -> ServerTrouble:
     """The error to raise for a server that failed to answer."""
     trouble = ServerTrouble(describe(failure))
-    trouble.declined, trouble.stderr = failure.kind == "exited", failure.stderr
+    trouble.declined = failure.kind == "exited"
     return trouble
 
 

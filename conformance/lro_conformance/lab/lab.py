@@ -259,10 +259,10 @@ class Lab:
             try:
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             except ServerTrouble as trouble:
-                way = self.profile.settings.get("threshold_tokens")
-                names = () if way is None else way.names
-                if settings.threshold_tokens is None or not trouble.may_be_about(names) or not find(starts):
+                if settings.threshold_tokens is None or not trouble.declined or not find(starts):
                     raise
+                if self.accepted.within(settings.threshold_tokens) == settings.threshold_tokens:
+                    self.ledger.remark(f"a start of the server failed, and succeeded with the same settings: {trouble}")
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             yield bench
 

@@ -18,6 +18,11 @@ LOW = (16, 64, 128, 256, 512, 1024, 2048)
 HIGH = (1_000_000, 200_000, 100_000)
 """Thresholds that are tried when `NEVER` is refused; many results exceed a lower one."""
 
+# Of both, the last is the likeliest to be accepted, and is tried first. A server that does not start with it either is
+# given up: something other than the threshold keeps it from starting. So a server that never starts is started twice,
+# whatever it writes about the reason. One that starts with it is given the preferred value once more, because the first
+# start may have failed by chance.
+
 
 @dataclass
 class AcceptedThresholds:
@@ -33,16 +38,24 @@ class AcceptedThresholds:
         return min(max(self.lowest, threshold), self.highest)
 
     def find_lowest(self, starts: Callable[[int], bool]) -> bool:
-        """Raise the lowest to the first of `LOW` that the server *starts* with; False if it starts with none."""
+        """Raise the lowest to the first of `LOW` that the server *starts* with, unless it does with 1 after all.
+
+        Returns False if it starts with none.
+        """
         if not starts(LOW[-1]):
             return False
-        self.lowest = next((t for t in LOW if starts(t)), LOW[-1])
+        self.lowest = next((t for t in (1, *LOW[:-1]) if starts(t)), LOW[-1])
         return True
 
     def find_highest(self, starts: Callable[[int], bool]) -> bool:
-        """Reduce the highest to the first of `HIGH` that the server *starts* with; False if it starts with none."""
-        self.highest = next((t for t in HIGH if starts(t)), NEVER)
-        return self.highest < NEVER
+        """Reduce the highest to the first of `HIGH` that the server *starts* with, unless `NEVER` does after all.
+
+        Returns False if it starts with none.
+        """
+        if not starts(HIGH[-1]):
+            return False
+        self.highest = next((t for t in (NEVER, *HIGH[:-1]) if starts(t)), HIGH[-1])
+        return True
 
     def learn(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
         """Note the estimates of `LIMIT` records, by operation and detail level."""

@@ -281,23 +281,14 @@ sys.exit({words!r})
 
 
 @pytest.mark.parametrize("verb", [["certify", "--plain", "--only", "LRO-THR-01"], ["init"]], ids=["certify", "init"])
-@pytest.mark.parametrize(
-    ("words", "starts"),
-    [
-        ("ModuleNotFoundError: No module named 'notes'", 1),
-        ("Error: API_TOKEN is not set", 1),
-        ("ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS: bad", 2),
-        ("invalid settings: 1 is too small", 2),
-        ("", 2),
-    ],
-)
-def test_a_server_that_does_not_start_is_started_once(tmp_path: Path, verb: list[str], words: str, starts: int) -> None:
-    """Twice only if what it says may be about the threshold that it was given, or if it says nothing."""
+@pytest.mark.parametrize("words", ["ModuleNotFoundError: No module named 'notes'", "threshold_tokens: bad", ""])
+def test_a_server_that_does_not_start_is_started_twice(tmp_path: Path, verb: list[str], words: str) -> None:
+    """Once more, with a threshold that most servers accept; its words decide nothing."""
     (tmp_path / "dies.py").write_text(DIES.format(words=words), encoding="utf-8")
     argv = [sys.executable, "-P", "-m", "lro_conformance", *verb, "--", sys.executable, "dies.py"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
     assert done.returncode == EXIT_NO_VERDICT
-    assert len((tmp_path / "starts").read_text()) == starts
+    assert len((tmp_path / "starts").read_text()) == 2
     told = [line for line in (done.stdout + done.stderr).splitlines() if "exited with code" in line]
     assert len(told) == 1
     assert told[0].endswith(f"its stderr ends: {words}" if words else "before it answered")

@@ -22,7 +22,7 @@ value = os.environ.get("ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS", "6400")
 with open({starts!r}, "a") as file:
     print(value, file=file)
 if {refused}:
-    sys.exit(f"a threshold of {{value}} is refused")
+    sys.exit({words!r})
 for line in sys.stdin:
     asked = json.loads(line)
     if asked.get("method") == "initialize":
@@ -34,27 +34,60 @@ for line in sys.stdin:
 """
 
 
-def started(folder: Path, refused: str) -> tuple[Report, list[str]]:
+WORDS = ["a threshold of 1 is refused", "invalid configuration", "No module named 'notes'", ""]
+"""Words with which a server may exit: whether it refuses a value is decided by other values, not by them."""
+
+
+def started(folder: Path, refused: str, words: str = "invalid configuration") -> tuple[Report, list[str]]:
     """A run on a server without tools, and the thresholds that it was started with."""
     starts = folder / "starts"
     server = folder / "server.py"
-    server.write_text(CAREFUL.format(starts=str(starts), refused=refused), encoding="utf-8")
+    server.write_text(CAREFUL.format(starts=str(starts), refused=refused, words=words), encoding="utf-8")
     report = certify(profile_for_command([sys.executable, str(server)]))
     return report, starts.read_text().split()
 
 
-def test_the_lowest_threshold_that_is_taken_stands_for_one(tmp_path: Path) -> None:
-    report, starts = started(tmp_path, "int(value) < 200")
-    assert starts[:7] == ["1", "2048", "16", "64", "128", "256", "256"]
+@pytest.mark.parametrize("words", WORDS)
+def test_the_lowest_threshold_that_is_taken_stands_for_one(tmp_path: Path, words: str) -> None:
+    report, starts = started(tmp_path, "int(value) < 200", words)
+    assert starts[:8] == ["1", "2048", "1", "16", "64", "128", "256", "256"]
     assert any("a threshold of 1 is rejected; 256 is the lowest" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("refused", ["True", "int(value) < 4000"])
-def test_a_server_that_starts_with_none_of_them_is_told_of_by_its_first_word(tmp_path: Path, refused: str) -> None:
-    report, starts = started(tmp_path, refused)
+def test_a_server_that_starts_with_none_of_them_is_told_of_by_its_first_word(
+    tmp_path: Path, refused: str, words: str
+) -> None:
+    report, starts = started(tmp_path, refused, words)
     assert starts == ["1", "2048"]
     assert report.failure is not None
-    assert "a threshold of 1 is refused" in report.failure
+    assert report.failure.endswith(f"its stderr ends: {words}" if words else "before it answered")
+
+
+def test_a_start_that_failed_by_chance_is_no_refusal(tmp_path: Path) -> None:
+    """The first start fails, and later ones with the same threshold do not."""
+    report, starts = started(tmp_path, f"open({str(tmp_path / 'starts')!r}).read() == '1\\n'")
+    assert starts[:4] == ["1", "2048", "1", "1"]
+    assert not any("is rejected" in note for note in report.notes)
+    assert any("a start of the server failed" in note and "invalid configuration" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("most", "highest", "tried"),
+    [(200_000, 200_000, [100_000, NEVER, 1_000_000, 200_000]), (150_000, 100_000, None), (NEVER, NEVER, None)],
+)
+def test_the_highest_threshold_that_is_taken(most: int, highest: int, tried: list[int] | None) -> None:
+    accepted, starts = AcceptedThresholds(), list[int]()
+    assert accepted.find_highest(lambda t: bool(starts.append(t) or t <= most))
+    assert accepted.highest == highest
+    assert tried in (None, starts)
+
+
+def test_a_server_that_does_not_start_any_more_is_started_once_for_a_lower_threshold() -> None:
+    accepted, starts = AcceptedThresholds(), list[int]()
+    assert not accepted.find_highest(lambda t: bool(starts.append(t)))
+    assert (accepted.highest, starts) == (NEVER, [100_000])
 
 
 def test_one_that_takes_anything_is_started_once_for_it(tmp_path: Path) -> None:

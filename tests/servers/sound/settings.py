@@ -246,6 +246,15 @@ class refuses_a_threshold_below_a_thousand(refuses_a_threshold_below_256):
     refused_below = 1000
 
 
+@sound("it tells a refused value from a broken server by words")
+class refuses_a_low_threshold_without_naming_it(refuses_a_threshold_below_256):
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        try:
+            return super().read_settings(env)
+        except SystemExit:
+            sys.exit("Error: invalid configuration")
+
+
 @sound("it waits for a TTL of two seconds, which may be refused as well")
 class refuses_a_ttl_below_ten_seconds(refuses_a_threshold_below_256):
     refused_below, shortest = 10, 10
