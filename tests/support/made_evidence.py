@@ -16,6 +16,7 @@ from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials.edges import Edge, Probe
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
@@ -129,6 +130,8 @@ def survey(*calls: Made, **other: Any) -> Made:
         "is_small": lambda call: False,
         "minimal_calls": other.get("tiny"),
         "seed_advice": "profile: seed",
+        "fixed": other.get("fixed", {}),
+        "reason_not_set": lambda name: reason_not_set(name, other.get("fixed", {})),
     }
     return Made(**{**known, **other})
 

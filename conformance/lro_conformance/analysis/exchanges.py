@@ -399,6 +399,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file has the memories that the same call returns inline."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.has_file or shown is None or comparison is None:
+        yield from _no_inline_result(exchange, context)
         return
     if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
         yield "a file has lines that are not JSON objects (LRO-FILE-01)"
@@ -485,6 +486,12 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
                 yield Judged(there[title][key] == value, expected, show(there[title][key]))
 
 
+def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
+    """The reason why a file cannot be compared with an inline result, if it is that the threshold cannot be set."""
+    if exchange.has_file and context.comparison is None and not context.survey.adjustable:
+        yield context.survey.reason_not_set("threshold_tokens")
+
+
 def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> bool:
     """True if a limit chose some of the memories, and identical calls of this operation choose others each time."""
     return (
@@ -496,6 +503,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Every value in the file is the same as in the inline result of the call."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.has_file or shown is None or comparison is None:
+        yield from _no_inline_result(exchange, context)
         return
     if shown.records is None:
         yield from _values_by_text(exchange, context)
@@ -558,6 +566,7 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file's records have the fields that the same call returns inline, and not those of another detail level."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.has_file or shown is None or comparison is None or filed.detail is None or not shown.records:
+        yield from _no_inline_result(exchange, context)
         return
     if (obstacle := exchange.obstacle(comparison)) is not None:
         yield obstacle
@@ -742,7 +751,7 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     folder, root = call.output_dir, call.real_output_dir
     if folder is None or root is None or call.file is None or call.file.real is None:
-        yield "the profile gives no way to set the output folder (settings.output_dir)"
+        yield context.survey.reason_not_set("output_dir")
         return
     real = pathlib.Path(call.file.real)
     if not real.is_relative_to(root):

@@ -93,7 +93,7 @@ def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
     """The default TTL is 3600 seconds: a file five minutes short of it stays, and one five minutes past
     it is deleted."""
     require_default(defaults.preset, "ttl_seconds")
-    _by_ages(_require_age_based(defaults.cleaning), cleanup, defaults, subjects)
+    _by_ages(_require_age_based(defaults.cleaning, cleanup), cleanup, defaults, subjects)
 
 
 @check("LRO-CLN-03")
@@ -113,7 +113,8 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
     """A fresh file survives the start of a new process."""
     sessions = cleanup.sessions
     if sessions is None:
-        raise NotObserved(cleanup.reason or "the server has no output folder of its own that could be inspected")
+        no_folder = "the server has no output folder of its own that could be inspected"
+        raise NotObserved(cleanup.reason or cleanup.nothing_planted or no_folder)
     subjects.expect(
         sessions.at_start is None,
         expected="a one-minute-old file from an earlier process still exists after the server starts",
@@ -140,7 +141,8 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
             )
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
-        subjects.not_observed("files are not deleted by their age under the TTL that was set")
+        unknown = cleanup.nothing_planted if cleaning is None else None
+        subjects.not_observed(unknown or "files are not deleted by their age under the TTL that was set")
         return
     usual = defaults.cleaning
     late = usual is not None and any(_due(p, usual) and not _old(p) and not p.gone for p in usual.planted)
@@ -263,7 +265,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )
-    cleaning = _require_age_based(cleanup.set_ttl, though_fresh_go=only_here)
+    cleaning = _require_age_based(cleanup.set_ttl, cleanup, though_fresh_go=only_here)
     _by_ages(cleaning, cleanup, defaults, subjects)
     if only_here:
         _fresh_stay(cleaning, subjects)
@@ -339,10 +341,10 @@ def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects:
 _FRESH_TOO = "fresh files are deleted too, so age-based deletion cannot be judged"
 
 
-def _require_age_based(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cleaning:
+def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fresh_go: bool = False) -> Cleaning:
     """Return the cleaning if it is evidence about ages; otherwise raise `NotObserved`."""
     if cleaning is None:
-        raise NotObserved("no cleanup could be watched under this TTL")
+        raise NotObserved(cleanup.nothing_planted or "no cleanup could be watched under this TTL")
     if cleaning.takes_fresh and not though_fresh_go:
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
@@ -360,6 +362,8 @@ def test_expiry_event_is_emitted(
     watched = fallback is not None and any(f.events for f in fallback.failing)  # other events were seen where it looks
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
+            if cleanup.nothing_planted is not None:
+                subjects.not_observed(cleanup.nothing_planted)
             continue
         gone = [p.path.name for p in cleaning.planted if p.gone]
         if not gone:
@@ -421,7 +425,8 @@ def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: 
 def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None or not any(p.gone for p in cleaning.planted):
-            subjects.not_observed("cleanup deleted nothing at all, so nothing shows that it leaves other files alone")
+            nothing_gone = "cleanup deleted nothing at all, so nothing shows that it leaves other files alone"
+            subjects.not_observed((cleaning is None and cleanup.nothing_planted) or nothing_gone)
             continue
         for decoy in (d for d in cleaning.decoys if d.kind in kinds):
             subjects.expect(
@@ -455,7 +460,8 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
         raise NotObserved("no cleanup of a folder with an awkward name could be triggered")
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
-        raise NotObserved("no cleanup of another folder could be triggered soon after the server had started")
+        not_triggered = "no cleanup of another folder could be triggered soon after the server had started"
+        raise NotObserved((usual is None and cleanup.nothing_planted) or not_triggered)
     if folders.swept.worked and cleanup.own is None:
         raise NotObserved("files of the server's own were not seen to expire")
     subjects.expect(
@@ -486,9 +492,13 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
         )
 
 
-@check("LRO-CLN-02", optional=("sweeps",))
-def test_any_age_at_any_step(explored: Explored, sweeps: Sweeps | None, edition: Edition, subjects: Subjects) -> None:
+@check("LRO-CLN-02", optional=("sweeps", "defaults"))
+def test_any_age_at_any_step(
+    explored: Explored, sweeps: Sweeps | None, defaults: Defaults | None, edition: Edition, subjects: Subjects
+) -> None:
     """Files of any age are deleted or kept by the default TTL, whatever was called, failed or restarted before."""
+    if defaults is not None:
+        require_default(defaults.preset, "ttl_seconds")
     if sweeps is not None and any(wrong_by_age(s, sweeps.ttl_s) for s in sweeps.smallest):
         raise NotObserved("files are not deleted by their age under a TTL that was set, either (LRO-CFG-03)")
     ttl_s = edition.default_ttl_seconds

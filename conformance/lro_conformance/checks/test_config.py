@@ -14,6 +14,7 @@ from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
@@ -74,7 +75,9 @@ def test_disabled_keeps_to_the_limit(
 def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """No file is written for inline results: with a threshold that no result reaches, the output folder stays empty."""
     if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in survey.files):
-        raise NotObserved("no file of this server was found in the output folder that was set")
+        is_set = any(c.output_dir is not None for c in survey.files)
+        missing = "no file of this server was found in the output folder that was set"
+        raise NotObserved(missing if is_set or not survey.files else survey.reason_not_set("output_dir"))
     calls = [c for c in inline.calls if c.outcome in ("inline", "offloaded")]
     if not calls or any(c.outcome == "offloaded" for c in calls):
         raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
@@ -122,11 +125,11 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
 
 
 @check("LRO-CFG-04")
-def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
+def test_output_dir_setting(survey: Survey, documents: Documents, subjects: Subjects) -> None:
     """output_dir takes effect: each file is below it."""
     for call in (one.call for one in documents.documents):
         if call.file is None or call.real_output_dir is None:
-            subjects.not_observed("the profile gives no way to set the output folder (settings.output_dir)")
+            subjects.not_observed(survey.reason_not_set("output_dir"))
             continue
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")
@@ -139,7 +142,9 @@ def test_output_dir_setting(documents: Documents, subjects: Subjects) -> None:
 def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """Results are offloaded to a folder whose name has blanks, quotes, brackets and other signs, as to others."""
     if not survey.adjustable:
-        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
+    if "output_dir" in survey.fixed:
+        raise NotObserved(survey.reason_not_set("output_dir"))
     # In a file of settings or an argument, the profile may have to quote the name.
     calls = [c for c in folders.awkward if any(AWKWARD in value for value in c.start.env.values())]
     for call in (c for c in calls if c.operation in survey.effective and c.outcome in ("inline", "error", "offloaded")):
@@ -156,7 +161,9 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
 @check("LRO-CFG-05")
 def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: Defaults, subjects: Subjects) -> None:
     """With output_dir empty or unset, files are written to the system's temporary directory: TMPDIR, or /tmp."""
-    bare = [defaults.bare] if defaults.bare is not None else []
+    if "output_dir" in survey.fixed:
+        raise NotObserved(survey.reason_not_set("output_dir"))
+    bare = [defaults.bare] if defaults.bare is not None and "output_dir" not in defaults.preset else []
     wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
     wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
     filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
@@ -229,20 +236,25 @@ def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
 @check("LRO-CFG-07", optional=("documented",))
 def test_documented_names_take_effect(survey: Survey, documented: Documented | None, subjects: Subjects) -> None:
     """The documented variables set the threshold and the output folder, also of a server that has names of its own."""
-    others = () if documented is None else documented.names
     for name in EXAMINED:
-        call = documented.call if documented is not None and name in others else _small(survey)
-        if call is None or call.outcome not in ("inline", "offloaded"):
-            subjects.not_observed("a call for few records was not answered")
+        elsewhere = documented if documented is not None and name in documented.names else None
+        call, fixed = (_small(survey), survey.fixed) if elsewhere is None else (elsewhere.call, elsewhere.fixed)
+        if name in fixed:
+            subjects.not_observed(reason_not_set(name, fixed))
             continue
-        if not (name in others or (survey.adjustable if name == "threshold_tokens" else call.output_dir is not None)):
-            subjects.not_observed(f"the server has no setting {name} (profile: settings.{name})")
+        if call is None or call.outcome not in ("inline", "offloaded"):
+            trouble = None if elsewhere is None else elsewhere.trouble
+            subjects.not_observed(trouble or "a call for few records was not answered")
+            continue
+        is_set = survey.adjustable if name == "threshold_tokens" else call.output_dir is not None
+        if elsewhere is None and not is_set:
+            subjects.not_observed(survey.reason_not_set(name))
             continue
         if name == "output_dir" and (call.outcome != "offloaded" or call.file is None):
             subjects.not_observed("nothing was offloaded by the documented variables, so no folder shows")
             continue
         effective = call.outcome == "offloaded" if name == "threshold_tokens" else _is_below_output_dir(call)
-        if not effective and name not in others:
+        if not effective and elsewhere is None:
             subjects.not_observed("a documented setting has no effect (LRO-CFG-02, LRO-CFG-04)")
             continue
         subjects.expect(

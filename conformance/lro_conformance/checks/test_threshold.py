@@ -78,7 +78,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
-        subjects.not_observed("the threshold cannot be set and no result was above it")
+        subjects.not_observed(f"{survey.reason_not_set('threshold_tokens')}, and no result was above it")
         return
     known = [r for c in survey.calls for r in (c.filed or c.records or [])]
     large = [c for c in calls if not survey.is_small(c)]
@@ -274,6 +274,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
 
 @check("LRO-THR-04", optional=("disabled", "control"))
 def test_operation_runs_as_without_lro(
+    survey: Survey,
     inline: Inline,
     comparison: Comparison,
     disabled: Disabled | None,
@@ -290,6 +291,8 @@ def test_operation_runs_as_without_lro(
     pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
         raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
+    if not pairs and disabled is None and "enabled" in survey.fixed:
+        raise NotObserved(survey.reason_not_set("enabled"))
     if not pairs:
         raise NotObserved(
             "no call gave the same memories each time with LRO on, and a result with LRO off (LRO-CFG-01)"
@@ -414,7 +417,7 @@ def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Deci
 def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """A single record that exceeds the threshold is offloaded, and so are two."""
     if not survey.adjustable:
-        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
     few = [*survey.single.values(), *survey.minimal_calls.values()]
     for call in few:
         if not survey.effective or not survey.offloads(call.operation):

@@ -38,9 +38,9 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         if survey.operations and missing:
             found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
         if not survey.adjustable:
-            found.append(
-                "the profile gives no way to set the threshold, so limits bracketed it (settings.threshold_tokens)"
-            )
+            bracketed = ", so limits bracketed it" if survey.offloaded else ""
+            found.append(f"{survey.reason_not_set('threshold_tokens')}{bracketed}")
+        found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):
@@ -138,8 +138,10 @@ MOST_CALLS = 8
 def _above(survey: Survey) -> str:
     if not survey.returned_anything:
         return "that could have been offloaded"
-    default = f"that certainly exceeds the default of {survey.default_tokens} tokens"
-    default += f" (the largest has {survey.largest_inline} characters)"
+    largest = f"(the largest has {survey.largest_inline} characters)"
+    if (flag := survey.fixed.get("threshold_tokens")) is not None:
+        return f"that certainly exceeds the threshold that {flag} fixes {largest}"
+    default = f"that certainly exceeds the default of {survey.default_tokens} tokens {largest}"
     if not survey.adjustable:
         return default
     if survey.claims and survey.lowest == 1:
@@ -169,6 +171,8 @@ def _what_came(call: Call) -> str:
 def _helpful_key(survey: Survey) -> str:
     """The key of the profile that would let the next run see more."""
     name, operation = next(iter(survey.operations.items()))
+    if survey.returned_anything and "threshold_tokens" in survey.fixed:
+        return survey.reason_not_set("threshold_tokens")
     if survey.returned_anything and survey.claims:
         return "if the setting has another name, give it (profile: settings.threshold_tokens)"
     if survey.returned_anything:

@@ -87,7 +87,7 @@ MAX_PLACED_CHARACTERS = 200_000
 def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored:
     """Compose sequences of calls and stored memories; find the shortest that violates a requirement."""
     if not survey.adjustable:
-        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
     if not survey.offloaded:
         raise NotObserved(f"nothing was offloaded with a threshold of {survey.lowest}")
     with Explorer(lab, survey, inline, edges) as explorer:

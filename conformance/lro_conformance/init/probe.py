@@ -141,7 +141,7 @@ def probe(
 
 
 def _first(lab: Lab, profile: Profile) -> ProbeResult:
-    with lab.lowest_bench(Settings(threshold_tokens=1)) as bench:
+    with lab.lowest_bench(Settings(threshold_tokens=1 if lab.can_set("threshold_tokens") else None)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
         result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)

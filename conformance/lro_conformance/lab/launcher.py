@@ -96,7 +96,7 @@ class Launcher:
         """Start a process under these settings, in a *zone* (TZ) or in the suite's own, without any message."""
         for name in values:
             if not self.can_set(name):
-                raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
+                raise NotObserved(self.profile.reason_not_set(name))
         self.ledger.check_waits()
         seed_file, seed_command = self._seed(workdir)
         launch = self.launch(values, workdir, seed_file=seed_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,28 +180,65 @@ class Profile:
         """The flag or variable by which `server` itself sets a setting, by the setting's name: the server's default
         does not apply then.
 
-        It is one that the profile names for the setting, or a flag of the setting's name, such as ``--ttl-seconds`` or
-        ``--ttl``.
+        It is one that the profile names for the setting, or a flag of the setting's name, such as ``--ttl-seconds``,
+        ``--ttl`` or ``--lro-ttl``.
         """
         words = [*(word.partition("=")[0] for word in self.server.command), *self.server.env]
         found: dict[str, str] = {}
         for name, way in self.settings.items():
-            names = [*_flags(name), *(() if way is None else way.names)]
-            word = next((w for w in words if w in names), None)
+            names = () if way is None else way.names
+            word = next((w for w in words if w in names or _is_flag_of(name, w)), None)
             if word is not None:
                 found[name] = word
         return found
 
+    @property
+    def fixed(self) -> Mapping[str, str]:
+        """The flag of `server` that overrides the profile's way to set a setting, by the setting's name."""
+        ways = self.settings
+        return {n: w for n, w in self.preset.items() if (way := ways.get(n)) is not None and w not in way.names}
+
     def can_set(self, name: str) -> bool:
         """True if a setting can be given to the server: the profile has a way, and no flag of `server` overrides it."""
-        way, word = self.settings.get(name), self.preset.get(name)
-        return way is not None and (word is None or word in way.names)
+        return self.settings.get(name) is not None and name not in self.fixed
+
+    def reason_not_set(self, name: str) -> str:
+        """The reason why a setting cannot be given to the server."""
+        return reason_not_set(name, self.fixed)
 
 
-def _flags(setting: str) -> set[str]:
-    """Flags with the name of a setting, with and without its unit."""
-    names = {setting, setting.removesuffix("_seconds").removesuffix("_tokens")}
-    return {f"--{name.replace('_', mark)}" for name in names for mark in "_-"}
+SETTING_NOUNS = {
+    "enabled": "whether LRO is enabled",
+    "threshold_tokens": "the threshold",
+    "ttl_seconds": "the TTL",
+    "output_dir": "the output folder",
+}
+"""Objects of *set* and *fix*, by the name of the setting."""
+
+
+def reason_not_set(name: str, fixed: Mapping[str, str]) -> str:
+    """The reason why a setting cannot be given to a server whose command has these flags: see `Profile.fixed`."""
+    if name in fixed:
+        advice = f"leave it out, or name it in the profile: settings.{name}"
+        return f"{fixed[name]} in the server's command fixes {SETTING_NOUNS[name]} ({advice})"
+    return f"the profile gives no way to set {SETTING_NOUNS[name]} (settings.{name})"
+
+
+_MARKS = ("lro", "offload", "offloading")
+"""Words before the name of a setting in a flag that are not about anything else."""
+
+
+def _is_flag_of(setting: str, word: str) -> bool:
+    """True for a flag with the name of a setting, with and without its unit, and with a word for LRO before it."""
+    if not word.startswith("--"):
+        return False
+    words = tuple(re.split("[-_.]", word[2:].lower()))
+    for name in (setting, setting.removesuffix("_seconds").removesuffix("_tokens")):
+        known = tuple(name.split("_"))
+        before = words[: -len(known)]
+        if words[-len(known) :] == known and (not before or before[-1] in _MARKS):
+            return True
+    return False
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:

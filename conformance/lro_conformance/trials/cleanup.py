@@ -174,6 +174,8 @@ class Cleanup:
     """Reason why the expiry of own files was not observed: the server does not start with a short TTL."""
     at_start_only: bool = False
     """True when cleanup was triggered by a restart."""
+    nothing_planted: str | None = None
+    """Reason why no files were planted in the output folder: it could not be set."""
 
 
 @trial("cleanup under a TTL of two days, and of seconds")
@@ -182,7 +184,10 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
-        return Cleanup(None, None, None, "the profile gives no way to set the TTL (settings.ttl_seconds)")
+        reason = lab.profile.reason_not_set("ttl_seconds")
+        if "ttl_seconds" in lab.profile.preset:  # so nothing is cleaned up under the default TTL, either
+            raise NotObserved(reason)
+        return Cleanup(None, None, None, reason)
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
 
@@ -200,8 +205,9 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, refused = expiry.result() if expiry is not None else expire(), None
         except RefusedError as why:
             own, refused = None, str(why)
+    nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart)
+    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted)
 
 
 def _scan(

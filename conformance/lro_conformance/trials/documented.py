@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Profile
@@ -25,9 +25,14 @@ EXAMINED = ("threshold_tokens", "output_dir")
 class Documented:
     """A call of a server that was set by the documented variables."""
 
-    call: Call
+    call: Call | None
+    """None if the server did not start so."""
     names: tuple[str, ...]
     """Those of `EXAMINED` that the profile sets in another way."""
+    trouble: str | None = None
+    """Reason why there is no call."""
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The flag of the server's command that overrides the documented variable of a setting, by the setting's name."""
 
 
 def _as_documented(profile: Profile) -> str | None:
@@ -46,9 +51,10 @@ def documented(lab: Lab, survey: Survey) -> Documented:
     first = next(n for n in survey.operations if survey.offloads(n))
     other = lab.for_profile(replace(lab.profile, settings=default_settings(lab.profile.edition)))
     other.seeding.on, other.accepted = lab.seeding.on, lab.accepted
+    names, fixed = _others(lab.profile), other.profile.fixed
     try:
-        with other.bench(Settings(threshold_tokens=1)) as bench:
-            call = bench.offloading_call(first, 2)
+        with other.bench(Settings(threshold_tokens=1 if other.can_set("threshold_tokens") else None)) as bench:
+            return Documented(bench.offloading_call(first, 2), names, fixed=fixed)
     except ServerTrouble as trouble:
-        raise NotObserved(f"without the settings of its profile the server does not start: {trouble}") from None
-    return Documented(call, _others(lab.profile))
+        reason = f"without the settings of its profile the server does not start: {trouble}"
+        return Documented(None, names, reason, fixed)

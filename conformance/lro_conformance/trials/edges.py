@@ -259,7 +259,7 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
 
 def _unadjustable(survey: Survey) -> str | None:
     if not survey.adjustable:
-        return "the profile gives no way to set the threshold (settings.threshold_tokens)"
+        return survey.reason_not_set("threshold_tokens")
     if not survey.offloaded:
         return f"nothing was offloaded with a threshold of {survey.lowest}"
     if not survey.effective:

@@ -174,9 +174,7 @@ class Fallback:
 def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     """Make writing fail in each way that is possible here and call every operation."""
     if not lab.can_set("output_dir"):
-        raise NotObserved(
-            "the profile gives no way to set the output folder (settings.output_dir), so no write can be made to fail"
-        )
+        raise NotObserved(f"{lab.profile.reason_not_set('output_dir')}, so no write can be made to fail")
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")

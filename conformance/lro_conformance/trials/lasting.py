@@ -32,9 +32,8 @@ class Lasting:
 def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
     """Look at the survey's files again, now that other servers have waited for a TTL to pass."""
     if not lab.can_set("output_dir"):
-        raise NotObserved(
-            "servers share a folder, where each may clean up by its own TTL (profile: settings.output_dir)"
-        )
+        reason = lab.profile.reason_not_set("output_dir")
+        raise NotObserved(f"servers share a folder, where each may clean up by its own TTL: {reason}")
     require_default(lab.profile.preset, "ttl_seconds")
     known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
     if not known:

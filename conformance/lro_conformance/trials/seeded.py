@@ -80,7 +80,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
     if (reason := reason_not_to_store(lab.profile.seed)) is not None:
         raise NotObserved(reason)
     if not survey.adjustable:
-        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
     name = next(n for n in survey.operations if survey.offloads(n))
     with _bench(lab, name) as bench:
         for memory in wide():

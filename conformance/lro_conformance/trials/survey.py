@@ -19,6 +19,7 @@ from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
+from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
@@ -134,6 +135,12 @@ class Survey:
     """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
     proxied: bool = False
     """True if the profile is that of a proxy."""
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The flag of the server's command that fixes a setting, by the setting's name."""
+
+    def reason_not_set(self, setting: str) -> str:
+        """The reason why no value of a setting could be given to the server."""
+        return reason_not_set(setting, self.fixed)
 
     @property
     def offloaded(self) -> list[Call]:
@@ -171,10 +178,11 @@ class Survey:
 
         Only an inline result above the threshold in force shows that it does not. If offloading is claimed, a threshold
         of 1 without effect may only mean that the setting is wrong, so the result has to exceed the default threshold.
+        If a flag of the server's command fixes the threshold, the one in force is unknown.
         """
         if self.offloaded:
             return None if self.offloads_other_records else True
-        if self.lowest > 1 and all(map(self.is_small, self.answered)):
+        if "threshold_tokens" in self.fixed or (self.lowest > 1 and all(map(self.is_small, self.answered))):
             return None
         if (self.claims or not self.adjustable) and not self.exceeds_default:
             return None
@@ -345,6 +353,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
         seeded_by=lab.seeded_by,
         proxied=is_proxy(lab.profile, bench.server.handshake),
+        fixed=lab.profile.fixed,
     )
 
 
@@ -397,7 +406,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     between the two inline results; what does not, was the same when the file between them was written.
     """
     if not lab.can_set("threshold_tokens"):
-        raise NotObserved("the profile gives no way to set the threshold (settings.threshold_tokens)")
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}

@@ -165,7 +165,7 @@ class TestOutputFolder:
     NAME = "config.output_dir_setting"
 
     def judged(self, *calls: Made) -> CheckResult:
-        return judged(self.NAME, documents=Made(documents=[Made(call=one) for one in calls]))
+        return judged(self.NAME, survey=survey(), documents=Made(documents=[Made(call=one) for one in calls]))
 
     @pytest.mark.parametrize("unknown", [{"file": None}, {"real_output_dir": None}])
     def test_that_cannot_be_set_tells_nothing(self, unknown: dict[str, Any]) -> None:
@@ -185,7 +185,7 @@ class TestFolderOfAnyName:
     NAME = "config.folder_may_have_any_name"
 
     def judged(self, *awkward: Made, adjustable: bool = True) -> CheckResult:
-        known = Made(adjustable=adjustable, effective=("recall",))
+        known = survey(adjustable=adjustable, effective=("recall",))
         return judged(self.NAME, survey=known, folders=Made(awkward=awkward))
 
     def made(self, outcome: str, value: str = f"/out/{AWKWARD}", **other: Any) -> Made:
@@ -206,12 +206,13 @@ class TestFolderOfAnyName:
 class TestTemporaryFolder:
     NAME = "config.system_temporary_directory"
 
-    def judged(self, *unset: Made, known: tuple[Made, ...] = (call(),), **other: Any) -> CheckResult:
+    def judged(
+        self, *unset: Made, known: tuple[Made, ...] = (call(),), preset: Any = None, fixed: Any = None, **other: Any
+    ) -> CheckResult:
         bare = other.pop("bare", None)
         folders = Made(**{"unset": unset, "real_temps": (Path("/tmp"),), "refused": None, "refusing": None, **other})
-        return judged(
-            self.NAME, survey=survey(*known), folders=folders, defaults=Made(bare=bare, bare_temps=(Path("/tmp"),))
-        )
+        defaults = Made(bare=bare, bare_temps=(Path("/tmp"),), preset=preset or {})
+        return judged(self.NAME, survey=survey(*known, fixed=fixed or {}), folders=folders, defaults=defaults)
 
     @pytest.mark.parametrize(
         ("path", "verdict"),
@@ -252,6 +253,18 @@ class TestTemporaryFolder:
         assert self.judged(inline, bare=call(file=file("/tmp/a"))).verdict is Verdict.FAIL
         assert self.judged(inline, bare=call(outcome="inline", file=None)).verdict is Verdict.NOT_OBSERVED
         assert self.judged(inline).verdict is Verdict.NOT_OBSERVED
+
+    def test_of_a_server_that_is_started_with_a_folder_only_the_empty_value_counts(self) -> None:
+        """If the suite can give it a value at all: else the folder of the command is in force."""
+        inside, outside = call(file=file("/tmp/a")), call(file=file("/x/a"))
+        flag = {"output_dir": "--output-dir"}
+        assert seen(self.judged(inside, bare=outside, preset=flag)) == (Verdict.PASS, 1)
+        assert seen(self.judged(outside, bare=outside, preset=flag)) == (Verdict.FAIL, 1)
+        unseen = self.judged(outside, bare=outside, preset=flag, fixed=flag)
+        assert (unseen.verdict, unseen.observed.partition(" (")[0]) == (
+            Verdict.NOT_OBSERVED,
+            "--output-dir in the server's command fixes the output folder",
+        )
 
     def test_a_server_that_does_not_start_with_it_is_blamed(self) -> None:
         result = self.judged(refused="exit code 1", bare=call(file=file("/tmp/a")))
@@ -294,7 +307,8 @@ SPARES = cleaning((40 * DAY, False))
 
 
 def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
-    return Made(**{"set_ttl": set_ttl, "own": None, "crowd": None, "reason": None, "refused": None, **other})
+    known = {"own": None, "crowd": None, "reason": None, "refused": None, "nothing_planted": None}
+    return Made(**{"set_ttl": set_ttl, **known, **other})
 
 
 def own(*left: str, **other: Any) -> Made:

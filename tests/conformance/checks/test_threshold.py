@@ -44,6 +44,7 @@ class TestScope:
             "is_small": lambda call: False,
             "queries": (),
             "lowest": 1,
+            "reason_not_set": lambda name: f"no way to set {name}",
             **other,
         }
         return judged(f"threshold.{operation}_is_offloaded", survey=Made(**made))
@@ -66,7 +67,9 @@ class TestScope:
 
     def test_without_a_setting_something_has_to_be_offloaded(self) -> None:
         inline = call(outcome="inline", records=ONE)
-        assert self.judged(inline, adjustable=False).verdict is NOT_OBSERVED
+        unseen = self.judged(inline, adjustable=False)
+        assert unseen.verdict is NOT_OBSERVED
+        assert unseen.observed == "no way to set threshold_tokens, and no result was above it"
         assert seen(self.judged(call(), adjustable=False)) == (PASS, 1)
         assert self.judged(inline, call(), adjustable=False).verdict is FAIL
         assert seen(self.judged(inline, call(), adjustable=False, effective=[])) == (PASS, 1)

@@ -296,6 +296,22 @@ def test_an_option_of_the_command_is_one_that_may_be_set(tmp_path: Path) -> None
     assert found.settings["ttl_seconds"] == Setting(arg=("--offload-ttl={value}",))
 
 
+def test_an_option_that_sets_the_threshold_is_found(tmp_path: Path) -> None:
+    """The documented variable has no effect beside it, which is no reason to end."""
+    script = tmp_path / "server.py"
+    script.write_text(
+        "import os, sys\n"
+        "given = [w.partition('=')[2] for w in sys.argv if w.startswith('--threshold-tokens=')]\n"
+        "os.environ['ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS'] = given[-1]\n"
+        f"os.execv(sys.executable, {command()!r})\n"
+    )
+    done = _init(tmp_path, "--", sys.executable, str(script), "--threshold-tokens=500")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (
+        0,
+        "lro.yaml: plain-memory: 3 of 3 operations, 4 of 4 settings",
+    )
+
+
 def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
     done = _init(tmp_path, "--", *command("holds_nothing"))

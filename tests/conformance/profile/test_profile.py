@@ -502,6 +502,9 @@ def test_a_flag_of_the_command_is_that_of_a_setting(tmp_path: Path):
         ("--ttl=5", "ttl_seconds"),
         ("--threshold", "threshold_tokens"),
         ("--threshold_tokens", "threshold_tokens"),
+        ("--lro-threshold-tokens", "threshold_tokens"),
+        ("--offload-ttl", "ttl_seconds"),
+        ("--prompt.offload.ttl_seconds", "ttl_seconds"),
     ],
 )
 def test_a_flag_with_the_name_of_a_setting_presets_it(tmp_path: Path, word: str, setting: str) -> None:
@@ -511,9 +514,25 @@ def test_a_flag_with_the_name_of_a_setting_presets_it(tmp_path: Path, word: str,
     assert profile.preset == {setting: word.partition("=")[0]}
     assert not profile.can_set(setting), "a flag has precedence over the variable"
     assert profile.can_set("output_dir")
+    assert profile.fixed == profile.preset
+    assert profile.reason_not_set(setting).startswith(f"{profile.preset[setting]} in the server's command fixes the ")
 
 
-@pytest.mark.parametrize("word", ["--tt", "--thresholds", "ttl_seconds", "--", "--no-ttl", "--output"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "--tt",
+        "--thresholds",
+        "ttl_seconds",
+        "--",
+        "--no-ttl",
+        "--output",
+        "--cache-ttl",
+        "--log-output-dir",
+        "--session-enabled",
+        "--lro",
+    ],
+)
 def test_any_other_word_presets_nothing(tmp_path: Path, word: str) -> None:
     path = tmp_path / "lro.yaml"
     path.write_text(f"server: {{command: [serve, {word}]}}\n", encoding="utf-8")

@@ -376,7 +376,7 @@ def _end(bench: Bench) -> tuple[Call, ...]:
 def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large]) -> tuple[tuple[Passed, ...], str]:
     """Large results while output_dir is a regular file."""
     if not lab.can_set("output_dir"):
-        return (), "the proxy offers no setting output_dir (profile: settings.output_dir)"
+        return (), lab.profile.reason_not_set("output_dir")
     try:
         with lab.bench(settings, prepare=lambda path: path.write_text("")) as bench:
             _find_tools(bench)
