@@ -154,6 +154,17 @@ def test_the_image_is_not_root_and_writes_nothing_of_its_own() -> None:
     assert last[-2:] == ['ENTRYPOINT ["lro"]', 'CMD ["proxy", "--help"]']
 
 
+def test_the_image_is_run_as_the_owner_of_the_directory() -> None:
+    """The image's own user can write to no directory of the machine, so nothing would be offloaded."""
+    image = next(p for p in SERVER["packages"] if p["registryType"] == "oci")
+    assert [a["name"] for a in image["runtimeArguments"] if a["isRequired"]] == ["--volume", "--user"]
+    releasing = (ROOT / "docs/releasing.md").read_text(encoding="utf-8")
+    for text in (DOCKERFILE, releasing):
+        assert text.index("mkdir -p /tmp/offloaded") < text.index("-v /tmp/offloaded:/tmp/offloaded")
+        assert '--user "$(id -u)"' in text
+    assert "useradd --uid 10001" in DOCKERFILE  # a system user with such a number is one that useradd warns of
+
+
 def test_the_image_has_what_its_commands_need() -> None:
     """`--url`, which its comment and the docs show, needs the packages of the extra proxy."""
     assert "--url" in DOCKERFILE
