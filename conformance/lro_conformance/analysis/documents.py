@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call, in_shared_file, sometimes_shared_paths
+from lro_conformance.capture.call import Call, beside_others, sometimes_shared_paths
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -111,6 +111,8 @@ class Documents:
     documents: tuple[Document, ...]
     duplicate_ids: Mapping[str, int]
     """Ids that occur more than once in one inline result, with the highest count: the store itself holds duplicates."""
+    in_flight: frozenset[int] = frozenset()
+    """Identities of the calls that were in flight with others."""
 
     def duplicates_in_store(self, one: Document) -> str | None:
         """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
@@ -125,16 +127,22 @@ class Documents:
         *,
         skip: Precondition = lambda _: None,
         among: Collection[Call] | None = None,
+        place: str = "",
     ) -> None:
         """Examine every document that could violate a requirement, or those of some calls.
 
-        *skip* returns a reason if a different requirement is at fault, so that the document is not judged.
+        *skip* returns a reason if a different requirement is at fault, so that the document is not judged. *place*, if
+        it is given, replaces the place in the document of what is wrong.
         """
         for one in self.documents if among is None else self.of(among):
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            _examine(one, rule, subjects, self._shared)
+            _examine(one, rule, subjects, partial(self._placed, one, place))
+
+    def _placed(self, one: Document, place: str, at: Marked | Command) -> object:
+        by_others = beside_others((one.call,), self._shared, at, in_flight=id(one.call) in self.in_flight)
+        return Marked(at, (), place) if by_others is at and place else by_others
 
     @cached_property
     def _shared(self) -> frozenset[str]:
@@ -164,7 +172,7 @@ def breaks(finding: Finding) -> bool:
 _BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
 
 
-def _examine(one: Document, rule: str, subjects: Subjects, shared: Collection[str]) -> None:
+def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
     found = one.of(rule)
     first = next(filter(breaks, found), None) or next(
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
@@ -172,7 +180,7 @@ def _examine(one: Document, rule: str, subjects: Subjects, shared: Collection[st
     if first is None:
         subjects.expect(holds=True, expected="", observed="", at=one.call)
     elif breaks(first):
-        at = in_shared_file(one.call, shared, subject(one, first))
+        at = placed(subject(one, first))
         subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=at)
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
@@ -240,7 +248,13 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _twice(call.records or []).items():
             duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
-    return Documents(tuple(validated_calls), duplicate_ids)
+    return Documents(tuple(validated_calls), duplicate_ids, _calls_in_flight(survey, found.get("explored")))
+
+
+def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
+    triples = (*explored.smallest, *explored.triples) if isinstance(explored, Explored) else ()
+    flown = (c for t in triples if t.in_flight for c in t.calls)
+    return frozenset(id(c) for c in (*(c for c, _ in survey.together), *flown))
 
 
 def prepare(survey: Survey, details: DetailLevels, evidence: object, edition: Edition) -> Iterator[None]:

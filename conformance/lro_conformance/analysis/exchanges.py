@@ -24,9 +24,9 @@ from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import placed
-from lro_conformance.analysis.threshold import DRIFT, Decision, decisions
+from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
 from lro_conformance.analysis.timestamps import ulid_time, written_at
-from lro_conformance.capture.call import Call, CallInContext, died, in_shared_file, sometimes_shared_paths
+from lro_conformance.capture.call import Call, CallInContext, beside_others, died, sometimes_shared_paths
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.file import OUTSIDE
@@ -49,7 +49,7 @@ from lro_conformance.capture.records import (
     values_apart,
 )
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Marked, Subjects
+from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
@@ -132,6 +132,8 @@ class Context:
     """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
+    stated_differently: bool = False
+    """True if headers state another figure than the one that is compared; see `is_another_figure_stated`."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
 
@@ -159,6 +161,10 @@ class Judged:
     observed: str = ""
     mark: tuple[str, ...] = ()
     """Lines of evidence that mark the offending record."""
+    read: tuple[Call, ...] = ()
+    """Other calls by whose files it was judged."""
+    place: str = ""
+    """The place in a document; see `lro_conformance.judging.subjects.place_of`."""
 
 
 Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
@@ -179,9 +185,15 @@ class Exchanges:
                 if isinstance(found, str):
                     subjects.not_observed(found)
                 else:
-                    at = Marked(exchange.at, found.mark) if found.mark else exchange.at
-                    at = at if found.holds else in_shared_file(exchange.call, self._shared, at)
+                    at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
+
+    def _at(self, exchange: Exchange, found: Judged) -> object:
+        at = Marked(exchange.at, found.mark) if found.mark else exchange.at
+        if found.holds:
+            return at
+        by_others = beside_others((exchange.call, *found.read), self._shared, at, in_flight=exchange.in_flight)
+        return Marked(at, (), found.place) if by_others is at and found.place else by_others
 
     @cached_property
     def _shared(self) -> frozenset[str]:
@@ -309,7 +321,8 @@ def context_of(
     comparison = None if inline is None else Comparison(survey, inline)
     decided = None if edges is None else decisions(edges, estimates)
     prose = None if inline is None else Prose(survey)
-    return Context(survey, details, edition, comparison, edges, decided, prose)
+    stated = is_another_figure_stated(decided, estimates)
+    return Context(survey, details, edition, comparison, edges, decided, prose, stated_differently=stated)
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
@@ -821,7 +834,8 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
-    yield Judged(call.outcome == side, expected, _outcome(call))
+    place = STATED_ESTIMATE if context.stated_differently else ""
+    yield Judged(call.outcome == side, expected, _outcome(call), read=(exchange.lowest,), place=place)
 
 
 def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -860,7 +874,8 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
     one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")
     if isinstance(one, int) and isinstance(other, int):
         expected = f"E = {one}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
-        yield Judged(abs(one - other) <= slack(lowest, call), expected, f"E = {other}")
+        same = abs(one - other) <= slack(lowest, call)
+        yield Judged(same, expected, f"E = {other}", read=(lowest,), place=STATED_ESTIMATE)
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {

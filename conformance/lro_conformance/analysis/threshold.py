@@ -38,6 +38,11 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
     return found
 
 
+def is_another_figure_stated(decided: Mapping[str, Decision] | None, estimates: Estimates) -> bool:
+    """True if headers state another figure than is compared: decisions that are wrong by it may be right."""
+    return not estimates.are_steady or "another figure" in (decided or {}).values()
+
+
 def latches_after_offloading(edges: Edges) -> bool:
     """True if a server that has offloaded once offloads everything from then on."""
     return any(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Path as MemberPath
 from lro_conformance.capture.records import Record, by_id, find_records, id_of, show, text_of, volatile_paths
-from lro_conformance.judging.subjects import SHARED_FILE, Marked
+from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -217,6 +217,15 @@ def sometimes_shared_paths(calls: Iterable[Call]) -> frozenset[str]:
 def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
     """The subject *at*, of a call, with the place that tells that other calls name its file, if any does."""
     return Marked(at, (), SHARED_FILE) if call.path in shared else at
+
+
+def beside_others(calls: Iterable[Call], shared: Collection[str], at: object, *, in_flight: bool) -> object:
+    """The subject *at*, judged by the files of these calls, with the place that tells that other calls may be the
+    reason, if they may: they name such a file, or were under way at that time."""
+    named = next((c for c in calls if c.path in shared), None)
+    if named is not None:
+        return in_shared_file(named, shared, at)
+    return Marked(at, (), IN_FLIGHT) if in_flight else at
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import cast
 
 from lro_conformance.analysis.documents import Documents, breaks
+from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.subjects import Subjects
+from lro_conformance.judging.subjects import STATED_ESTIMATE, Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 
@@ -48,9 +49,9 @@ def test_summary_count(documents: Documents, subjects: Subjects) -> None:
 
 
 @check("LRO-DESC-04")
-def test_summary_estimate(documents: Documents, subjects: Subjects) -> None:
+def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
     """The summary's estimated_tokens is E, or E minus the cost of the descriptor itself."""
-    documents.judge("LRO-DESC-04", subjects)
+    documents.judge("LRO-DESC-04", subjects, place="" if estimates.are_steady else STATED_ESTIMATE)
 
 
 @check("LRO-DESC-05")

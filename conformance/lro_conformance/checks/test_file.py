@@ -10,7 +10,7 @@ from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.subjects import Subjects
+from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Survey
 
@@ -143,7 +143,7 @@ def test_header_estimate_is_the_compared_one(
                 rule == "exact",
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
                 observed=f"{wrong.call.outcome}, so a different number was compared{_rounded(estimates)}",
-                at=wrong.call,
+                at=Marked(wrong.call, (), STATED_ESTIMATE),
             )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -163,7 +163,7 @@ def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> 
             abs(a - b) <= slack(one, other),
             expected=f"E = {a} again, for a file of the same size",
             observed=f"E = {b}",
-            at=other,
+            at=Marked(other, (), STATED_ESTIMATE),
         )
 
 

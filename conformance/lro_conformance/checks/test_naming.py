@@ -8,7 +8,7 @@ from lro_conformance.analysis.timestamps import ulid_of
 from lro_conformance.capture.call import Call, CallInContext, in_shared_file, shared_paths
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.judging.subjects import Subjects
+from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked, Subjects
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
@@ -92,7 +92,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records in {'a shared file' if call.path in shared else 'a file of its own'}",
-            at=in_shared_file(call, shared, CallInContext(call)),
+            at=Marked(CallInContext(call), (), SHARED_FILE if shared else IN_FLIGHT),
         )
 
 
@@ -111,5 +111,5 @@ def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) 
         not series.repeated,
         expected=f"{series.calls} names for {series.calls} results of one process",
         observed=f"{series.repeated[0] if series.repeated else ''} is the file of several of them",
-        at=series,
+        at=Marked(series, (), SHARED_FILE),
     )

@@ -9,7 +9,7 @@ from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
-from lro_conformance.analysis.threshold import DRIFT, Decision, latches_after_offloading
+from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
@@ -24,7 +24,7 @@ from lro_conformance.capture.records import (
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.subjects import Subjects, evidence_of
+from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.defaults import Bracket, Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
@@ -404,13 +404,15 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
 
 
 @check("LRO-THR-06")
-def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
+def test_one_token_above_is_offloaded(
+    edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
+) -> None:
     """A result that exceeds the threshold by one token is offloaded.
 
     The call is made twice. With a seed tool, the results of some operations are filled up to the threshold of another
     one by memories; a wrong decision is then repeated at a threshold of the operation's own.
     """
-    _edges(edges, decisions, subjects, "offloaded", lambda e: e.above)
+    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.above)
 
 
 @check("LRO-THR-06")
@@ -434,31 +436,36 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
+def test_equal_to_threshold_stays_inline(
+    edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
+) -> None:
     """A result exactly as large as the threshold is returned inline."""
-    _edges(edges, decisions, subjects, "inline", lambda e: e.at)
+    _edges(edges, decisions, estimates, subjects, "inline", lambda e: e.at)
 
 
 def _edges(
     edges: Edges,
     decisions: Mapping[str, Decision],
+    estimates: Estimates,
     subjects: Subjects,
     outcome: str,
     side: Callable[[Edge], Iterable[Probe]],
 ) -> None:
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
+    stated_differently = is_another_figure_stated(decisions, estimates)
     for name, rule in decisions.items():
         if rule not in ("exact", "comparison"):
             continue
         edge = edges.edges[name]
         again = [edge.after] if outcome == "inline" and edge.after is not None else []
         for probe in (*side(edge), *again):
+            at = CallInContext(probe.call) if probe is edge.after else probe.call
             subjects.expect(
                 probe.call.outcome == outcome,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=CallInContext(probe.call) if probe is edge.after else probe.call,
+                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else at,
             )
 
 

@@ -75,6 +75,15 @@ def _(marked: Marked) -> str | None:
 SHARED_FILE = "a file that several calls name"
 """The place of what is wrong with such a file: whatever it is, the other call may have done it."""
 
+IN_FLIGHT = "a call that was in flight with others"
+"""The place of what is wrong with such a call or its file: one of the others may have done it."""
+
+STATED_ESTIMATE = "the E that headers state"
+"""The place of a decision that is wrong by the E of a header, if E is known not to be the number that is compared."""
+
+INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
+"""Places where something else may be wrong than the requirement that fails."""
+
 
 @dataclass(frozen=True, slots=True)
 class Miss:
@@ -123,11 +132,11 @@ class Subjects:
         return holds
 
     def _note(self, expected: str, observed: str, at: object) -> None:
-        """Note a miss. Only the first is reported, so the others are not rendered; one that no other call may have
-        caused goes before those that another may."""
+        """Note a miss. Only the first is reported, so the others are not rendered; one that nothing else may have
+        caused goes before those at an indirect place."""
         if not self.misses:
             self.misses.append(Miss.of(expected, observed, at))
-        elif self.misses[0].place == SHARED_FILE != place_of(at):
+        elif self.misses[0].place in INDIRECT and place_of(at) not in INDIRECT:
             self.misses.insert(0, Miss.of(expected, observed, at))
         else:
             self.misses.append(Miss(expected, observed))

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lro_conformance.judging.results import Report, RequirementResult
-from lro_conformance.judging.subjects import SHARED_FILE
+from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTIMATE
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import (
     Detail,
@@ -94,17 +94,21 @@ def causes(report: Report) -> list[Cause]:
 
 
 def _cause_key(result: RequirementResult) -> tuple[object, ...]:
-    """Equal for failures at the same place of a document, or that show the same observation of the same subject."""
-    worst = max(result.checks, key=lambda c: c.verdict, default=None)
+    """Equal for failures at the same place of a document, or that show the same observation of the same subject.
+
+    Of several checks that fail, one at a place of which the requirement is the root goes before the others.
+    """
+    id = result.requirement.id
+    worst = max(result.checks, key=lambda c: (c.verdict, bool(c.place) and ROOTS.get(c.place) == id), default=None)
     if worst is None:
-        return (result.requirement.id,)
+        return (id,)
     if worst.place:
         return (result.verdict, worst.place)
     observed = _TALLY.sub("", worst.observed)
     return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
 
 
-ROOTS = {SHARED_FILE: "LRO-NAME-04"}
+ROOTS = {SHARED_FILE: "LRO-NAME-04", IN_FLIGHT: "LRO-NAME-04", STATED_ESTIMATE: "LRO-FILE-13"}
 """The requirement whose fix ends all failures at a place."""
 
 _TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")

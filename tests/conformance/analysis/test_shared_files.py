@@ -1,14 +1,20 @@
-"""Files that several calls name: what they alone show is one cause, with LRO-NAME-04 at its head."""
+"""Failures with a reason elsewhere: a file that several calls name, calls in flight, a wrong E in headers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-from lro_conformance.capture.call import Call, in_shared_file, shared_paths, sometimes_shared_paths
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.capture.call import Call, beside_others, in_shared_file, shared_paths, sometimes_shared_paths
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.judging.subjects import SHARED_FILE, Subjects
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTIMATE, Marked, Subjects, place_of
 from lro_conformance.report.causes import causes, next_step
 from tests.conformance.report.test_causes import at, made
+from tests.servers.variants import profile_text
 from tests.support.made_evidence import answered
 
 
@@ -48,3 +54,45 @@ def test_failures_of_shared_files_are_one_cause_with_the_name_first() -> None:
     (cause,) = causes(report)
     assert cause.ids == ("LRO-NAME-04", "LRO-FILE-02", "LRO-FILE-09")
     assert next_step(report) == "fix this: LRO-NAME-04 (and 2 by the same cause), and level 1 is proved"
+
+
+def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_is_shared() -> None:
+    shared = shared_paths((*SHARED, OWN))
+    assert [
+        place_of(beside_others(calls, shared, "at", in_flight=in_flight))
+        for calls, in_flight in (((OWN,), False), ((OWN,), True), (SHARED, True), ((OWN, SHARED[0]), False))
+    ] == ["", IN_FLIGHT, SHARED_FILE, SHARED_FILE]
+
+
+@pytest.mark.parametrize("place", [SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE])
+def test_what_shows_without_any_such_reason_goes_first(place: str) -> None:
+    found = Subjects()
+    for at_place in (place, IN_FLIGHT, "descriptor /summary/count: contradiction", "", SHARED_FILE):
+        found.expect(holds=False, expected="", observed=at_place, at=Marked("a call", (), at_place))
+    assert found.misses[0].observed == "descriptor /summary/count: contradiction"
+
+
+@pytest.mark.parametrize(
+    ("place", "root"), [(SHARED_FILE, "NAME-04"), (IN_FLIGHT, "NAME-04"), (STATED_ESTIMATE, "FILE-13")]
+)
+def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: str) -> None:
+    """Other requirements belong to the place of the first of their checks that fail worst."""
+    twice = [at("", f"LRO-{id}", 1) for id in (root, "FILE-09")]
+    twice = [replace(r, checks=(*r.checks, *(replace(c, place=place) for c in r.checks))) for r in twice]
+    found = causes(made(at(place, "LRO-DESC-03", 1), *twice))
+    assert [c.ids for c in found] == [(f"LRO-{root}", "LRO-DESC-03"), ("LRO-FILE-09",)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "root"),
+    [
+        ("calls_in_flight_share_their_content", "LRO-NAME-04"),
+        ("header_estimate_grows_with_every_call", "LRO-FILE-13"),
+        ("header_estimate_adds_the_header", "LRO-FILE-13"),
+    ],
+)
+def test_a_fault_that_fails_several_requirements_is_one_cause(tmp_path: Path, fault: str, root: str) -> None:
+    (tmp_path / "lro.yaml").write_text(profile_text(fault), encoding="utf-8")
+    (cause,) = causes(certify(profiles.load(tmp_path / "lro.yaml"), seed=1))
+    assert cause.first.id == root
+    assert cause.others
