@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from lro_conformance.cli.options import (
     known_edition,
     report_options,
 )
-from lro_conformance.errors import EXIT_FAILED, UsageError, require
+from lro_conformance.errors import EXIT_FAILED, EXIT_OK, UsageError, require
 
 BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
@@ -120,8 +119,6 @@ def certify(
     options.check()
     all_editions = edition_name == ALL_EDITIONS
     profile = _profile(profile_path, command, None if all_editions else edition_name, level)
-    if only:
-        profile = replace(profile, level=None)
     problems: list[str] = []
     if only and (all_editions or level is not None):
         raise UsageError(
@@ -135,9 +132,10 @@ def certify(
 
     def run(view: View) -> tuple[Report, ...]:
         widely = chosen is not None and needs_all_trials(chosen, profile)
+        asked = profile if chosen is None else replace(profile, level=None)  # a part never proves what is claimed
         explored = budget or ("standard" if chosen is None or widely else None)
         reports, problem = _certify(
-            profile,
+            asked,
             view,
             all_editions=all_editions,
             seed=seed,
@@ -173,8 +171,10 @@ def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...]], int], only
         for changed in changes(paths, known):
             click.echo(f"lro: {changed} changed", err=True)
             if code == EXIT_FAILED:
-                with suppress(UsageError):  # nothing that failed is known
+                try:
                     code = once((FAILED,))
+                except UsageError:  # nothing failed: the claim does not hold for what was not observed
+                    code = EXIT_OK
             if code != EXIT_FAILED:
                 code = once(only)
     except KeyboardInterrupt:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import lro_conformance.cli.certify as certifying
 from lro_conformance.cli import doctor, selection, watching
 from lro_conformance.cli.main import main
 from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.engine.run import certify
 from lro_conformance.errors import UsageError
-from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.profile import load, profile_for_command
+from lro_conformance.judging.results import Report
+from lro_conformance.judging.verdicts import LevelVerdict, Verdict
+from lro_conformance.profile import Profile, load, profile_for_command
 from lro_conformance.report import baseline
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.baseline import to_baseline
+from lro_conformance.report.terminal import View
 from lro_spec.catalogue import catalogue
 from tests.servers.variants import command, profile_text
 from tests.support.report_samples import judged, report
@@ -147,6 +151,34 @@ def test_watch_runs_again_until_it_is_interrupted(tmp_path: Path) -> None:
         watch.communicate(timeout=30)
     assert "watching src" in seen
     assert "server.py changed" in seen
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "runs"),
+    [
+        ([Verdict.FAIL, Verdict.PASS, Verdict.PASS], ["whole", "part", "whole"]),
+        ([Verdict.NOT_OBSERVED, Verdict.NOT_OBSERVED], ["whole", "whole"]),
+    ],
+    ids=["the failure is repaired", "nothing failed, something is not observed"],
+)
+def test_a_claim_is_judged_again_once_nothing_fails(
+    verdicts: list[Verdict], runs: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given, made = iter(verdicts), list[str]()
+
+    def certified(profile: Profile, view: View, *, only: object = None, **_: object) -> tuple[tuple[Report, ...], None]:
+        made.append("whole" if only is None else "part")
+        proved: LevelVerdict = "proved" if (verdict := next(given)) is Verdict.PASS and only is None else "unproved"
+        return (report(judged("LRO-FILE-01", verdict), claimed=profile.level, levels={1: proved}),), None
+
+    def one_change(*_: object) -> Iterator[str]:
+        yield "server.py"
+
+    monkeypatch.setattr(certifying, "_certify", certified)
+    monkeypatch.setattr(watching, "changes", one_change)
+    code = main(["certify", "-q", "--plain", "--level", "1", "--watch", str(tmp_path), "--", "server"])
+    assert made == runs
+    assert code == (EXIT_OK if verdicts[-1] is Verdict.PASS else EXIT_FAILED)
 
 
 def test_a_written_baseline_is_one_that_accepts_what_is_there(tmp_path: Path) -> None:
