@@ -37,6 +37,8 @@ from lro_conformance.profile.model import (
 )
 from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL
 from lro_conformance.profile.yaml import Document, YamlError, read, read_file
+from lro_spec.display import show
+from lro_spec.findings import Kind
 
 _Keyed = tuple[tuple[str | int, ...], str | Complaint]
 
@@ -153,8 +155,8 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     yield from _config_file_inconsistencies(profile.config_file)
     if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
-    if profile.seed and profile.seed.tool and not any(memory_words(profile.seed.arguments)):
-        yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
+    if profile.seed and profile.seed.tool:
+        yield from _seed_inconsistencies(profile.seed.arguments)
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
     named = (UPSTREAM in profile.proxy, *(_mentions(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)))
@@ -166,6 +168,62 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
         yield ("server", "command", 0), Complaint("", "the name of a program", "an empty word")
+
+
+def _seed_inconsistencies(arguments: Mapping[str, Any]) -> Iterator[_Keyed]:
+    """Places of a memory that would reach the tool as they are, or with no value at all."""
+    wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
+    yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
+    if not wrong and not any(memory_words(arguments)):
+        yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
+
+
+def _texts(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The texts in arguments, with their paths."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, child in cast("dict[str, Any]", value).items():
+            yield from _texts(child, (*path, key))
+    elif isinstance(value, list):
+        for number, child in enumerate(cast("list[Any]", value)):
+            yield from _texts(child, (*path, number))
+
+
+_MEMORY_WORD = re.compile(r"\$\{?(?P<name>\w+)(?:\.(?P<field>[\w-]+(?:\.[\w-]+)*))?\}?")
+
+
+def _wrong_memory_word(text: str) -> Complaint | None:
+    """The problem of a text that names a field that no memory has, or that is almost the place of a memory."""
+    word = _MEMORY_WORD.match(text)
+    if word is None or not get_close_matches(word["name"].lower(), ["memory"], n=1, cutoff=0.7):
+        return None
+    hint = _unknown_field(word["field"]) if word["field"] else None
+    place = f"$memory.{word['field']}" if word["field"] else "$memory"
+    if text == place:
+        message = f"a memory has no field {word['field']}"
+        return None if hint is None else Complaint(message, hint=hint, kind=Kind.UNKNOWN_FIELD)
+    if word.group() == place:
+        return Complaint(f"{show(text)} is not filled in", hint=f"write {place} alone, as the whole value")
+    return Complaint(f"{show(text)} is not filled in", hint=hint or f"did you mean {place}?")
+
+
+def _unknown_field(field: str) -> str | None:
+    """A hint at what to write instead of a field that no memory has; None if memories may have it."""
+    from lro_spec.schema.bundled import json_schema
+
+    node: Mapping[str, Any] = json_schema("line")["$defs"]["any"]
+    so_far = "$memory"
+    for name in field.split("."):
+        known: Mapping[str, Any] | None = node.get("properties")
+        if known is None:  # its fields are those of the store
+            return None
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.6)
+            return f"did you mean {so_far}.{near[0]}?" if near else f"expected one of {', '.join(known)}"
+        so_far = f"{so_far}.{name}"
+        node = known[name] if isinstance(known[name], dict) else {}
+    return None
 
 
 def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Keyed]:

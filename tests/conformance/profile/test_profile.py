@@ -98,6 +98,13 @@ def test_every_key_arrives(tmp_path: Path):
     assert profile.attest == {"LRO-SCOPE-05": "code review"}
 
 
+def test_fields_of_the_store_and_other_words_with_a_dollar_are_no_mistakes(tmp_path: Path):
+    text = "seed: {tool: x, arguments: {a: $memory.extensions.x-rank, b: $memory.temporal.valid_from, c: $HOME, d: $5}}"
+    seed = load(written(tmp_path, MINIMAL + text)).seed
+    assert seed is not None
+    assert list(seed.arguments.values()) == ["$memory.extensions.x-rank", "$memory.temporal.valid_from", "$HOME", "$5"]
+
+
 def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path):
     path = written(tmp_path, "level: 2\n")
     profile = load(path, command=["node", "server.js"])
@@ -152,6 +159,34 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         (MINIMAL + "operations: {list: {tool: x}}\n", "operations.list: lro-6400 has no such operation"),
         (MINIMAL + "seed: {tool: x}\n", "seed: expected arguments together with tool, got tool"),
         (MINIMAL + "seed: {tool: x, arguments: {a: 1}}\n", 'seed.arguments: expected "$memory"'),
+        (
+            MINIMAL + "seed:\n  tool: x\n  arguments:\n    a: $memory.titel\n    b: $memory.content\n",
+            "lro.yaml:5: seed.arguments.a: a memory has no field titel; did you mean $memory.title?",
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: [{b: $memory.provenance.confidenze}]}}\n",
+            "[0].b: a memory has no field provenance.confidenze; did you mean $memory.provenance.confidence?",
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: $memory.colour}}\n",
+            "seed.arguments.a: a memory has no field colour; expected one of id, memory_type, content, created",
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: $memry.title}}\n",
+            'lro.yaml:2: seed.arguments.a: "$memry.title" is not filled in; did you mean $memory.title?',
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: $Memory, b: $memory.content}}\n",
+            'seed.arguments.a: "$Memory" is not filled in; did you mean $memory?',
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: '${memory.title}'}}\n",
+            'seed.arguments.a: "${memory.title}" is not filled in; did you mean $memory.title?',
+        ),
+        (
+            MINIMAL + "seed: {tool: x, arguments: {a: '$memory.title, in short'}}\n",
+            'seed.arguments.a: "$memory.title, in short" is not filled in; write $memory.title alone',
+        ),
         (MINIMAL + "seed: {command: [load, file]}\n", "seed.command: expected {seed_file}"),
         (
             MINIMAL + "cleanup: {restart: true, wait_s: 1}\n",
