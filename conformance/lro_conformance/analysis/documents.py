@@ -219,7 +219,9 @@ def _marked(one: Document, finding: Finding) -> Iterator[str]:
 def describe(finding: Finding) -> str:
     """A finding as report text: location, problem, observed value."""
     place = f"line {finding.line}: " if finding.line is not None else ""
-    where = f"{finding.pointer} " if finding.pointer else ""
+    name = finding.pointer.removeprefix("/").replace("/", ".")
+    is_named = finding.message.startswith(f"{name} ")  # as by the messages of a schema's violations
+    where = f"{finding.pointer} " if finding.pointer and not is_named else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
 
 

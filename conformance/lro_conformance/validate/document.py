@@ -357,7 +357,7 @@ def _of_profile(problem: Problem) -> Finding:
         case Kind.MISSING_FIELD:
             message, expected, observed, hint = sentence, "a value, because the key is required", "nothing", ""
         case Kind.UNKNOWN_FIELD:
-            message, expected, observed, hint = sentence, "a known key", str(problem.path[-1]), wrong.hint
+            message, expected, observed, hint = wrong.message, "", "", wrong.hint  # the pointer names the key
         case _:
             message, expected, observed, hint = sentence, "", "", wrong.hint
     return Finding("profile", wrong.kind, where, message, expected, observed, hint)
