@@ -19,6 +19,37 @@ BRIEF_EVIDENCE = 9
 """Lines of evidence in such a view."""
 BRIEF_SCRIPT = 2_000
 """Characters of a script up to which such a view shows it; half a script is useless."""
+SHORT_SCRIPT = 8
+"""Lines of a terminal up to which a view shows a script that had to be shortened, because it was too long."""
+TWO_SCREENS = 120
+"""Lines of a terminal that a short view may take, so that the first run of a bad server fits two screens."""
+STEPS = range(4)
+"""Steps by which a view is shortened until it fits `TWO_SCREENS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brevity:
+    """How short a view is: how much it leaves out, on how wide a terminal."""
+
+    step: int = 0
+    """From 1 on only short scripts and a line of each piece of evidence; from 2 on a line of each requirement; 3: their
+    number instead."""
+    columns: int = 100
+
+    def script(self, script: tuple[str, ...]) -> tuple[str, ...]:
+        """A script, or where to find it."""
+        short = self.step == 0 or terminal_lines(script, self.columns) <= SHORT_SCRIPT
+        return brief_script(script, BRIEF_SCRIPT if short else 0)
+
+    @property
+    def evidence_characters(self) -> int:
+        """Characters of a line of evidence."""
+        return BRIEF_CHARACTERS if self.step == 0 else min(self.columns, BRIEF_CHARACTERS)
+
+
+def terminal_lines(texts: Iterable[str], columns: int) -> int:
+    """Lines that texts take on a terminal that wraps them."""
+    return sum(max(1, -(-len(text) // columns)) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +117,25 @@ def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
         yield pending
 
 
-def shortened(detail: Detail) -> Detail:
-    """A requirement with little evidence of one check, and without a script of more than `BRIEF_SCRIPT` characters."""
-    return replace(detail, checks=tuple(map(_shortened, detail.checks[:1])))
+def shortened(detail: Detail, brevity: Brevity) -> Detail:
+    """A requirement with little evidence of one check, and without a long script."""
+    return replace(detail, checks=tuple(_shortened(check, brevity) for check in detail.checks[:1]))
 
 
-def _shortened(check: CheckDetail) -> CheckDetail:
+def _shortened(check: CheckDetail, brevity: Brevity) -> CheckDetail:
     return replace(
         check,
         expected=(abridged(check.expected),),
         observed=(abridged(check.observed),),
-        evidence=tuple(brief_lines(check.evidence)),
-        reproduce=brief_script(check.reproduce),
+        evidence=tuple(brief_lines(check.evidence, brevity.evidence_characters)),
+        reproduce=brevity.script(check.reproduce),
     )
 
 
-def brief_script(script: tuple[str, ...]) -> tuple[str, ...]:
-    """A script that is not long, or where to find it."""
+def brief_script(script: tuple[str, ...], limit: int = BRIEF_SCRIPT) -> tuple[str, ...]:
+    """A script of no more characters than *limit*, or where to find it."""
     characters = sum(map(len, script))
-    if characters <= BRIEF_SCRIPT:
+    if characters <= limit:
         return script
     return (f"# a script of {characters:,} characters: -v shows it, and the HTML and JSON reports have it",)
 
@@ -115,16 +146,16 @@ def abridged(texts: Iterable[str]) -> str:
     return f"{text[: BRIEF_CHARACTERS - 1]}…" if len(text) > BRIEF_CHARACTERS else text
 
 
-def brief_lines(evidence: Sequence[str]) -> Iterator[str]:
+def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Iterator[str]:
     """Lines of evidence, long ones cut, the last ones left out; those with a mark as they are."""
     for number, text in enumerate(evidence):
         if number >= BRIEF_EVIDENCE:
             yield f"… ({len(evidence) - number:,} more lines: -v)"
             return
         is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
-        if len(text) > BRIEF_CHARACTERS and not is_marked:
+        if len(text) > limit and not is_marked:
             more = f"… ({len(text):,} characters: -v)"
-            yield text[: BRIEF_CHARACTERS - len(more)] + more
+            yield text[: limit - len(more)] + more
         else:
             yield text
 

@@ -24,6 +24,9 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import SHOWN, Cause, causes, first_failure, others, shown_troubles
 from lro_conformance.report.details import (
+    STEPS,
+    TWO_SCREENS,
+    Brevity,
     CheckDetail,
     Detail,
     abridged,
@@ -31,6 +34,7 @@ from lro_conformance.report.details import (
     failure_lines,
     failure_reproducer,
     shortened,
+    terminal_lines,
 )
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import MARKS, MORE, Fact, Row, brief_facts, facts, sections
@@ -141,22 +145,37 @@ class LiveView:
             self._console.print()
             self._console.print(_summary(brief_facts(report)))
             return
+        if self._verbosity > 0:
+            self._report(report, Brevity())
+            return
+        shown = ""
+        for step in STEPS:
+            with self._console.capture() as captured:
+                self._report(report, Brevity(step, self._console.width))
+            shown = captured.get()
+            if terminal_lines(Text.from_ansi(shown).plain.splitlines(), self._console.width) <= TWO_SCREENS:
+                break
+        self._console.file.write(shown)
+        self._console.file.flush()
+
+    def _report(self, report: Report, brevity: Brevity) -> None:
         if report.failure is None and self._verbosity >= 0:
-            for section in sections(report, unfold=self._verbosity > 0):
+            for section in sections(report, unfold=self._verbosity > 0, count=brevity.step >= 3):
                 self._console.print(Text(section.heading, "bold"))
-                self._console.print(_rows(section.rows))
+                self._console.print(_rows(section.rows, cut=brevity.step >= 2))
                 self._console.print()
         if self._verbosity > 0:
             for detail in details(report, warnings=True):
                 self._detail(detail)
                 self._console.print()
         else:
-            self._causes(causes(report))
+            self._causes(causes(report), brevity)
         for trouble in shown_troubles(report, verbose=self._verbosity > 0):
             self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
             self._labelled([("so unseen", ", ".join(trouble.ids))])
             self._verbatim(trouble.evidence)
-            self._script(trouble.location, trouble.reproduce)
+            script = trouble.reproduce if self._verbosity > 0 else brevity.script(trouble.reproduce)
+            self._script(trouble.location, script)
             self._console.print()
         for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
@@ -193,11 +212,11 @@ class LiveView:
         for line in lines:  # unindented and unwrapped: a line that the terminal wraps is still copied as one
             self._console.print(Text(line), soft_wrap=True)
 
-    def _causes(self, found: list[Cause]) -> None:
+    def _causes(self, found: list[Cause], brevity: Brevity) -> None:
         """Failures by cause: one in full, the others in short."""
         in_full = first_failure(found)
         for cause in found[:SHOWN]:
-            self._detail(shortened(cause.first), in_full=cause is in_full)
+            self._detail(shortened(cause.first, brevity), in_full=cause is in_full)
             if cause.others:
                 self._labelled([("same cause", ", ".join(d.id for d in cause.others))])
             self._console.print()
@@ -265,14 +284,16 @@ def _truncated(text: str) -> Text:
 _STATES = {"waiting": ("·", "dim"), "running": ("", ""), "done": ("✓", "green"), "broken": ("!", "yellow")}
 
 
-def _rows(rows: Iterable[Row]) -> RenderableType:
+def _rows(rows: Iterable[Row], *, cut: bool) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for row in rows:
         style = STYLES[row.verdict]
-        grid.add_row(Text(MARKS[row.verdict], style), Text(row.id), Text(row.text, "dim" if style == "dim" else ""))
+        text = _truncated(row.text) if cut else Text(row.text)
+        text.stylize("dim" if style == "dim" else "")
+        grid.add_row(Text(MARKS[row.verdict], style), Text(row.id), text)
     return Padding(grid, (0, 0, 0, 2), expand=False)
 
 

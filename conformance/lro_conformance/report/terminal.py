@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
@@ -12,6 +14,9 @@ from lro_conformance.judging.events import Event, TrialFinished
 from lro_conformance.judging.results import Report
 from lro_conformance.report.causes import SHOWN, Cause, Trouble, causes, first_failure, others, shown_troubles
 from lro_conformance.report.details import (
+    STEPS,
+    TWO_SCREENS,
+    Brevity,
     CheckDetail,
     Detail,
     abridged,
@@ -19,12 +24,14 @@ from lro_conformance.report.details import (
     failure_lines,
     failure_reproducer,
     shortened,
+    terminal_lines,
 )
 from lro_conformance.report.sanitize import escape_unencodable, one_line
 from lro_conformance.report.view import MORE, brief_facts, facts, sections
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable
+_UNSHORTENED = Brevity()
 
 
 class View(Protocol):
@@ -76,27 +83,43 @@ class PlainView:
 
     def show(self, report: Report, *, brief: bool = False) -> None:
         """Write the report."""
-        for line in brief_lines(report) if brief else plain_lines(report, self._verbosity):
+        columns = shutil.get_terminal_size().columns if self._stream.isatty() else None
+        for line in brief_lines(report) if brief else plain_lines(report, self._verbosity, columns):
             self._stream.write(line + "\n")
         self._stream.flush()
 
 
-def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
-    """The report as plain lines."""
+def plain_lines(report: Report, verbosity: int = NORMAL, columns: int | None = None) -> Iterator[str]:
+    """The report as plain lines; unless it is verbose, short enough for two screens of a terminal.
+
+    *columns* is the width of the terminal; None if the lines go to a file or a pipe, where none is wrapped.
+    """
+    lines: list[str] = []
+    for step in STEPS:
+        lines = list(_lines(report, verbosity, Brevity(step, columns or Brevity.columns)))
+        if verbosity >= VERBOSE or (terminal_lines(lines, columns) if columns else len(lines)) <= TWO_SCREENS:
+            break
+    yield from lines
+
+
+def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
     if report.failure is None and verbosity > QUIET:
-        for section in sections(report, unfold=verbosity >= VERBOSE):
+        for section in sections(report, unfold=verbosity >= VERBOSE, count=brevity.step >= 3):
             yield section.heading
             for row in section.rows:
-                yield f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
+                line = f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
+                is_cut = brevity.step >= 2 and len(line) > brevity.columns
+                yield f"{line[: brevity.columns - 1]}…" if is_cut else line
             yield ""
     if verbosity >= VERBOSE:
         for detail in details(report, warnings=True):
             yield from detail_lines(detail)
             yield ""
     else:
-        yield from cause_lines(causes(report))
+        yield from cause_lines(causes(report), brevity)
     for trouble in shown_troubles(report, verbose=verbosity >= VERBOSE):
-        yield from trouble_lines(trouble)
+        script = trouble.reproduce if verbosity >= VERBOSE else brevity.script(trouble.reproduce)
+        yield from trouble_lines(replace(trouble, reproduce=script))
         yield ""
     for number, line in enumerate(failure_lines(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
@@ -125,11 +148,13 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     yield from fix_lines(detail)
 
 
-def cause_lines(found: list[Cause]) -> Iterator[str]:
+def cause_lines(found: list[Cause], brevity: Brevity = _UNSHORTENED) -> Iterator[str]:
     """Failures by cause as plain lines: one in full, the others in short."""
     in_full = first_failure(found)
     for cause in found[:SHOWN]:
-        yield from detail_lines(shortened(cause.first)) if cause is in_full else brief_detail_lines(cause.first)
+        yield from (
+            detail_lines(shortened(cause.first, brevity)) if cause is in_full else brief_detail_lines(cause.first)
+        )
         if cause.others:
             yield f"  same cause   {', '.join(d.id for d in cause.others)}"
         yield ""

@@ -16,7 +16,6 @@ from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_er
 from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import one_line
 
-# A terminal shows the first run of a bad server on two screens: at most 120 lines of 100 columns.
 TABLE_ROWS = 40
 """Rows of a report's table above which a terminal counts verdicts, if there are failures to show below it."""
 MANY = 6
@@ -63,13 +62,16 @@ class Fact:
     tone: str = ""
 
 
-def sections(report: Report, *, unfold: bool = False) -> list[Section]:
-    """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row."""
+def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
+    """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
+
+    With *count*, what failed and is shown below is counted, however few rows there are.
+    """
     if unfold:
         return _sections(report, lambda results: map(_row, results))
     folded = _sections(report, _folded)
     has_failed = any(r.verdict is Verdict.FAIL for r in report.requirements)
-    is_long = sum(len(section.rows) for section in folded) > TABLE_ROWS
+    is_long = count or sum(len(section.rows) for section in folded) > TABLE_ROWS
     return _sections(report, _counted) if has_failed and is_long else folded
 
 

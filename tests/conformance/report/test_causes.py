@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
+import pytest
+
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
@@ -122,7 +124,7 @@ class Terminal(io.StringIO):
 
 def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
     bad = bad_server()
-    shown = list(plain_lines(bad))
+    shown = list(plain_lines(bad, columns=100))
     stream = Terminal()
     LiveView(stream, width=100).show(bad)
     assert rows(shown) <= 120
@@ -131,6 +133,34 @@ def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
     assert any(line.startswith("also failed    LRO-") for line in shown)
     failed = sum(r.verdict is Verdict.FAIL for r in bad.requirements)
     assert sum(line.startswith("FAIL LRO-") for line in plain_lines(bad, VERBOSE)) == failed
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120, 200])
+@pytest.mark.parametrize("lines", [14, 40])
+def test_evidence_and_scripts_of_long_lines_fit_two_screens(columns: int, lines: int) -> None:
+    path = f"{'../' * 32}tmp/run/work/out/atlatl-recall-01M8AYMTF7YCF8CSMXNHTD2WSM.jsonl"
+    script = "\n".join([f"printf '%s' {path}"] * lines)
+    evidence = "\n".join([f"file: {path} {path}"] * lines)
+    failed = [
+        judged(f"LRO-A-{n:02}", Verdict.FAIL, observed=f"{n} {path} {path}", evidence=evidence, reproduce=script)
+        for n in range(5)
+    ]
+    passed = [judged(f"LRO-B-{n:02}", Verdict.PASS, level=n % 4 or None) for n in range(60)]
+    unseen = [judged(f"LRO-C-{n:02}", Verdict.NOT_OBSERVED, reason=f"{n} {path}") for n in range(12)]
+    bad = made(*failed, *passed, *unseen, levels=dict.fromkeys((1, 2, 3), "failed"), notes=(path, path))
+    stream = Terminal()
+    LiveView(stream, width=columns).show(bad)
+    drawn = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    for shown in (list(plain_lines(bad, columns=columns)), drawn.splitlines()):
+        assert rows(shown, columns) <= 120
+        assert any("# a script of" in line for line in shown)
+    assert any(script.splitlines()[0] in line for line in plain_lines(bad, VERBOSE, columns))
+
+
+def test_a_pipe_wraps_nothing_so_its_script_stays() -> None:
+    script = "\n".join(["x" * 180] * 10)
+    bad = made(*(judged(f"LRO-A-{n:02}", Verdict.FAIL, observed=f"{n}", reproduce=script) for n in range(12)))
+    assert script in "\n".join(plain_lines(bad))
 
 
 def test_a_short_report_names_each_requirement_with_its_reason() -> None:
