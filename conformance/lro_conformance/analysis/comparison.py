@@ -29,15 +29,28 @@ class Comparison:
         return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
 
     @cached_property
-    def obstacle(self) -> str | None:
-        """Reason why files cannot be compared with inline results of another process; None if they can."""
+    def unmatched(self) -> str | None:
+        """Reason why records of files cannot be matched by id with inline results of another process; None if they
+        can."""
         filed = {k for c in self.survey.files for k in c.filed_ids}
         shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
         if not filed:
-            return "the records of files have no ids by which they could be compared with inline results"
+            return "the records of files have no ids"
         if not shown:
-            return "no records with ids can be read in inline results (profile: inline)"
-        return None if filed & shown else "memories have other ids in each server process, so files cannot be compared"
+            return "no records with ids can be read in inline results"
+        return None if filed & shown else "memories have other ids in each server process"
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Reason why files cannot be compared with inline results, with the key of the profile that helps; None if they
+        can."""
+        return self.unmatched and f"{self.unmatched}, so files cannot be compared with inline results ({self._remedy})"
+
+    @property
+    def _remedy(self) -> str:
+        if not any(by_id(c.records or []) for c in self.inline.calls):
+            return "profile: inline"
+        return "profile: seed.tool, or server, so that each start has the same data"
 
     @cached_property
     def bracketed(self) -> list[tuple[Call, Call]]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.overall import OVERALL, Overall
@@ -34,7 +35,8 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     have = evidence.captured
     survey, inline, edges, fallback = (have.get(n) for n in ("survey", "inline", "edges", "fallback"))
     if isinstance(survey, Survey):
-        missing = [o for o in ("recall", "search", "inject") if o not in survey.operations]
+        wanted = (o for o in ("recall", "search", "inject") if o not in survey.absent)
+        missing = [o for o in wanted if o not in survey.operations]
         if survey.operations and missing:
             found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
         if not survey.adjustable:
@@ -65,7 +67,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         if paths:
             found.append(f"differs between identical calls, ignored in comparisons: {', '.join(paths)}")
         if survey.files and comparison.obstacle is not None:
-            found.append(f"{comparison.obstacle} with inline results")
+            found.append(_compared(comparison, evidence.select(["exchanges"])["exchanges"]))
     if isinstance(edges, Edges):
         found += [
             f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
@@ -86,6 +88,16 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if trouble is not None:
         found.append(f"a call had no response: {trouble}")
     return tuple(found)
+
+
+def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
+    """A note on records that no id matches: which of them were compared with inline results, if any."""
+    if any(e.by_title and e.has_file for e in exchanges.exchanges):
+        return (
+            f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "
+            "that the suite stored"
+        )
+    return comparison.obstacle or ""
 
 
 def no_verdict(survey: object, trouble: str | None) -> str | None:

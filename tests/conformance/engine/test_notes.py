@@ -1,0 +1,71 @@
+"""Notes of a report: they say what was done, and name what helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.engine import notes
+from lro_conformance.judging.derived import Evidence
+from lro_conformance.trials.survey import Survey
+from lro_spec.editions import DEFAULT_EDITION
+from tests.support.made import Made
+
+
+def compared(filed: list[str], shown: list[str], *by_title: bool) -> str:
+    records = [{"id": id} for id in shown]
+    survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])])
+    inline: Any = Made(calls=[Made(records=records)])
+    exchanges: Any = Made(exchanges=[Made(by_title=each, has_file=True) for each in by_title])
+    return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_records_that_were_compared_by_title_are_said_to_be() -> None:
+    said = compared(["a"], ["b"], False, True)
+    assert "were compared with inline results by title" in said
+    assert "cannot be compared" not in said
+
+
+@pytest.mark.parametrize(
+    ("filed", "shown", "remedy"),
+    [
+        (["a"], ["b"], "profile: seed.tool, or server"),
+        ([], ["b"], "profile: seed.tool"),
+        (["a"], [], "profile: inline"),
+    ],
+)
+def test_records_that_were_not_compared_have_a_remedy(filed: list[str], shown: list[str], remedy: str) -> None:
+    said = compared(filed, shown, False)
+    assert "cannot be compared with inline results" in said
+    assert remedy in said
+
+
+@pytest.mark.parametrize(("absent", "said"), [((), ["inject"]), (("inject",), [])])
+def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
+    absent: tuple[str, ...], said: list[str]
+) -> None:
+    operations: Any = {"recall": Made(tool="recall"), "search": Made(tool="search")}
+    survey = Survey(
+        operations=operations,
+        tools=(),
+        calls=(),
+        whole={},
+        repeats={},
+        tiny={},
+        single={},
+        together=(),
+        budgets=(),
+        unsettled=(),
+        later={},
+        unnamed=(),
+        word=None,
+        adjustable=True,
+        anomalies=(),
+        server_info={},
+        protocol=None,
+        absent=absent,
+    )
+    found = notes.notes(Evidence(DEFAULT_EDITION, {"survey": survey}), None)
+    assert [n.split(" (")[0].removeprefix("no tool was found for ") for n in found if "no tool" in n] == said
