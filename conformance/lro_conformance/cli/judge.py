@@ -52,7 +52,8 @@ def judge(folder: Path, level: int | None, edition_name: str | None, options: Re
         editions = [recorded if edition_name is None else known_edition(edition_name)]
 
     def run(view: View) -> list[Report]:
+        unclaimed = replace(stored, profile=replace(stored.profile, level=None))  # the claim is made by one edition
         with view:
-            return [judge_again(stored, view, edition=name) for name in editions]
+            return [judge_again(stored if n == 0 else unclaimed, view, edition=name) for n, name in enumerate(editions)]
 
     return options.run_and_render(run)
