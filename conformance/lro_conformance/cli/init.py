@@ -88,7 +88,11 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if found.operations:
         if not found.offloads:
             is_empty = found.fruitless and len(found.fruitless) == len(found.operations)
-            empty = f"no call returned records: first give `operations` in {output} arguments that find some"
+            by_tool = f", as {output} proposes" if found.storing is not None else ""
+            empty = (
+                f"no call returned records: if the server holds none, give it some by `seed`{by_tool}; if it holds "
+                f"some, give `operations` in {output} arguments that find them"
+            )
             inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
             click.echo(empty if is_empty else inline)
         click.echo(f"next: lro certify{option}")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lro_conformance.capture.records import as_record
 from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.lab.operations import (
     OPERATIONS,
@@ -123,7 +124,7 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
         yield f"  {name}: {_entry(operation)}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
-            yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
+            yield f"    # NOT FOUND: an argument for {', '.join(missing)}{_possible_query(found, operation)}"
         if name in found.fruitless:
             yield "    # NOT FOUND: arguments that find memories; they should find as many as possible"
         if call is not None and call.outcome in ("error", "no answer"):
@@ -137,6 +138,19 @@ def _entry(operation: Operation) -> str:
         if (value := getattr(operation, key)) is not None:
             known[key] = value
     return _flow(known)
+
+
+def _possible_query(found: ProbeResult, operation: Operation) -> str:
+    """The only text that a tool requires, which may be its query under an unusual name."""
+    tool = next((t for t in found.tools if t.get("name") == operation.tool), None)
+    if operation.query is not None or tool is None:
+        return ""
+    properties = properties_of(tool)
+    nodes = {name: as_record(properties.get(name)) for name in required_of(tool)}
+    texts = [
+        n for n, node in nodes.items() if node.get("type") == "string" and not {"enum", "const", "default"} & {*node}
+    ]
+    return f"; if {_safe(texts[0])} is the query, add query: {_flow(texts[0])}" if len(texts) == 1 else ""
 
 
 def _hint(found: ProbeResult, name: str) -> Iterator[str]:

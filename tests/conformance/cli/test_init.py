@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.init.probe import probe, setting_ways
+from lro_conformance.init.probe import ProbeResult, probe, setting_ways
 from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
@@ -316,9 +317,33 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
     done = _init(tmp_path, "--", *command("holds_nothing"))
     assert done.returncode == 0
-    assert "no call returned records: first give `operations` in lro.yaml arguments that find some" in done.stdout
+    assert "if the server holds none, give it some by `seed`, as lro.yaml proposes; if it holds some" in done.stdout
     text = (tmp_path / "lro.yaml").read_text()
     assert text.count("NOT FOUND: arguments that find memories") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            {"words": {"type": "string"}, "max_results": {"type": "integer"}},
+            "query; if words is the query, add query: words",
+        ),
+        ({"words": {"type": "string"}, "owner": {"type": "string"}}, "query, limit"),
+        ({"folder": {"type": "string", "enum": ["a", "b"]}}, "query, limit"),
+    ],
+    ids=["one text", "two texts", "no free text"],
+)
+def test_a_required_text_may_be_the_query(arguments: dict[str, Any], said: str) -> None:
+    schema: dict[str, Any] = {
+        "properties": {**arguments, "detail": {}},
+        "required": [n for n in arguments if n != "max_results"],
+    }
+    tools: list[dict[str, Any]] = [{"name": "find_notes", "inputSchema": schema}]
+    found = ProbeResult(
+        profile_for_command(["x"]), tools=tools, operations=operations_of({"search": "find_notes"}, tools)
+    )
+    assert f"# NOT FOUND: an argument for {said}\n" in profile_text(found)
 
 
 @pytest.mark.parametrize("names", [("maxResults", "detailLevel"), ("max-results", "detail-level"), ("topK", "Details")])
