@@ -260,7 +260,8 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
         subjects.expect(
             effective,
             expected=f"{name} is set by its documented variable, too",
-            observed=f"it has no effect: {call.outcome if name == 'threshold_tokens' else call.path}",
+            observed=f"the documented variable of {name} has no effect: "
+            + ("a result is inline" if name == "threshold_tokens" else f"the file is {call.path}"),
             at=call,
         )
 

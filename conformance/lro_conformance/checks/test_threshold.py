@@ -295,7 +295,8 @@ def test_operation_runs_as_without_lro(
         raise NotObserved(survey.reason_not_set("enabled"))
     if not pairs:
         raise NotObserved(
-            "no call gave the same memories each time with LRO on, and a result with LRO off (LRO-CFG-01)"
+            "no call could be compared with LRO on and off: one has to give a result with LRO off (LRO-CFG-01 comes "
+            "first), and the same memories each time with LRO on"
         )
     for pair in (p for p in pairs if p.off.records is not None):
         if pair.ignores_limit or pair.is_cut:

@@ -24,7 +24,7 @@ from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.extensions.proxy import Proxied
-from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.fallback import FROM_START, Fallback
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
 
@@ -84,10 +84,17 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if isinstance(overall, Overall):
         found += overall.remarks
     if isinstance(fallback, Fallback):
-        found += [f"write failure, {kind}: not tested, because {why}" for kind, why in fallback.skipped.items()]
+        found += [
+            f"write failure, {_KINDS.get(kind, kind)}: not tested, because {why}"
+            for kind, why in fallback.skipped.items()
+        ]
     if trouble is not None:
         found.append(f"a call had no response: {trouble}")
     return tuple(found)
+
+
+_KINDS = {FROM_START: "output_dir is a file when the server starts"}
+"""Kinds of failed writes whose names say too little by themselves."""
 
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:

@@ -311,6 +311,14 @@ def test_an_option_behind_the_command_is_refused(
     assert one_line(capsys).startswith(f"lro: {option} stands after the command")
 
 
+@pytest.mark.parametrize(("word", "near"), [("certfy", "; did you mean certify?"), ("xyzzy", "")])
+def test_a_command_that_does_not_exist_is_refused_with_the_nearest(
+    word: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word]) == 2
+    assert f"lro: no such command: {word}{near} (" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("between", [[], ["--"]], ids=["without --", "with --"])
 def test_a_command_needs_no_separator(between: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "--plain", "-q", "--only", "FILE-01", *between, *command()]) == 0
