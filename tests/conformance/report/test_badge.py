@@ -29,6 +29,8 @@ UNPROVED = {1: "unproved", 2: "unproved", 3: "unproved"}
         ({"achieved": 0, "claimed": 1, "levels": UNPROVED}, "level 1 unproved", "yellow"),
         ({"achieved": 0, "claimed": 1, "levels": UNPROVED | {1: "attested"}}, "level 1 attested", "blue"),
         ({"achieved": 0, "levels": UNPROVED | {1: "attested"}}, "level 1 attested", "blue"),
+        ({"achieved": 0, "implemented": None, "levels": UNPROVED}, "no verdict", "lightgrey"),
+        ({"achieved": 0, "implemented": None, "claimed": 1, "levels": UNPROVED}, "level 1 unproved", "yellow"),
         ({"failure": "exit code 1", "achieved": 0, "levels": UNPROVED}, "no verdict", "lightgrey"),
     ],
 )

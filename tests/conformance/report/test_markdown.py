@@ -74,6 +74,13 @@ def test_a_failure_is_there_with_all_that_a_reader_needs():
     assert "Fix: Compare with >, not >=" in text
 
 
+def test_a_report_without_a_verdict_has_no_sign_of_failure():
+    page = shown(to_markdown(report(implemented=None, achieved=0, levels=dict.fromkeys((1, 2, 3), "unproved"))))
+    (title,) = texts(page, "h2")
+    assert title.startswith("❔ ")
+    assert title.endswith(": no level proved (lro-6400)")
+
+
 def test_a_failure_comes_with_the_command_that_shows_it_again():
     page = shown(to_markdown(mixed()))
     assert texts(page, "pre")[1] == "printf '%s' LRO-FILE-06 | serve\n"

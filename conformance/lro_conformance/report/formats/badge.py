@@ -63,6 +63,8 @@ def _message(report: Report) -> tuple[str, str]:
     if claimed is not None and claimed > report.achieved:
         level = report.levels.get(claimed, "unproved")
         return f"level {claimed} {level}", {"failed": "red", "attested": "blue"}.get(level, "yellow")
+    if report.implemented is None and claimed is None:  # exit code 3, as without any observation
+        return "no verdict", "lightgrey"
     if report.achieved:
         suffix = "" if report.implemented else " without LRO"
         return f"level {report.achieved} proved{suffix}", "brightgreen"

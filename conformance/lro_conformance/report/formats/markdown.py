@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import Cause, causes, troubles
@@ -19,7 +20,7 @@ from lro_conformance.report.details import (
     reason_of,
     warnings_of,
 )
-from lro_conformance.report.exit_code import EXIT_OK, exit_code
+from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import facts
 
@@ -121,7 +122,8 @@ def headline(report: Report) -> str:
     outcome = f"level {report.achieved} proved" if report.achieved else "no level proved"
     claimed = report.claimed
     accepted = any(a.state == "accepted" for a in report.baseline)
-    sign = ("⚠️" if accepted else "✅") if exit_code(report) == EXIT_OK else "❌"
+    holds = "⚠️" if accepted else "✅"
+    sign = {EXIT_OK: holds, EXIT_NO_VERDICT: SIGNS[Verdict.NOT_OBSERVED]}.get(exit_code(report), SIGNS[Verdict.FAIL])
     claim = f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
     return f"{sign} {who}: {outcome}{claim} ({plain(report.edition)})"
 
