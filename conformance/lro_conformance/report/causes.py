@@ -160,7 +160,10 @@ def next_step(report: Report) -> str | None:
     if unseen := _unobserved(report, level):
         return f"fix {what}; level {level} also needs {_ids(unseen)}, not observed so far"
     if report.implemented is False:
-        return f"fix {what}; only then do the other requirements of LRO apply"
+        step = f"fix {what}; only then do the other requirements of LRO apply"
+        may_claim = report.achieved > 0 and report.claimed is None
+        claim = f"claim level {report.achieved}, which needs no LRO (--level {report.achieved}), or "
+        return f"{claim if may_claim else ''}{step}"
     return f"fix {what}, and level {level} is proved"
 
 

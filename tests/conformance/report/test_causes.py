@@ -73,6 +73,17 @@ def test_a_server_without_lro_needs_more_than_the_one_that_failed() -> None:
     )
 
 
+def test_a_server_without_lro_may_claim_what_it_has_proved() -> None:
+    levels = {1: "proved", 2: "proved", 3: "failed"}
+    found = made(at("", "LRO-IMPL-03", 3), levels=levels, implemented=False, achieved=2)
+    assert next_step(found) == (
+        "claim level 2, which needs no LRO (--level 2), or fix this: LRO-IMPL-03; only then do the other requirements "
+        "of LRO apply"
+    )
+    claimed = replace(found, claimed=2)
+    assert next_step(claimed) == "fix this: LRO-IMPL-03; only then do the other requirements of LRO apply"
+
+
 def test_a_level_names_only_what_the_levels_below_do_not() -> None:
     results = (at("", "LRO-A-01", 1), judged("LRO-B-01", Verdict.NOT_OBSERVED, level=1), at("", "LRO-C-01", 3))
     shown = {f.label: f.text for f in facts(made(*results))}
@@ -88,7 +99,7 @@ def test_a_server_that_ended_is_the_first_step() -> None:
 
 
 def test_many_requirements_without_a_verdict_for_one_reason_are_one_row_and_no_next_step() -> None:
-    why = "no tool was called, so no level is proved"
+    why = "no tool of the server was called, so no level is proved"
     unseen = [replace(judged(r.id, Verdict.NOT_OBSERVED, level=1), reason=why) for r in catalogue()[:20]]
     other = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason="something else")
     unproved = made(*unseen, other, levels=dict.fromkeys((1, 2, 3), "unproved"), notes=(why,))
