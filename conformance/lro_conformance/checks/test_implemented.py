@@ -27,7 +27,7 @@ def test_must_offload(survey: Survey, subjects: Subjects) -> None:
 
 def _offloads(survey: Survey, subjects: Subjects) -> None:
     if survey.implemented is None:
-        subjects.not_observed("no operation returned a result that had to be offloaded")
+        subjects.not_observed("no call of recall, search or inject shows whether the server offloads")
         return
     subjects.expect(
         survey.implemented,

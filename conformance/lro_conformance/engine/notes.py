@@ -126,15 +126,20 @@ def nothing_observed(survey: Survey) -> str:
 def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     """Lines that explain why a server that responded could not be judged: what was called, what came, what helps."""
     if not survey.operations:
-        yield "no tool was called, so no level is proved: none that the server lists resembles recall, search or inject"
-        yield f"the server lists {show([str(t.get('name')) for t in survey.tools], 300)}"
+        yield "no tool of the server was called, so no level is proved: none resembles recall, search or inject"
+        yield f"the server lists {show([str(t.get('name')) for t in survey.tools], LISTED)}"
         yield from survey.claims
         yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
         return
     if survey.offloads_other_records:
-        yield "what the proxy offloads are no memories, so no level is proved: no tool behind it performs an operation"
+        tools = ", ".join(o.tool for o in survey.operations.values())
+        yield (
+            f"the results of {tools} that the proxy offloads are no memories, so no level is proved: recall, search "
+            "and inject return memories"
+        )
         return
-    yield f"no call returned a result {_above(survey)}, so no level is proved: whether the server offloads is unknown"
+    whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
+    yield f"no call returned a result {_above(survey)}, so no level is proved: whether {whose} is unknown"
     calls = Counter((c.tool, _what_came(c)) for c in survey.calls if c.outcome != "no answer")
     for (tool, came), times in list(calls.items())[:MOST_CALLS]:
         first = next(c for c in survey.calls if c.tool == tool and _what_came(c) == came)
@@ -149,6 +154,9 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     if len(silent) < len(survey.calls):
         yield _helpful_key(survey)
 
+
+LISTED = 900
+"""Characters of the list of tools in a report without a verdict: `facts` shows lines of 1,000."""
 
 MOST_CALLS = 8
 """Number of calls that a report without a verdict names."""
@@ -201,11 +209,12 @@ def _helpful_key(survey: Survey) -> str:
     if survey.answered and survey.seeded_by is None:
         return (
             f"if {operation.tool} needs other arguments to find many records, name them (profile: "
-            f"operations.{name}.arguments); if the server holds nothing, give it memories (profile: seed)"
+            f"operations.{name}.arguments), or another tool (operations.{name}.tool); if the server holds nothing, "
+            "give it memories (profile: seed)"
         )
     arguments = f"{operation.tool} finds many records (profile: operations.{name}.arguments)"
     if survey.seeded_by is None:
-        return f"name arguments with which {arguments}"
+        return f"name arguments with which {arguments}, or another tool that does (operations.{name}.tool)"
     given = f"the server was given the suite's memories (profile: seed.{survey.seeded_by})"
     return f"{given}, but no call found them: name arguments with which {arguments}"
 

@@ -57,7 +57,7 @@ def test_a_server_that_speaks_of_offloading_is_not_one_without_lro() -> None:
 def test_a_tool_of_an_unknown_name_that_speaks_of_offloading_asks_for_operations() -> None:
     report = report_of(profile_for_command(command(UNKNOWN)))
     assert exit_code(report) == EXIT_NO_VERDICT
-    assert "no tool was called, so no level is proved" in (report.failure or "")
+    assert "no tool of the server was called, so no level is proved" in (report.failure or "")
     assert "lro init --tool recall=NAME -- COMMAND (profile: operations)" in (report.failure or "")
 
 

@@ -22,6 +22,7 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import profile_for_command
 from lro_conformance.profile.proxy import UPSTREAM, proxy_command
+from lro_conformance.report.details import reason_of
 from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
 from lro_conformance.report.formats.badge import to_svg
 from lro_conformance.report.terminal import plain_lines
@@ -64,8 +65,12 @@ def server(folder: Path, tools: list[str], act: str) -> list[str]:
 @pytest.mark.parametrize(
     ("tools", "act", "words"),
     [
-        (["find_bookmarks"], EMPTY, ["no tool was called", "find_bookmarks", "lro init --tool recall=NAME"]),
-        ([], EMPTY, ["no tool was called", "the server lists []"]),
+        (
+            ["find_bookmarks"],
+            EMPTY,
+            ["no tool of the server was called", "find_bookmarks", "lro init --tool recall=NAME"],
+        ),
+        ([], EMPTY, ["no tool of the server was called", "the server lists []"]),
         (
             ["search_notes"],
             ERROR,
@@ -197,8 +202,14 @@ def test_nothing_is_called_where_no_tool_performs_an_operation(tmp_path: Path, t
     """A query of something else would be of no use: no requirement could be judged by it."""
     called = tmp_path / "called"
     report = certify(profile_for_command(server(tmp_path, tools, f"open({str(called)!r}, 'w')")), seed=1, examples=0)
-    assert "no tool was called" in (report.failure or "")
+    assert "no tool of the server was called" in (report.failure or "")
     assert not called.exists()
+
+
+def test_a_long_list_of_tools_is_shown_to_choose_from(tmp_path: Path) -> None:
+    tools = [f"git_subcommand_{number:02}" for number in range(40)]
+    report = certify(profile_for_command(server(tmp_path, tools, EMPTY)), seed=1, examples=0)
+    assert '"git_subcommand_39"' in (report.failure or "")
 
 
 def test_a_proxy_whose_calls_all_fail_is_not_said_to_offload(tmp_path: Path) -> None:
@@ -206,6 +217,8 @@ def test_a_proxy_whose_calls_all_fail_is_not_said_to_offload(tmp_path: Path) -> 
     report = certify(profile_for_command(words), seed=1, examples=0)
     assert report.extensions["proxy"] == "pass"
     assert any("no call returned a result" in note for note in report.notes)
+    assert any("whether results of recall, search and inject are offloaded is unknown" in note for note in report.notes)
+    assert any("or another tool that does (operations.search.tool)" in note for note in report.notes)
     assert not any("are no memories" in note for note in report.notes)
 
 
@@ -223,7 +236,9 @@ def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_
     assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == []
     assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
     assert report.extensions["proxy"] == "pass"
-    assert any("are no memories" in note for note in report.notes)
+    assert any("the results of search_nodes that the proxy offloads are no memories" in note for note in report.notes)
+    (level3,) = (r for r in report.requirements if r.requirement.id == "LRO-IMPL-03")
+    assert reason_of(level3) == "no call of recall, search or inject shows whether the server offloads"
 
 
 def test_a_proxy_that_only_its_handshake_shows_is_known_as_one(tmp_path: Path) -> None:
