@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any, cast
 
 from lro_spec.jsonl.strict import number_of
@@ -47,7 +48,8 @@ def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[s
 
 
 def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The records with other values in the field by which a recipe sorts, counts, selects or searches.
+    """The records with other values in the field by which a recipe sorts, counts, selects or searches; few are
+    repeated.
 
     None if their own values tell whether it does. Otherwise (the field is the same in all records, or missing, or
     sorted already) a command that reads another field, or none, gives the right output, too.
@@ -55,11 +57,14 @@ def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str,
     if effect not in _FIELDS or len(records) < _ENOUGH or _tells(effect, records):
         return None
     path, _, values = _FIELDS[effect]
-    return [_with(record, path, value) for record, value in zip(records, values(len(records)), strict=True)]
+    count = max(len(records), _SEVERAL)
+    return [_with(record, path, value) for record, value in zip(cycle(records), values(count), strict=False)]
 
 
 _ENOUGH = 3
 """The fewest records that can be counted in two groups of different sizes."""
+_SEVERAL = 12
+"""Number of records up to which they are repeated: more than ten, which one of the recipes prints."""
 
 
 def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:

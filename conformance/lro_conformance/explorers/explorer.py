@@ -37,7 +37,6 @@ from lro_conformance.capture.records import Record, by_id
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder
-from lro_conformance.lab.seeding import filters
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
@@ -549,6 +548,8 @@ class Explorer:
         return {**wanted, "query": words.get(find), "omit_query": omits}
 
     def _filters(self, name: str) -> dict[str, Any]:
+        from lro_conformance.lab.seeding import filters  # a judgement alone loads nothing that drives servers
+
         operation, whole = self._survey.operations[name], self._survey.whole[name, None]
         listed = [t for t in self._survey.tools if t.get("name") == operation.tool]
         known = (operation.query, operation.limit, operation.detail, operation.budget)

@@ -48,7 +48,7 @@ ALIKE = [record() for _ in range(5)]
 def test_records_that_are_all_alike_are_given_different_values(effect: str) -> None:
     records = rearranged(effect, ALIKE)
     assert records is not None
-    assert len(records) == len(ALIKE)
+    assert len(records) > 10, "one of the recipes prints ten"
     assert rearranged(effect, records) is None  # these tell a right recipe from a wrong one
     assert record() == ALIKE[0]
 
