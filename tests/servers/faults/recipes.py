@@ -388,7 +388,7 @@ class recipe_5_reads_the_header_too(Server):
         return recipes
 
 
-@fault("LRO-REC-13", says="at least 10 recipes", proves=1)
+@fault("LRO-REC-13", says="at least 10 recipes", proves=1, also=("LRO-REC-10",))
 class light_files_have_nine_recipes(Server):
     """A search in content is not offered where there is no content."""
 
