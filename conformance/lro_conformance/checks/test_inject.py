@@ -9,6 +9,7 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision
+from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import id_of, show, tells_of
 from lro_conformance.judging.check import check
@@ -84,8 +85,7 @@ def test_decided_before_budgeting(
     misjudges its edge for another reason, only the budgets are compared.
     """
     _needs_inject(survey)
-    if len(survey.budgets) == 2:
-        small, large = survey.budgets
+    for small, large in _budget_pairs(survey):
         if large.estimate and (small.estimate or small.outcome == "inline"):
             subjects.expect(
                 (small.estimate or 0) >= 0.9 * large.estimate,
@@ -150,10 +150,12 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             observed=f"{len(least.filed_ids)} of them: the file seems to hold what a budget has left",
             at=least,
         )
-    small, large = survey.budgets if len(survey.budgets) == 2 else (None, None)
+    pairs = [(small, "with a small budget", large) for small, large in _budget_pairs(survey)]
     plain = survey.whole.get(("inject", None))
-    for other, budget in ((small, "with a small budget"), (plain, "without a budget")):
-        if other is not None and other.filed and large is not None and large.filed:
+    if plain is not None and pairs:
+        pairs.append((plain, "without a budget", pairs[0][-1]))
+    for other, budget, large in pairs:
+        if other.filed and large.filed:
             subjects.expect(
                 other.filed_ids == large.filed_ids,
                 expected=f"the same {len(large.filed_ids)} memories {budget} as with a large one",
@@ -174,6 +176,11 @@ def test_text_is_discarded(survey: Survey, exchanges: Exchanges, subjects: Subje
     if any(repeated_record(c) for c in survey.files if c.operation != "inject"):
         raise NotObserved("every operation leaves the records beside its descriptor")
     exchanges.judge("LRO-INJ-04", subjects)
+
+
+def _budget_pairs(survey: Survey) -> list[tuple[Call, Call]]:
+    """Calls that differ in their token budget only: with a small one, and with a large one."""
+    return list(zip(survey.budgets[::2], survey.budgets[1::2], strict=False))
 
 
 def _needs_inject(survey: Survey) -> None:

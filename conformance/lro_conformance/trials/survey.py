@@ -93,7 +93,8 @@ class Survey:
     together: tuple[tuple[Call, Call], ...]
     """Concurrent calls, each paired with the same call made alone."""
     budgets: tuple[Call, ...]
-    """Inject calls with a small and with a large token budget, if the tool takes one."""
+    """Inject calls with a small and with a large token budget in turn, if the tool takes one: with the usual limit, and
+    without a limit."""
     unsettled: tuple[Call, ...]
     """Calls whose file was still growing when the server answered, holding that early snapshot; all other fields hold
     the final file."""
@@ -291,7 +292,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         for detail in operation.details:
             whole[name, detail] = bench.call(name, detail=detail)
         if operation.budget is not None:
-            budgets += [bench.call(name, budget=b) for b in (50, 100_000)]
+            limits = (LIMIT, None) if operation.limit is not None else (None,)
+            budgets += [bench.call(name, limit=limit, budget=b) for limit in limits for b in (50, 100_000)]
     word = common_word(r for c in whole.values() for r in (c.filed or c.records or []))
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]

@@ -51,16 +51,17 @@ class TestFormatted:
 class TestBudgets:
     """The file of inject with a small and a large budget, and without any."""
 
-    def judged(self, small: str, large: str, plain: str | None = None, *, first: bool = False) -> Any:
+    def judged(
+        self, small: str, large: str, plain: str | None = None, *, first: bool = False, unlimited: tuple[str, ...] = ()
+    ) -> Any:
         def of(ids: str, **other: Any) -> Made:
             return call(operation="inject", filed=[{"id": i} for i in ids], **other)
 
         whole: dict[Any, Any] = {("inject", None): of(plain)} if plain is not None else {}
         if first:
             whole = {("inject", "light"): of("abc"), ("recall", None): call(estimate=1), **whole}
-        made = survey(
-            whole=whole, budgets=(of(small), of(large)), operations={"inject": Made(details=())}, repeats={}, single={}
-        )
+        budgets = tuple(map(of, (small, large, *unlimited)))
+        made = survey(whole=whole, budgets=budgets, operations={"inject": Made(details=())}, repeats={}, single={})
         return judged("inject.file_holds_the_set_before_budgeting", survey=made)
 
     @pytest.mark.parametrize(
@@ -68,6 +69,10 @@ class TestBudgets:
     )
     def test_holds_the_same_whatever_the_budget(self, small: str, large: str, verdict: Verdict) -> None:
         assert self.judged(small, large).verdict is verdict
+
+    def test_holds_the_same_without_a_limit_too(self) -> None:
+        assert seen(self.judged("abc", "abc", "abc", unlimited=("ab", "ab"))) == (PASS, 3)
+        assert seen(self.judged("abc", "abc", "abc", unlimited=("a", "abcd"))) == (FAIL, 3)
 
     @pytest.mark.parametrize(
         ("plain", "found"),

@@ -113,6 +113,17 @@ class inject_is_budgeted_by_whole_records(Budgeting):
         return call
 
 
+@fault("LRO-INJ-02", says="small budget", proves=0, also=("LRO-INJ-03",))
+class inject_looks_for_no_more_than_its_budget_may_hold(Server):
+    """Without a limit, inject asks for one memory for each hundred tokens of its budget."""
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        if operation == "inject":
+            budget = self.argument(arguments, "max_tokens", self.budget, int)
+            arguments = {"limit": max(1, budget // 100), **arguments}
+        return super().execute(operation, arguments)
+
+
 @fault("LRO-INJ-03", says="every memory that E =", proves=0, also=("LRO-FILE-09",))
 class inject_file_holds_what_the_text_would(Budgeting):
     """Judged by the whole set, but only what fits into the budget is written."""
