@@ -40,6 +40,16 @@ class Budget:
         return 4.0 * self.sequences
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Directories of one server process, and its settings."""
+
+    values: dict[str, Value]
+    workdir: Path
+    temp: Path
+    output_dir: Path | None
+
+
 class Lab:
     """Opens benches of one server for one run."""
 
@@ -123,6 +133,23 @@ class Lab:
 
         Raises `ServerTrouble` when the server does not start.
         """
+
+        def place() -> _Place:
+            return self._place(settings, folder, prepare)
+
+        zone = {"TZ": far_zone()} if in_far_zone else {}
+        made = self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
+        made.server.forget_opening(raw_only=keep is not None or modern is True)
+        if keep is not None:
+            self._keep(made, keep)
+        try:
+            yield made
+        finally:
+            if keep is None:
+                made.close()
+
+    def _place(self, settings: Settings, folder: str, prepare: Callable[[Path], object]) -> _Place:
+        """A fresh directory for a server under *settings*."""
         workdir = self.workspace.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
@@ -139,23 +166,11 @@ class Lab:
                 prepare(output_dir)
             else:
                 del values["output_dir"]
-        zone = {"TZ": far_zone()} if in_far_zone else {}
-        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds)
-        made.server.forget_opening(raw_only=keep is not None or modern is True)
-        if keep is not None:
-            self._keep(made, keep)
-        try:
-            yield made
-        finally:
-            if keep is None:
-                made.close()
+        return _Place(values, workdir, temp, output_dir)
 
     def _open(
         self,
-        values: dict[str, Value],
-        workdir: Path,
-        temp: Path,
-        output_dir: Path | None,
+        place: Callable[[], _Place],
         file_size_limit: int | None,
         client: str | None,
         zone: Mapping[str, str],
@@ -163,7 +178,8 @@ class Lab:
         modern: bool | None,
         seeds: bool,
     ) -> Bench:
-        server, start = self.launcher.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
+        own = place()  # each process has its own: two that share one would find each other's memories
+        server, start = self.launcher.spawn(own.values, own.workdir, own.temp, own.output_dir, file_size_limit, zone)
         refill = self.seeding.fill_again
         made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, client)
         handshakes = self.launcher.handshakes
@@ -178,9 +194,7 @@ class Lab:
                         self._keep(made, "modern")
                     else:
                         self.launcher.stop(server)
-                    return self._open(
-                        values, workdir, temp, output_dir, file_size_limit, client, zone, modern=False, seeds=seeds
-                    )
+                    return self._open(place, file_size_limit, client, zone, modern=False, seeds=seeds)
             else:
                 self.launcher.handshake(server, client)
             self._equip(made, seeds=seeds)
@@ -189,9 +203,7 @@ class Lab:
             if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
                 raise
             try:
-                return self._open(
-                    values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds
-                )
+                return self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
             except ServerTrouble:
                 handshakes.revert_protocol()
                 raise refused from None  # the first refusal is by the usual protocol, so it says what is wrong

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from tests.servers.editions.catalogue import fault, sound
+from tests.servers.fastjson import loads
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -42,6 +45,32 @@ class speaks_both_protocols(Server):
 
     def stamped(self, result: Record) -> Record:
         return {"resultType": "complete", **result}
+
+
+ON_DISK = """\
+server:
+  command: [{command}]
+  env: {MEMORIES: "{workdir}/memories.jsonl"}
+"""
+
+
+@sound(EDITION, profile=ON_DISK)
+class speaks_both_protocols_and_keeps_memories_on_disk(speaks_both_protocols):
+    """Each process in a directory finds what was stored there, by a number of its own; the newest comes first."""
+
+    @property
+    def memories(self) -> list[Record]:
+        try:
+            with open(os.environ["MEMORIES"], encoding="utf-8") as file:
+                return [loads(line) for line in file][::-1]
+        except FileNotFoundError:
+            return []
+
+    def store(self, memory: Record) -> Any:
+        stored = self.completed({**memory, "id": f"note-{len(self.memories) + 1:04}"})
+        with open(os.environ["MEMORIES"], "a", encoding="utf-8") as file:
+            file.write(self.dumps(stored) + "\n")
+        return stored["id"]
 
 
 @sound(EDITION)
