@@ -25,7 +25,7 @@ from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
-from lro_conformance.analysis.timestamps import ulid_time, written_at
+from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, beside_others, died, sometimes_shared_paths
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
@@ -535,6 +535,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         if key not in there or (comparison.obstacle is not None and key not in given):
             continue
         wrong = lost_or_changed(record, there[key], skip)
+        wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]
         if level is not None:

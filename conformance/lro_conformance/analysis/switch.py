@@ -10,9 +10,11 @@ from functools import cached_property
 from math import comb
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.timestamps import are_of_the_run
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.records import (
     Path,
+    at_path,
     by_id,
     envelope,
     id_of,
@@ -119,6 +121,8 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
         return None  # without ids in common, values of two processes have to show which of them vary
     for record, other in matched(usual, shown):
         for path in lost_or_changed(record, other, skip):
+            if are_of_the_run(at_path(record, path), at_path(other, path), pair.off):
+                continue
             off, on = values_apart(record, other, path)
             name = id_of(record) if comparison.obstacle is None else show(record.get("title"))
             return f"record {name}: /{'/'.join(path)} is {off}", on

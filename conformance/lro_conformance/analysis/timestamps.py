@@ -10,7 +10,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_ulid
-from lro_spec.timestamps import moments
+from lro_spec.timestamps import moments, parse, utc
 
 CLOCK_S = 2.0
 """Tolerance in seconds for times outside of the call: some servers write whole seconds only, some take the time
@@ -19,6 +19,11 @@ early."""
 
 _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
 
+
+_RUN_S = 38 * 3600
+"""Distance in seconds from a call within which a time is one of the run: it may be no more than a date, in any zone."""
+_LARGEST = 1e13
+"""A larger number is no time in milliseconds, and may be too large to divide."""
 
 Compared = tuple[bool, str, str]
 """True if a time lies within the call; then what was expected, and what was observed."""
@@ -66,6 +71,28 @@ def ulid_of(call: Call, edition: Edition) -> str | None:
         r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
     )
     return found[1] if found else None
+
+
+def are_of_the_run(one: object, other: object, call: Call) -> bool:
+    """True if two values are times near that of a call, written alike: a server gives a memory the time at which it
+    is stored, and each process stores it at another one."""
+    near = [any(abs(t - call.started) < _RUN_S for t in _times(value)) for value in (one, other)]
+    return all(near) and _form(one) == _form(other)
+
+
+def _times(value: object) -> list[float]:
+    """The moments that a value may be: a text in ISO 8601, or a number of seconds or milliseconds."""
+    if isinstance(value, (int, float)):
+        return [value, value / 1000] if 0 < value < _LARGEST else []
+    if not isinstance(value, str):
+        return []
+    moment = parse(value) or parse(f"{value}T00")
+    return [] if moment is None else [utc(moment).timestamp()]
+
+
+def _form(value: object) -> str:
+    """What a time is written like, whatever it is."""
+    return re.sub(r"0([.,]0)?(?=\D|$)", "0", re.sub(r"\d+", "0", str(value)))
 
 
 def _ahead(moment: float, call: Call) -> str:

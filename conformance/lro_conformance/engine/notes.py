@@ -65,7 +65,9 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         comparison: Comparison = evidence.select(["comparison"])["comparison"]
         paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
         if paths:
-            found.append(f"differs between identical calls, ignored in comparisons: {', '.join(paths)}")
+            found.append(
+                f"differs between identical calls or server processes, ignored in comparisons: {', '.join(paths)}"
+            )
         if survey.files and comparison.obstacle is not None:
             found.append(_compared(comparison, evidence.select(["exchanges"])["exchanges"]))
     if isinstance(edges, Edges):

@@ -128,6 +128,16 @@ def test_values_that_a_server_makes_up_for_a_stored_memory_are_left_out() -> Non
     assert judged("LRO-FILE-10", exchange(altered, inline(A), stored={"a": A})) == [False]
 
 
+def test_the_time_at_which_each_process_stored_a_memory_is_not_compared() -> None:
+    def found(filed: str, shown: str) -> list[bool | str]:
+        one = call({**A, "created": filed}, started=1_795_680_432.0)  # 2026-11-26T08:07:12Z
+        return judged("LRO-FILE-10", exchange(one, inline({**A, "created": shown})))
+
+    assert found("2026-11-26T08:07:00Z", "2026-11-26T08:06:00Z") == [True]
+    assert found("2026-11-26 08:07:00 UTC", "2026-11-26T08:06:00Z") == [False]
+    assert found("2026-01-26T08:07:00Z", "2026-01-26T08:06:00Z") == [False]
+
+
 def test_stored_memories_are_compared_by_title_where_each_process_gives_them_ids() -> None:
     stored = {"a": {**A, "tags": ["x"]}, "b": B}
     known = context(obstacle="other ids in each process")

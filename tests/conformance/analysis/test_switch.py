@@ -64,6 +64,17 @@ def test_an_order_that_varies_is_not_compared() -> None:
     assert found(call(records(*MANY)), call(records(*MANY)), call(records(*MANY[::-1]))) == ""
 
 
+def test_the_time_at_which_each_process_stored_a_memory_is_not_compared() -> None:
+    now = 1_795_680_432.0  # 2026-11-26T08:07:12Z
+
+    def differing(off: str, on: str) -> str:
+        with_it = records("a", created=on)
+        return found(call(records("a", created=off), now), call(with_it, now - 1), call(with_it, now + 1))
+
+    assert differing("2026-11-26T08:07:00Z", "2026-11-26T08:06:00Z") == ""
+    assert differing("2026-01-26T08:07:00Z", "2026-01-26T08:06:00Z").startswith("record a: /created is ")
+
+
 def test_ids_of_each_process_are_not_compared() -> None:
     off, on = call(records("a", "b")), call(records("c", "d"))
     assert found(off, on, comparison=ELSEWHERE) == ""

@@ -143,6 +143,16 @@ class is_as_certain_as_it_likes(Server):
         return {**super().completed(memory), "provenance": {"confidence": os.urandom(1)[0] / 256}}
 
 
+@sound("it compares the times at which two processes were given a memory")
+class says_to_the_minute_when_it_was_given_a_memory(Server):
+    def corpus(self) -> list[Record]:
+        return []
+
+    def completed(self, memory: Record) -> Record:
+        now = time.strftime("%Y-%m-%dT%H:%M:00%z")
+        return {**super().completed(memory), "created": now, "modified": now}
+
+
 # Memories that change while they are looked at
 
 
