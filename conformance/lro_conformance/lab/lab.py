@@ -217,6 +217,8 @@ class Lab:
     def _equip(self, made: Bench, *, seeds: bool) -> None:
         made.tools, made.operations = self._find_operations(made.server)
         made.files_before = frozenset(made.files())
+        if seeds:
+            self.seeding.refuse_shared_data(made)
         if self.seeding.on and seeds:
             self.seeding.fill(made)
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import ABSENT, corpus, value_of, various
-from lro_conformance.capture.records import as_record, is_blank, show, text_of
+from lro_conformance.capture.records import as_record, is_blank, show, strings_in, tells_of, text_of
 from lro_conformance.lab.operations import enumeration_of, plain_name, properties_of, required_of, sample_value
 from lro_conformance.lab.queries import is_enough, largest_result
 from lro_conformance.profile import Seed
 from lro_conformance.profile.reader import memory_words
 from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.shortage import Shortage
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -159,6 +160,27 @@ class Seeding:
         self._remark = remark
         self.on = False
         """True when every server that starts is seeded."""
+        self._looked = set[bool]()
+        """The values that `on` had when the data of a new process were looked at."""
+
+    def refuse_shared_data(self, bench: Bench) -> None:
+        """Raise `Shortage` if a process that was given nothing yet finds what the suite has stored in another one.
+
+        Servers that run at the same time would find each other's memories, and a user's own data would be mixed up with
+        the suite's.
+        """
+        seed = bench.profile.seed
+        if seed is None or seed.tool is None or not bench.operations or self.on in self._looked:
+            return
+        self._looked.add(self.on)
+        found = largest_result(bench, next(iter(bench.operations)))
+        if tells_of("\n".join([found.text, *strings_in(found.filed)]), corpus()):
+            raise Shortage(
+                f"server processes share their data: {found.tool} of a new one finds memories that {seed.tool} stored "
+                "in another one, so that results of two processes cannot be compared: let each keep its data in a "
+                "directory of its own, {workdir} (profile: server.command or server.env), and remove the suite's "
+                "memories from where they are now"
+            )
 
     def is_wanted(self, bench: Bench) -> bool:
         """Return whether the server holds too little for the default threshold and the profile says how to seed it."""

@@ -35,7 +35,7 @@ _NO_THREAD = "can't start new thread"
 
 
 class Shortage(Exception):
-    """The machine lacks something that a run needs; the message says what, and what to do."""
+    """A run lacks something that it needs, of the machine or by the profile; the message says what, and what to do."""
 
 
 def shortage_of(problem: BaseException) -> str | None:

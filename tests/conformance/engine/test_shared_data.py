@@ -1,0 +1,30 @@
+"""Servers whose processes keep their data in one place: what the suite stores in one is found by the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
+from tests.servers.variants import profile_text
+
+SERVER = "speaks_both_protocols_and_keeps_memories_on_disk"
+
+
+def test_shared_data_are_no_fault_and_no_level(tmp_path: Path) -> None:
+    """Neither in the run that stores the suite's memories, nor in the next one, which finds them from the beginning."""
+    stored = tmp_path / "memories.jsonl"
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text(SERVER, f"server:\n  command: [{{command}}]\n  env: {{MEMORIES: {stored}}}\n"))
+    for run in ("the first", "the next"):
+        report = certify(profiles.load(path), seed=1, examples=0)
+        assert exit_code(report) == EXIT_NO_VERDICT, run
+        assert (report.failure or "").startswith(
+            "server processes share their data: recall_memories of a new one finds"
+        )
+        assert "{workdir}" in (report.failure or "")
+        assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == [], run
+        assert "proved" not in report.levels.values(), run
+    assert report.starts == 1
