@@ -88,7 +88,6 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     option = "" if output == Path("lro.yaml") else f" --profile {output}"
     if found.operations:
         if not found.offloads:
-            failed = [c for c in found.calls.values() if c.outcome in ("error", "no answer")]
             is_empty = found.fruitless and len(found.fruitless) == len(found.operations)
             by_tool = f", as {output} proposes" if found.storing is not None else ""
             empty = (
@@ -96,8 +95,9 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
                 f"some, give `operations` in {output} arguments that find them"
             )
             inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
-            if failed and len(failed) == len(found.calls):
-                said = one_line(masks.text(f"{failed[0].label}: {what_came(failed[0])}"), 400)
+            if not found.answers:
+                failed = next(iter(found.calls.values()))
+                said = one_line(masks.text(f"{failed.label}: {what_came(failed)}"), 400)
                 click.echo(f"no call returned a result, so whether this server offloads is unknown; {said}")
                 click.echo(f"remove the cause that the error names; if it is the arguments, change them in {output}")
             else:

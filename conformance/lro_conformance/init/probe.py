@@ -92,6 +92,11 @@ class ProbeResult:
     """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name."""
 
     @property
+    def answers(self) -> bool:
+        """True if any call returned a result other than an error; otherwise no setting is seen to take effect."""
+        return any(c.outcome in ("inline", "offloaded") for c in self.calls.values())
+
+    @property
     def offloads(self) -> bool:
         """True if any call was offloaded."""
         return any(c.outcome == "offloaded" for c in self.calls.values())
@@ -126,13 +131,14 @@ def probe(
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
                 found = _first(lab, profile)
-            if found.operations and not found.offloads and profile.client.name is None:
+            if not found.answers:
+                return found
+            if not found.offloads and profile.client.name is None:
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
                 again = _first(other, other.profile)
                 lab, found = (other, again) if again.offloads else (lab, found)
-            if found.operations:
-                _settings(lab, found, report)
+            _settings(lab, found, report)
             if found.offloads:
                 _rest(lab, found, report)
         finally:
