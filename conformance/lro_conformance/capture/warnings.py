@@ -43,6 +43,13 @@ SHORT = re.compile(
     re.IGNORECASE,
 )
 
+FILING = re.compile(
+    r"offload|spill|writ|wrote|\b(sav(e|ing)|stor(e|ing|age)|persist|fil(e|ing)|dis[ck]|space|quota|permission|read-only)"
+    r"|director(y|ies)\b|folder|\bE(NOSPC|ACCES|PERM|ROFS|DQUOT|NOTDIR|NOENT|EXIST|ISDIR|IO|MFILE|FBIG)\b",
+    re.IGNORECASE,
+)
+"""English words for writing a file, or for what prevents it."""
+
 _ENGLISH = re.compile(
     r"(the|a|an|no|not|is|are|was|were|be|of|to|too|and|with|for|from|only|could|results?|memor(y|ies)|warning"
     r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
@@ -124,11 +131,20 @@ MOST_TOKENS = 100_000
 """A threshold from which on no result of the suite has to be written."""
 
 
+EDGE = 5
+"""Number of lines at the beginning, and at the end, of a formatted text that may be a warning."""
+
+NEAR = 300
+"""Characters within which the words of a warning are found in a formatted text."""
+
+
 def write_failure(call: Call) -> str | None:
     """The words by which a server says that it could not write a result, and returns it truncated; None if it does not.
 
     Only inline results have them, and only if a file may have been due: LRO is not switched off, and the threshold is
-    one that results exceed. In a formatted text, both the failure and the truncation have to be in one line.
+    one that results exceed. The words have to speak of a file: that the result is a page of a longer one, or that its
+    source has failed, is no failed write. In a formatted text, all of that has to be in one of its first or last lines,
+    and close together: what lies between them is content.
     """
     if write_failure not in call.computed:
         call.computed[write_failure] = _write_failure(call)
@@ -141,12 +157,29 @@ def _write_failure(call: Call) -> str | None:
     if call.outcome != "inline" or call.settings.get("enabled") is False or is_never_due:
         return None
     text = SAYS_NOTHING.sub("", text_outside_records(call))
-    for line in text.splitlines() if call.records is None else [text]:
-        words = line + true_names(line)
-        failed = FAILED.search(words)
-        if failed is not None and SHORT.search(words) is not None:
+    if call.records is not None:
+        return _warning(text, len(text))
+    return next((said for line in _edges(text) if (said := _warning(line, NEAR)) is not None), None)
+
+
+def _warning(text: str, reach: int) -> str | None:
+    """The sentence that says that writing failed, if within *reach* characters of it the result is called truncated."""
+    names = true_names(text)
+    words = text + names
+    seen = 0
+    for failed in FAILED.finditer(words):
+        if seen == len(words):
+            break
+        seen = min(failed.end() + reach, len(words))
+        near = words[max(0, failed.start() - reach) : seen] + names
+        if SHORT.search(near) is not None and (FILING.search(near) is not None or foreign(near)):
             return show(next(m[0] for m in _SAID.finditer(words) if m.end() > failed.start()).strip(), 160)
     return None
+
+
+def _edges(text: str) -> list[str]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines if len(lines) <= 2 * EDGE else [*lines[:EDGE], *lines[-EDGE:]]
 
 
 _SAID = re.compile(r'[^"{}\[\]\\\n]+')

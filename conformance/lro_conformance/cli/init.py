@@ -42,6 +42,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
     does not start or does not answer.
     """
+    from lro_conformance.capture.summary import what_came
     from lro_conformance.init.probe import probe
     from lro_conformance.init.writer import profile_text
     from lro_conformance.lab.errors import ServerTrouble
@@ -94,7 +95,13 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
                 f"some, give `operations` in {output} arguments that find them"
             )
             inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
-            click.echo(empty if is_empty else inline)
+            if not found.answers:
+                failed = next(iter(found.calls.values()))
+                said = one_line(masks.text(f"{failed.label}: {what_came(failed)}"), 400)
+                click.echo(f"no call returned a result, so whether this server offloads is unknown; {said}")
+                click.echo(f"remove the cause that the error names; if it is the arguments, change them in {output}")
+            else:
+                click.echo(empty if is_empty else inline)
         click.echo(f"next: lro certify{option}")
         return 0
     why = "none of the tools resembles recall, search or inject" if found.tools else "the server lists no tools"

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.capture.call import Call
-from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Conversation
+from lro_conformance.capture.summary import what_came
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
@@ -142,14 +141,14 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         return
     whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
     yield f"no call returned a result {_above(survey)}, so no level is proved: whether {whose} is unknown"
-    calls = Counter((c.tool, _what_came(c)) for c in survey.calls if c.outcome != "no answer")
+    calls = Counter((c.tool, what_came(c)) for c in survey.calls if c.outcome != "no answer")
     for (tool, came), times in list(calls.items())[:MOST_CALLS]:
-        first = next(c for c in survey.calls if c.tool == tool and _what_came(c) == came)
+        first = next(c for c in survey.calls if c.tool == tool and what_came(c) == came)
         yield f"{first.label}: {came}{f' ({times} such calls)' if times > 1 else ''}"
     if len(calls) > MOST_CALLS:
         yield f"and {len(calls) - MOST_CALLS} other outcomes"
     if silent := [c for c in survey.calls if c.outcome == "no answer"]:
-        yield trouble or f"{silent[0].label}: {_what_came(silent[0])}"
+        yield trouble or f"{silent[0].label}: {what_came(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
         yield f"{len(silent)} calls of {tools} had no response, or were not made after that (profile: server.timeout_s)"
     yield from survey.claims
@@ -180,23 +179,6 @@ def _above(survey: Survey) -> str:
     )
 
 
-def _what_came(call: Call) -> str:
-    """A few words for what a call returned."""
-    if (said := write_failure(call)) is not None:
-        return f"a truncated result, of which the server says that it could not be written: {said}"
-    if call.reply.failure is not None:
-        return call.reply.failure.detail
-    if call.outcome == "error":
-        return f"an error: {show(call.text if call.reply.error is None else call.reply.error, 200)}"
-    if call.records is None:
-        return f"a text of {len(call.text)} characters: {show(call.text, 80)}" if call.text else "no text"
-    return (
-        f"{len(call.records)} record{'s' if len(call.records) > 1 else ''} of {size_of(call)} characters"
-        if call.records
-        else "no records"
-    )
-
-
 def _helpful_key(survey: Survey) -> str:
     """The key of the profile that would let the next run see more."""
     name, operation = next(iter(survey.operations.items()))
@@ -216,7 +198,8 @@ def _helpful_key(survey: Survey) -> str:
         )
     arguments = f"{operation.tool} finds many records (profile: operations.{name}.arguments)"
     if survey.seeded_by is None:
-        return f"name arguments with which {arguments}, or another tool that does (operations.{name}.tool)"
+        words = f"name arguments with which {arguments}, or another tool that does (operations.{name}.tool)"
+        return words if survey.answered else f"remove the cause that the error names; if it is the arguments, {words}"
     given = f"the server was given the suite's memories (profile: seed.{survey.seeded_by})"
     return f"{given}, but no call found them: name arguments with which {arguments}"
 

@@ -6,6 +6,7 @@ Nothing is stored in the server. It is started a few times and called, and it cl
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -92,6 +93,11 @@ class ProbeResult:
     """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name."""
 
     @property
+    def answers(self) -> bool:
+        """True if any call returned a result other than an error; otherwise no setting is seen to take effect."""
+        return any(c.outcome in ("inline", "offloaded") for c in self.calls.values())
+
+    @property
     def offloads(self) -> bool:
         """True if any call was offloaded."""
         return any(c.outcome == "offloaded" for c in self.calls.values())
@@ -126,13 +132,14 @@ def probe(
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
                 found = _first(lab, profile)
-            if found.operations and not found.offloads and profile.client.name is None:
+            if not found.answers:
+                return found
+            if not found.offloads and profile.client.name is None:
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
                 again = _first(other, other.profile)
                 lab, found = (other, again) if again.offloads else (lab, found)
-            if found.operations:
-                _settings(lab, found, report)
+            _settings(lab, found, report)
             if found.offloads:
                 _rest(lab, found, report)
         finally:
@@ -167,7 +174,7 @@ def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> No
         ways = [w for w in (usual.get(name),) if w is not None]
         for documented in (True, False):
             if not documented:
-                texts = texts if texts is not None else f"{_texts(found.profile)}\n{found.description}"
+                texts = texts if texts is not None else f"{_texts(found.profile, lab.workspace)}\n{found.description}"
                 ways = list(islice(setting_ways(name, texts), MAX_WAYS))
             way = next((w for w in ways if _takes_effect(lab, found, name, {**known, name: w})), None)
             if way is not None:
@@ -265,7 +272,7 @@ def _a_file(path: Path) -> None:
     path.write_bytes(b"in the way\n")
 
 
-def _texts(profile: Profile) -> str:
+def _texts(profile: Profile, workspace: Workspace) -> str:
     """The words of the command, and its output with ``--help`` if there is any: both may name options."""
     from lro_conformance.profile import own_lro
 
@@ -277,6 +284,7 @@ def _texts(profile: Profile) -> str:
             timeout=HELP_S,
             check=False,
             cwd=profile.folder / profile.server.cwd,
+            env={**os.environ, "TMPDIR": str(workspace.workdir("help"))},
         )
     except (OSError, subprocess.TimeoutExpired):
         return " ".join(profile.server.command)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.records import as_record
-from lro_conformance.judging.subjects import evidence_of
+from lro_conformance.capture.summary import what_came
 from lro_conformance.lab.operations import (
     OPERATIONS,
     TOOLS,
@@ -128,7 +128,7 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
         if name in found.fruitless:
             yield "    # NOT FOUND: arguments that find memories; they should find as many as possible"
         if call is not None and call.outcome in ("error", "no answer"):
-            yield f"    # the call returned no result: {_safe(redact(evidence_of(call).splitlines()[-1]))[:160]}"
+            yield f"    # the call returned no result: {_safe(redact(what_came(call)), 300)}"
 
 
 def _entry(operation: Operation) -> str:

@@ -46,6 +46,8 @@ def found_nothing(call: Call) -> bool:
         return call.file is not None and call.file.problem is None and not call.filed
     if write_failure(call) is not None:
         return False
+    if call.outcome != "inline":
+        return True
     return not call.records if call.records is not None else len(call.text) <= WORDS
 
 

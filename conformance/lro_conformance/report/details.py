@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -154,10 +155,24 @@ def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Itera
             return
         is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
         if len(text) > limit and not is_marked:
-            more = f"… ({len(text):,} characters: -v)"
+            more = f"… ({length(text, ': -v', ': -v shows more')})"
             yield text[: limit - len(more)] + more
         else:
             yield text
+
+
+IN_JSON = ("; complete in the JSON report", "; more in the JSON report")
+"""Where the rest of a line is: all of it, or more of a message that the report has only the beginning of."""
+
+
+def length(text: str, complete: str, partial: str) -> str:
+    """Length of a line that is cut, and where the rest is; if evidence cut it before, its length as received."""
+    received = _RECEIVED.search(text)
+    return f"{len(text):,} characters{complete}" if received is None else f"{int(received[1]):,} bytes{partial}"
+
+
+_RECEIVED = re.compile(r" … \((\d+) bytes\)$")
+"""The end of a message of which evidence has only the beginning."""
 
 
 def warnings_of(report: Report) -> Iterator[Detail]:
@@ -221,7 +236,7 @@ def _truncated(text: str) -> Iterable[str]:
     every = lines(text)
     for line in every[:EVIDENCE_LINES]:
         if len(line) > EVIDENCE_CHARACTERS:
-            yield f"{line[:EVIDENCE_CHARACTERS]}… ({len(line):,} characters; complete in the JSON report)"
+            yield f"{line[:EVIDENCE_CHARACTERS]}… ({length(line, *IN_JSON)})"
         else:
             yield line
     if len(every) > EVIDENCE_LINES:

@@ -93,6 +93,37 @@ def test_no_level_is_proved_without_an_observation(
     assert not any("finds no records" in note for note in report.notes) or act in (EMPTY, NOTHING)
 
 
+def test_a_server_that_only_answers_with_errors_is_not_asked_for_long(tmp_path: Path) -> None:
+    """Each error may take long, as without a network; and arguments may not be its cause."""
+    act = f"print(m['params'], file=open({str(tmp_path / 'calls')!r}, 'a')); {ERROR}"
+    report = certify(profile_for_command(server(tmp_path, ["search_notes"], act)), seed=1, examples=0)
+    said = (report.failure or "").splitlines()
+    assert said[-1].startswith("remove the cause that the error names; if it is the arguments, name arguments with")
+    assert len((tmp_path / "calls").read_text().splitlines()) <= 10
+
+
+@pytest.mark.parametrize("words", [2, 200], ids=["a short error", "a long error"])
+def test_init_says_what_the_error_is(tmp_path: Path, words: int) -> None:
+    """It neither says that such a server does not offload, nor that it is empty."""
+    act = ERROR.replace('"no such notebook"', f'"no such notebook" + " at all" * {words}')
+    argv = [sys.executable, "-P", "-m", "lro_conformance", "init", "--", *server(tmp_path, ["search_notes"], act)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "lro: starting it with the documented variables\n"
+    said = done.stdout.splitlines()[2:]
+    assert said[0].startswith(
+        "no call returned a result, so whether this server offloads is unknown; "
+        'search_notes(query="memory"): an error: "no such notebook at all'
+    )
+    assert said[1:] == [
+        "remove the cause that the error names; if it is the arguments, change them in lro.yaml",
+        "next: lro certify",
+    ]
+    text = (tmp_path / "lro.yaml").read_text()
+    assert '    # the call returned no result: an error: "no such notebook at all' in text
+    assert "# NOT FOUND: arguments that find memories" in text
+
+
 def test_less_than_the_threshold_in_force_proves_nothing(tmp_path: Path) -> None:
     """The threshold cannot be set, and one memory is below any default."""
     path = tmp_path / "lro.yaml"

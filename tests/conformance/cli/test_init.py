@@ -111,6 +111,16 @@ def test_a_server_that_takes_flags_tells_them_in_its_help(tmp_path: Path) -> Non
     assert profiles.load(tmp_path / "lro.yaml").settings["ttl_seconds"] is None
 
 
+def test_the_help_leaves_no_temporary_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some libraries write one when they are loaded."""
+    temporary, script = tmp_path / "tmp", tmp_path / "server.sh"
+    temporary.mkdir()
+    script.write_text(f'echo > "$TMPDIR"/session\nexec {shlex.join(command("knows_no_offloading"))} "$@"\n')
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    assert _init(tmp_path, "--", "sh", str(script)).returncode == 0
+    assert [p.name for p in temporary.iterdir()] == []
+
+
 def test_flags_and_variables_are_read_from_help() -> None:
     """By their names: those of the setting, and no others."""
     text = "--offload-threshold N  --out-dir D  MY_TTL_SECONDS (default 3600)  --verbose"

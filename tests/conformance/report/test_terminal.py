@@ -13,6 +13,7 @@ from rich.console import Console
 from lro_conformance.judging.events import CheckJudged, RunStarted, TrialFinished, TrialStarted, TrialStep
 from lro_conformance.judging.results import Report, ServerInfo
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.formats.markdown import to_markdown
 from lro_conformance.report.live import LiveView, Progress
 from lro_conformance.report.sanitize import lines, one_line
 from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, PlainView, open_view, plain_lines
@@ -181,6 +182,13 @@ class TestReport:
         assert len(shown) < 400_000
         assert "(100,000 characters; complete in the JSON report)" in shown
         assert "(60 more lines; complete in the JSON report)" in shown
+
+    def test_a_message_of_which_evidence_has_the_beginning_is_not_said_to_be_complete_elsewhere(self):
+        message = '← {"result":"' + "y" * 1_988 + " … (52456 bytes)"
+        cut = report(judged("LRO-A-01", Verdict.FAIL, evidence=message))
+        assert "… (52,456 bytes: -v shows more)" in plain(cut)
+        assert message in plain(cut, VERBOSE)
+        assert "… (52,456 bytes; more in the JSON report)" in to_markdown(cut)
 
     @pytest.mark.parametrize("width", [40, 72, 100, 200])
     def test_narrow_and_wide_terminals_keep_ids_whole_and_no_line_is_too_long(self, width: int):

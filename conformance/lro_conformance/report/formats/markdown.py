@@ -13,10 +13,12 @@ from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import Cause, causes, troubles
 from lro_conformance.report.details import (
+    IN_JSON,
     CheckDetail,
     Detail,
     failure_lines,
     failure_reproducer,
+    length,
     reason_of,
     warnings_of,
 )
@@ -173,7 +175,7 @@ def _row(result: RequirementResult) -> tuple[str, ...]:
 def _truncated(text: str) -> str:
     if len(text) <= MAX_LINE_CHARACTERS:
         return text
-    return f"{text[:MAX_LINE_CHARACTERS]}… ({len(text):,} characters; complete in the JSON report)"
+    return f"{text[:MAX_LINE_CHARACTERS]}… ({length(text, *IN_JSON)})"
 
 
 def _limited(text: str) -> str:
