@@ -71,6 +71,20 @@ def test_disabled_keeps_to_the_limit(
         )
 
 
+@check("LRO-CFG-01")
+def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
+    """With enabled = true what is offloaded without the setting is offloaded, too."""
+    for call in (c for c in (*folders.not_switched_on, *folders.awkward) if c.settings.get("enabled") is True):
+        subjects.expect(
+            call not in folders.not_switched_on or call.outcome == "offloaded",
+            expected=f"{call.operation} is offloaded with enabled = true, as without it",
+            observed=call.outcome,
+            at=call,
+        )
+    if not subjects.examined:
+        subjects.not_observed("nothing was offloaded in a server with enabled = true and a folder by a relative path")
+
+
 @check("LRO-THR-07")
 def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """No file is written for inline results: with a threshold that no result reaches, the output folder stays empty."""

@@ -55,6 +55,8 @@ class Folders:
     awkward: tuple[Call, ...]
     """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
+    not_switched_on: tuple[Call, ...] = ()
+    """The calls of `awkward` with ``enabled = true``, if nothing is offloaded for that alone."""
     refusing: Start | None = None
     """The server that did not start so."""
     client: str | None = CLIENT
@@ -68,12 +70,11 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     """Make ``output_dir`` empty, then set it to a relative path with spaces, quotes and shell characters."""
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
-    awkward, where, swept = _awkward(lab, survey, names)
-    return replace(empty, awkward=awkward, awkward_dir=where, swept=swept)
+    return _awkward(lab, survey, names, empty)
 
 
-def _settings(survey: Survey, output_dir: str | None) -> Settings:
-    return Settings(threshold_tokens=1 if survey.adjustable else None, output_dir=output_dir)
+def _settings(survey: Survey, output_dir: str | None, enabled: bool | None = None) -> Settings:
+    return Settings(enabled=enabled, threshold_tokens=1 if survey.adjustable else None, output_dir=output_dir)
 
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
@@ -127,17 +128,20 @@ def _note_stray(bench: Bench, call: Call) -> None:
             bench.ledger.stray.note(see_file(path, (bench.cwd,)))
 
 
-def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None, Sweep | None]:
+def _awkward(lab: Lab, survey: Survey, names: list[str], seen: Folders) -> Folders:
     """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path; and a
-    cleanup of it."""
-    calls, where, swept = (), None, None
-    for output_dir in ("{relative}", "{own}"):
-        with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD, modern=None) as bench:
-            calls, where = _few(bench, survey, names), bench.output_dir
-            swept = _sweep(bench, calls)
-        if any(c.file is not None and c.file.problem is None for c in calls):
-            break
-    return calls, where, swept
+    cleanup of it. At first, LRO is explicitly switched on."""
+    on = (True,) if lab.can_set("enabled") else ()
+    tried: list[tuple[Call, ...]] = []
+    for output_dir, enabled in (*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)):
+        settings = _settings(survey, output_dir, enabled)
+        with suppress(ServerTrouble), lab.bench(settings, folder=AWKWARD, modern=None) as bench:
+            tried.append(_few(bench, survey, names))
+            seen = replace(seen, awkward=tried[-1], awkward_dir=bench.output_dir, swept=_sweep(bench, tried[-1]))
+        if any(c.file is not None and c.file.problem is None for c in seen.awkward):
+            only_without = output_dir == "{relative}" and enabled is None and len(tried) == 2
+            return replace(seen, not_switched_on=tried[0]) if only_without else seen
+    return seen
 
 
 def _sweep(bench: Bench, calls: Iterable[Call]) -> Sweep | None:

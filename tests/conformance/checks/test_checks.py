@@ -181,6 +181,18 @@ class TestOutputFolder:
         assert self.judged(call(file=file("/out/a", real=None))).verdict is Verdict.PASS
 
 
+class TestSwitchedOn:
+    def judged(self, *awkward: Made, before: tuple[Made, ...] = ()) -> tuple[Verdict, int]:
+        return seen(judged("config.enabled_offloads", folders=Made(awkward=awkward, not_switched_on=before)))
+
+    def test_what_is_offloaded_without_the_setting_is_offloaded_with_it(self) -> None:
+        on = {"settings": {"enabled": True}}
+        assert self.judged(call(**on), call(**on, outcome="error")) == (Verdict.PASS, 2), "an error is not this one's"
+        inline = call(**on, outcome="inline")
+        assert self.judged(call(), before=(inline, inline)) == (Verdict.FAIL, 2)
+        assert self.judged(call()) == (Verdict.NOT_OBSERVED, 0)
+
+
 class TestFolderOfAnyName:
     NAME = "config.folder_may_have_any_name"
 

@@ -27,6 +27,16 @@ class enabled_is_ignored(Server):
         return settings
 
 
+@fault("LRO-CFG-01", says="enabled = true", proves=0)
+class only_one_means_enabled(Server):
+    """Without the setting LRO is on; it is off with any value of it but 1."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = env.get("ATLATL_PROMPT__OFFLOAD__ENABLED", "1") == "1"
+        return settings
+
+
 @fault("LRO-CFG-01", says="enabled", proves=0)
 class any_text_means_enabled(Server):
     """`bool("false")` is true."""
