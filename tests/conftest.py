@@ -57,6 +57,10 @@ TOGETHER = {
 """Files whose tests share what takes long to make or to import; each goes to one of the processes side by side."""
 
 
+QUICK = ("tests/golden/", "tests/spec/")
+"""Folders whose tests take milliseconds. They come last, since at the end a long test keeps but one process busy."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Which test goes to which process. The marks that xdist has for this are lost under pytest 9.2."""
@@ -93,6 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
+    items.sort(key=lambda item: item.nodeid.startswith(QUICK))
 
 
 @pytest.fixture(scope="session")
