@@ -25,6 +25,9 @@ _RUN_S = 38 * 3600
 _LARGEST = 1e13
 """A larger number is no time in milliseconds, and may be too large to divide."""
 
+_OFFSET = re.compile(r"\s?(?:[Zz]|[+-]\d\d:?\d\d)$")
+
+
 Compared = tuple[bool, str, str]
 """True if a time lies within the call; then what was expected, and what was observed."""
 
@@ -75,9 +78,12 @@ def ulid_of(call: Call, edition: Edition) -> str | None:
 
 def are_of_the_run(one: object, other: object, call: Call) -> bool:
     """True if two values are times near that of a call, written alike: a server gives a memory the time at which it
-    is stored, and each process stores it at another one."""
-    near = [any(abs(t - call.started) < _RUN_S for t in _times(value)) for value in (one, other)]
-    return all(near) and _form(one) == _form(other)
+    is stored, and each process stores it at another one, perhaps in another zone."""
+    if not all(any(abs(t - call.started) < _RUN_S for t in _times(value)) for value in (one, other)):
+        return False
+    (time, offset), (other_time, other_offset) = _form(one), _form(other)
+    is_another_zone = bool(offset and other_offset) and any(map(_is_not_zero, (offset, other_offset)))
+    return time == other_time and (offset == other_offset or is_another_zone)
 
 
 def _times(value: object) -> list[float]:
@@ -90,9 +96,17 @@ def _times(value: object) -> list[float]:
     return [] if moment is None else [utc(moment).timestamp()]
 
 
-def _form(value: object) -> str:
-    """What a time is written like, whatever it is."""
-    return re.sub(r"0([.,]0)?(?=\D|$)", "0", re.sub(r"\d+", "0", str(value)))
+def _form(value: object) -> tuple[str, str]:
+    """What a time is written like, whatever it is, and its offset from UTC."""
+    text = str(value)
+    found = _OFFSET.search(text)
+    offset = "" if found is None else found[0]
+    time = text.removesuffix(offset)
+    return re.sub(r"0([.,]0)?(?=\D|$)", "0", re.sub(r"\d+", "0", time)), offset
+
+
+def _is_not_zero(offset: str) -> bool:
+    return any(digit in offset for digit in "123456789")
 
 
 def _ahead(moment: float, call: Call) -> str:

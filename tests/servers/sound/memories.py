@@ -149,7 +149,7 @@ class says_to_the_minute_when_it_was_given_a_memory(Server):
         return []
 
     def completed(self, memory: Record) -> Record:
-        now = time.strftime("%Y-%m-%dT%H:%M:00%z")
+        now = time.strftime("%Y-%m-%dT%H:%M:00%z").replace("+0000", "Z")
         return {**super().completed(memory), "created": now, "modified": now}
 
 
