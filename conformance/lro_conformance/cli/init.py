@@ -44,7 +44,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     --tool.
 
     No memory is stored in the server, unless you name the tool that stores one: --tool seed=TOOL. Do so only if each
-    process has data of its own. A word {workdir} in COMMAND is replaced by a new directory for each process.
+    process has data of its own: {workdir} in COMMAND stands for a new directory for each process.
 
     Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
     does not start or does not answer.
