@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import join, quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lro_conformance.cli.options import ServerCommand
 from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, UsageError
+from lro_conformance.report.sanitize import one_line
+
+if TYPE_CHECKING:
+    from lro_conformance.init.probe import ProbeResult
 
 
 @click.command(cls=ServerCommand)
@@ -29,31 +32,35 @@ from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, UsageError
     "tools",
     multiple=True,
     metavar="OPERATION=TOOL",
-    help="Tool that performs recall, search or inject, if its name does not say so; repeatable.",
+    help="Tool that performs recall, search or inject, if its name does not say so; seed=TOOL has the suite's memories "
+    "stored by it; repeatable.",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
 def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, ...]) -> int:
     """Probe a server and write a commented profile: its tools, its settings, what triggers cleanup.
 
-    The server is started several times, in temporary directories. No memory is stored in it. What could not be found
-    is marked NOT FOUND in the profile. If no tool is named like an operation, you are asked for it in a terminal; in a
-    script, name it with --tool.
+    The server is started several times, in temporary directories. What could not be found is marked NOT FOUND in the
+    profile. If no tool is named like an operation, you are asked for it in a terminal; in a script, name it with
+    --tool.
+
+    No memory is stored in the server, unless you name the tool that stores one: --tool seed=TOOL. Do so only if each
+    process has data of its own: {workdir} in COMMAND stands for a new directory for each process.
 
     Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
     does not start or does not answer.
     """
     from lro_conformance.capture.summary import what_came
     from lro_conformance.init.probe import probe
-    from lro_conformance.init.writer import profile_text
+    from lro_conformance.init.writer import OUTPUT, command_again, perhaps, profile_text
     from lro_conformance.lab.errors import ServerTrouble
     from lro_conformance.lab.operations import NoSuchTool
     from lro_conformance.profile import ProfileError, load, profile_for_command
     from lro_conformance.profile.secrets import masks_of
     from lro_conformance.report.atomic import check_target, write_text
-    from lro_conformance.report.sanitize import one_line
     from lro_conformance.wire.subreaper import adopt_orphans
 
     tools_by_operation = _tools_by_operation(tools)
+    seed = tools_by_operation.pop("seed", None)
     if output.exists() and not force:
         raise UsageError(f"{output} already exists: choose a different file with -o, or overwrite it with --force")
     try:
@@ -65,13 +72,13 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     try:
         with adopt_orphans():
             choose = _choose if sys.stdin.isatty() and sys.stderr.isatty() else None
-            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation, choose)
+            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation, choose, seed)
     except NoSuchTool as problem:
         raise UsageError(f"--tool: {one_line(str(problem), 1_000)}") from None
     except ServerTrouble as trouble:
         click.echo(f"lro init: {one_line(masks.text(str(trouble)), 1_000)}", err=True)
         return EXIT_NO_VERDICT
-    text = profile_text(found, masks.text)
+    text = profile_text(found, masks.text, output)
     try:
         write_text(text, output)
         load(output)
@@ -80,44 +87,61 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     except ProfileError as problem:
         raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
     missing = text.count("NOT FOUND")
-    click.echo(f"{output}: {_summary(found.name, len(found.operations), len(found.settings))}")
+    click.echo(f"{output}: {_summary(found)}")
     if missing:
-        click.echo(f"{missing} not found: see the lines with NOT FOUND in {output}")
+        click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
     if masks.value(command) != command:
         click.echo(f"{output}: its command contains a secret, which is a value of your environment", err=True)
-    option = "" if output == Path("lro.yaml") else f" --profile {output}"
+    if "seed" in found.troubles:
+        why = one_line(masks.text(found.troubles["seed"]), 1_000)
+        click.echo(f"lro init: nothing was stored by {seed}: {why}", err=True)
+
+    def again(tools: Mapping[str, str]) -> str:
+        return command_again(found, masks.value(command), output, tools)
+
+    certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
+    if found.empty:
+        for line in _advice_on_empty(found, output, certify, again):
+            click.echo(line)
+        return 0
     if found.operations:
         if not found.offloads:
-            is_empty = found.fruitless and len(found.fruitless) == len(found.operations)
-            by_tool = f", as {output} proposes" if found.storing is not None else ""
-            empty = (
-                f"no call returned records: if the server holds none, give it some by `seed`{by_tool}; if it holds "
-                f"some, give `operations` in {output} arguments that find them"
-            )
-            inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
             if not found.answers:
                 failed = next(iter(found.calls.values()))
                 said = one_line(masks.text(f"{failed.label}: {what_came(failed)}"), 400)
                 click.echo(f"no call returned a result, so whether this server offloads is unknown; {said}")
                 click.echo(f"remove the cause that the error names; if it is the arguments, change them in {output}")
             else:
-                click.echo(empty if is_empty else inline)
-        click.echo(f"next: lro certify{option}")
+                inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
+                click.echo(inline)
+        click.echo(f"next: {certify}")
         return 0
     why = "none of the tools resembles recall, search or inject" if found.tools else "the server lists no tools"
     click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
     if found.tools:
-        names = [str(tool.get("name")) for tool in found.tools]
-        tool = quote(f"recall={one_line(names[0], 200)}") if len(names) == 1 else "recall=NAME"
-        words = join(masks.value(command)) if len(names) == 1 else "COMMAND"
-        click.echo(f"next: lro init --force{option and f' -o {output}'} --tool {tool} -- {words}")
+        proposed = perhaps(found, ("recall", "search"))
+        click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
     return EXIT_FAILED
+
+
+def _advice_on_empty(
+    found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str]
+) -> Iterator[str]:
+    """What to do about a server that returned no records; the last line is the next step."""
+    some = f"if the server holds some, give `operations` in {output} arguments that find them"
+    if found.profile.seed is not None or "seed" in found.troubles or found.storing is None:
+        yield f"no call returned records: {some}, or give it some by `seed`"
+        yield f"next: edit {output}, then {certify}"
+        return
+    tool = str(found.storing.get("name"))
+    own = "" if found.has_own_data else " and each process has its own data (in memory, or in {workdir} in the command)"
+    yield f"no call returned records, so nothing else could be tried: {some}"
+    yield f"if it holds none{own}, have {one_line(tool, 200)} store the memories of the suite"
+    yield f"next: {again({'seed': tool})}"
 
 
 def _choose(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Ask which of the listed tools returns many records; it becomes that of recall."""
-    from lro_conformance.report.sanitize import one_line
-
     click.echo("No tool is named like recall, search or inject. The server lists:", err=True)
     for number, tool in enumerate(tools, 1):
         words = one_line(str(tool.get("description") or ""), 70)
@@ -136,16 +160,17 @@ def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:
     from lro_conformance.lab.operations import OPERATIONS
 
     parsed = {operation: tool for operation, _, tool in (value.partition("=") for value in tools)}
+    names = (*OPERATIONS, "seed")
     for operation, tool in parsed.items():
-        if operation not in OPERATIONS or not tool:
+        if operation not in names or not tool:
             raise UsageError(
-                f"--tool {operation}={tool}: expected OPERATION=TOOL, where OPERATION is one of {', '.join(OPERATIONS)}"
+                f"--tool {operation}={tool}: expected OPERATION=TOOL, where OPERATION is one of {', '.join(names)}"
             )
     return parsed
 
 
-def _summary(name: str, operations: int, settings: int) -> str:
-    from lro_conformance.report.sanitize import one_line
-
-    title = one_line(name, 80) or "unnamed server"
-    return f"{title}: {operations} of 3 operations, {settings} of 4 settings"
+def _summary(found: ProbeResult) -> str:
+    title = one_line(found.name, 80) or "unnamed server"
+    tried = found.operations and not found.empty
+    settings = f"{len(found.settings)} of 4 settings" if tried else "settings could not be tried"
+    return f"{title}: {len(found.operations)} of 3 operations, {settings}"

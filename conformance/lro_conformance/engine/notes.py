@@ -37,7 +37,9 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         wanted = (o for o in ("recall", "search", "inject") if o not in survey.absent)
         missing = [o for o in wanted if o not in survey.operations]
         if survey.operations and missing:
-            found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
+            found.append(
+                f"no tool was found for {', '.join(missing)}; fine if the server has none (profile: operations)"
+            )
         if not survey.adjustable:
             bracketed = ", so limits bracketed it" if survey.offloaded else ""
             found.append(f"{survey.reason_not_set('threshold_tokens')}{bracketed}")
@@ -51,7 +53,10 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         found += _undecided(survey)
     cleanup = have.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
-        found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-43)")
+        found.append(
+            "expired files were deleted at a start; whether they are while the server runs is unknown "
+            "(lro explain LRO-CLN-06)"
+        )
     eras = have.get("eras")
     if isinstance(eras, Eras):
         found.append(
@@ -71,13 +76,14 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append(_compared(comparison, evidence.select(["exchanges"])["exchanges"]))
     if isinstance(edges, Edges):
         found += [
-            f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
+            f"the estimate of {e.operation} differs by {e.drift} tokens between identical calls: its threshold was "
+            "tested that much wider"
             for e in edges.edges.values()
             if e.drift
         ]
         if isinstance(survey, Survey) and edges.reason is None:
             found += [
-                f"the exact threshold of {n} was not tested: no result of it has an E of {survey.lowest + 2} or more"
+                f"the exact threshold of {n} was not tested: no result of it has {survey.lowest + 2} tokens or more"
                 for n in survey.effective
                 if n not in edges.edges
             ]

@@ -1,6 +1,7 @@
 """Probing a server: its operations, the way of its settings, the trigger of its cleanup, the channel of its events.
 
-Nothing is stored in the server. It is started a few times and called, and it cleans up a temporary directory.
+Nothing is stored in the server unless a seed tool is named. It is started a few times and called, and it cleans up a
+temporary directory.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, operations_of
+from lro_conformance.lab.operations import Operation, listed_tool, operations_of
 from lro_conformance.lab.queries import found_nothing, replace_poor_queries
+from lro_conformance.lab.seeding import memory_arguments
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.profile import Cleanup, Client, Profile, Setting
+from lro_conformance.profile import Cleanup, Client, Profile, Seed, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
@@ -90,7 +92,8 @@ class ProbeResult:
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name."""
+    """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name; that of ``seed`` is the
+    reason why nothing was stored."""
 
     @property
     def answers(self) -> bool:
@@ -102,6 +105,17 @@ class ProbeResult:
         """True if any call was offloaded."""
         return any(c.outcome == "offloaded" for c in self.calls.values())
 
+    @property
+    def empty(self) -> bool:
+        """True if no operation found anything by any query, so nothing could be offloaded."""
+        return self.answers and len(self.fruitless) == len(self.operations) and not self.offloads
+
+    @property
+    def has_own_data(self) -> bool:
+        """True if the command names the directory that each process has for itself."""
+        server = self.profile.server
+        return any("{workdir}" in word for word in (*server.command, *server.env.values()))
+
 
 Choice = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
 """A function that chooses, of the tools that a server lists, those that perform operations."""
@@ -112,12 +126,13 @@ def probe(
     report: Callable[[str], None],
     tools: Mapping[str, str] | None = None,
     choose: Choice | None = None,
+    seed: str | None = None,
 ) -> ProbeResult:
     """Probe a server; *report* is called with each step before it is taken.
 
     *tools* names the tools of operations whose names are not recognised; *choose* is asked for them if none is
-    recognised. Raises `ServerTrouble` if the server does not
-    start or does not respond, and `NoSuchTool` if it does not list such a tool.
+    recognised. *seed* names a tool that stores memories: every process is then given those of the suite. Raises
+    `ServerTrouble` if the server does not start or does not respond, and `NoSuchTool` if it does not list such a tool.
     """
     workspace = Workspace()
     with interruptible(workspace.abort), workspace:
@@ -132,14 +147,19 @@ def probe(
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
                 found = _first(lab, profile)
+            if seed is not None:
+                report(f"storing the suite's memories by {seed}")
+                lab, found = _seeded(lab, found, seed)
             if not found.answers:
                 return found
             if not found.offloads and profile.client.name is None:
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
+                other.seeding.on = lab.seeding.on
                 again = _first(other, other.profile)
                 lab, found = (other, again) if again.offloads else (lab, found)
-            _settings(lab, found, report)
+            if not found.empty:
+                _settings(lab, found, report)
             if found.offloads:
                 _rest(lab, found, report)
         finally:
@@ -148,7 +168,7 @@ def probe(
 
 
 def _first(lab: Lab, profile: Profile) -> ProbeResult:
-    with lab.lowest_bench(Settings(threshold_tokens=1 if lab.can_set("threshold_tokens") else None)) as bench:
+    with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
         result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)
@@ -159,6 +179,31 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         result.description = json.dumps([lab.launcher.handshakes.opened, *result.tools])
         result.storing = next((t for t in result.tools if _STORING.search(str(t.get("name")))), None)
         return result
+
+
+def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
+    """A lab whose servers are all given the suite's memories by a tool, with what is found in one of them.
+
+    If the tool accepts none, the lab and the findings as they were, with the reason.
+    """
+    tool = listed_tool(name, found.tools)
+    arguments = memory_arguments(tool)
+    if arguments is None:
+        found.storing, found.troubles["seed"] = tool, "none of its arguments seems to take the text of a memory"
+        return lab, found
+    profile = replace(found.profile, seed=Seed(name, arguments))
+    other = lab.for_profile(profile)
+    with other.lowest_bench(_lowest(other)) as bench:
+        other.seeding.begin(bench)
+    if other.seeding.on:
+        return other, _first(other, profile)
+    refusal = next((r for r in other.ledger.remarks if r.startswith("seeding failed")), "it accepted no memory")
+    found.storing, found.troubles["seed"] = tool, refusal
+    return lab, found
+
+
+def _lowest(lab: Lab) -> Settings:
+    return Settings(threshold_tokens=1 if lab.can_set("threshold_tokens") else None)
 
 
 def _as_written(o: Operation) -> NamedOperation:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.records import as_record
@@ -34,13 +36,41 @@ SETTINGS = {
 }
 
 
-def profile_text(found: ProbeResult, redact: Callable[[str], str] = str) -> str:
-    """Text of the profile; *redact* removes secrets from text of the server."""
-    return "\n".join([*_lines(found, redact), ""])
+PURPOSES = {
+    "recall": "returns many memories",
+    "search": "finds memories by words",
+    "inject": "gathers memories for a prompt",
+}
+"""What each operation does, for a reader who does not know its name."""
+
+OUTPUT = Path("lro.yaml")
+"""The file that is written unless another is named."""
 
 
-def _lines(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
+def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output: Path = OUTPUT) -> str:
+    """Text of the profile; *redact* removes secrets from text of the server; *output* is the file it is for."""
+    return "\n".join([*_lines(found, redact, output), ""])
+
+
+def command_again(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
+    """The `lro init` that names these tools, and those named before, and overwrites the profile; ready for a shell."""
+    operations, seed = found.profile.operations or {}, found.profile.seed
+    before = {name: operation.tool for name, operation in operations.items() if operation is not None}
+    if seed is not None and seed.tool is not None:
+        before["seed"] = seed.tool
+    named = [f" --tool {quote(f'{name}={one_line(tool, 200)}')}" for name, tool in {**before, **tools}.items()]
+    target = "" if output == OUTPUT else f" -o {quote(str(output))}"
+    return f"lro init --force{target}{''.join(named)} -- {join(command)}"
+
+
+def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> Iterator[str]:
     profile = found.profile
+
+    def again(tools: Mapping[str, str]) -> str:
+        line = command_again(found, profile.server.command, output, tools)
+        is_shown = redact(line) == line and line.isprintable() and len(line) < 400
+        return line if is_shown else command_again(found, ["COMMAND"], output, tools)
+
     title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
     yield f"# Profile of {title} for `lro certify` in this directory, written by `lro init`."
     yield "# `lro validate lro.yaml` checks it; `lro schema profile` describes every key."
@@ -53,14 +83,14 @@ def _lines(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
     if profile.server.env:
         yield f"  env: {_flow(profile.server.env)}"
     else:
-        yield '  # env: {MY_DATA: "{workdir}/data"}   # {workdir}: a new directory for each process'
+        yield '  # env: {MY_DATA: "{workdir}/data"}   # {workdir}: a new directory for each server process'
     yield ""
     yield from _client(found)
     yield from _settings(found)
     yield ""
-    yield from _operations(found, redact)
+    yield from _operations(found, redact, again)
     yield ""
-    yield from _seed(found)
+    yield from _seed(found, again)
     yield ""
     yield from _cleanup(found)
     yield from _events(found)
@@ -84,7 +114,10 @@ def _client(found: ProbeResult) -> Iterator[str]:
 def _settings(found: ProbeResult) -> Iterator[str]:
     if not found.settings:
         why = "nothing was offloaded" if found.operations else "no tool could be called"
-        yield f"# NOT FOUND: how a setting reaches the server ({why}). Without the key these variables are set:"
+        if found.empty:
+            why = "not tried, as no call returned records"
+        yield f"# NOT FOUND: how a setting reaches the server ({why})."
+        yield "# Without the key these variables are set:"
         yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
             yield f"#   {name}: {_way(way)}"
@@ -102,12 +135,16 @@ def _settings(found: ProbeResult) -> Iterator[str]:
             yield from _trouble(found, name, "    ")
 
 
-def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
+def _operations(
+    found: ProbeResult, redact: Callable[[str], str], again: Callable[[Mapping[str, str]], str]
+) -> Iterator[str]:
     if not found.operations:
         yield "# NOT FOUND: which tool performs which operation. The server lists"
         names = [_safe(str(t.get("name"))) for t in found.tools]
         yield f"#   {', '.join(names) if names else 'no tools'}"
-        yield "# If you know it: `lro init --force --tool recall=NAME -- COMMAND` finds out the rest."
+        if names:
+            yield "# If you know it, this finds the rest; leave out what the server does not have:"
+            yield f"#   {again(perhaps(found, OPERATIONS))}"
         yield "# operations:"
         for name in OPERATIONS:
             arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
@@ -117,18 +154,40 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
     for name in OPERATIONS:
         operation = found.operations.get(name)
         if operation is None:
-            yield f"  # NOT FOUND: a tool for {name}{_others(found)}"
+            yield f"  # NOT FOUND: a tool for {name}, which {PURPOSES[name]}; fine if the server has none"
             yield from _hint(found, name)
             continue
         call = found.calls.get(name)
         yield f"  {name}: {_entry(operation)}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
-            yield f"    # NOT FOUND: an argument for {', '.join(missing)}{_possible_query(found, operation)}"
+            fine = _possible_query(found, operation) or "; fine if the tool takes none"
+            yield f"    # NOT FOUND: an argument for {', '.join(missing)}{fine}"
         if name in found.fruitless:
-            yield "    # NOT FOUND: arguments that find memories; they should find as many as possible"
+            none = "; if the server holds none, see `seed`" if found.empty else ""
+            yield f"    # NOT FOUND: arguments that find memories, as many as possible{none}"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # the call returned no result: {_safe(redact(what_came(call)), 300)}"
+    missing = [name for name in OPERATIONS if name not in found.operations]
+    others = _others(found)
+    if missing and others:
+        yield f"  # The server also lists {_safe(', '.join(others))}. If that performs an operation, name it:"
+        yield f"  #   {again(perhaps(found, missing))}"
+
+
+def perhaps(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
+    """A tool for each of these operations: one whose name hints at it, or else NAME. The only tool is that of recall.
+
+    A description is no reason to call a tool: that of a tool that stores may speak of recalling.
+    """
+    if len(found.tools) == 1 and not found.operations:
+        return {"recall": str(found.tools[0].get("name"))}
+    known, chosen = {o.tool for o in found.operations.values()}, dict[str, str]()
+    named = [{"name": tool.get("name")} for tool in found.tools]
+    for name in operations:
+        tool = hinted_tool(name, named, {*known, *chosen.values()})
+        chosen[name] = "NAME" if tool is None else str(tool.get("name"))
+    return chosen
 
 
 def _entry(operation: Operation) -> str:
@@ -161,39 +220,49 @@ def _hint(found: ProbeResult, name: str) -> Iterator[str]:
         yield f"  # {name}: {_entry(guess)}   # perhaps; not tried"
 
 
-def _others(found: ProbeResult) -> str:
-    """The listed tools that are not in use."""
-    known = {o.tool for o in found.operations.values()}
-    names = [name for t in found.tools if (name := str(t.get("name"))) not in known]
-    return f"; the server also lists {_safe(', '.join(names))}" if names else ""
+def _others(found: ProbeResult) -> list[str]:
+    """Names of the listed tools that are not in use."""
+    seed = found.profile.seed
+    known = {*(o.tool for o in found.operations.values()), seed.tool if seed is not None else None}
+    return [name for t in found.tools if (name := str(t.get("name"))) not in known]
 
 
-def _seed(found: ProbeResult) -> Iterator[str]:
+def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iterator[str]:
     seed = found.profile.seed
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
         return
     if found.storing is None:
-        yield "# NOT FOUND: a tool that stores memories. Without one, the suite uses the memories of the server."
-        yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
+        yield "# NOT FOUND: a tool that stores memories. Without `seed`, the suite uses the memories of the server."
+        yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}, or {command: […]}'
         return
     tool, arguments = str(found.storing.get("name")), memory_arguments(found.storing)
     if arguments is None:
         yield "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory."
         takes = dict.fromkeys([*properties_of(found.storing)][:1], "$memory.content")
-        yield f"# seed: {_flow({'tool': tool, 'arguments': takes})}   # or {{env: NAME}}"
+        yield f"# seed: {_flow({'tool': tool, 'arguments': takes})}   # or {{env: NAME}}, or {{command: […]}}"
         return
-    known = {"tool": tool, "arguments": arguments}
-    yield "# Perhaps this stores memories; not tried, as it would write into the server's data. If it does, and each"
-    yield "# process has its own data (server.env), use it: more requirements can then be observed."
-    yield f"# seed: {_flow(known)}"
+    if "seed" in found.troubles:
+        yield from _trouble(found, "seed")
+    elif found.has_own_data:
+        yield "# Perhaps this stores memories; it was not called. If the server's data are in {workdir}, use it: more"
+        yield "# requirements can then be observed."
+    else:
+        yield "# Perhaps this stores memories; it was not called, as it would write into the server's data. If each"
+        yield "# process has its own data (in memory, or in {workdir} in `command` or `env` above), use it: more"
+        yield "# requirements can then be observed."
+    yield f"# seed: {_flow({'tool': tool, 'arguments': arguments})}"
+    if found.empty and "seed" not in found.troubles:
+        yield "# This uses it, and tries again what was not found:"
+        yield f"#   {again({'seed': tool})}"
 
 
 def _cleanup(found: ProbeResult) -> Iterator[str]:
     way = found.cleanup or found.profile.cleanup
     if way is None:
-        yield "# NOT FOUND: what makes the server delete expired files; or {next_offload: true}, {restart: true},"
-        yield "# {command: […]}, {wait_s: 5}"
+        yield f"# NOT FOUND: what makes the server delete expired files{_untried(found)}. Without the key, the tool"
+        yield "# run_custodial_task is called if the server has it, or else the server is restarted. Other ways:"
+        yield "# {next_offload: true}, {command: […]}, {wait_s: 5}"
         yield from _trouble(found, "cleanup")
         tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
         if tool is None:
@@ -213,8 +282,16 @@ def _events(found: ProbeResult) -> Iterator[str]:
     if found.events is not None:
         yield f"events: {found.events}"
     else:
-        yield "# NOT FOUND: channel of events: notifications, stderr, {file_env: NAME}, or none"
+        yield f"# NOT FOUND: where its events appear{_untried(found)}. Without the key, an event that is"
+        yield "# not seen leaves level 3 unproved. One of notifications, stderr, {file_env: NAME}, none:"
         yield "# events: notifications"
+
+
+def _untried(found: ProbeResult) -> str:
+    """The reason why cleanup and events were not tried, in brackets; nothing if they were."""
+    if not found.offloads:
+        return " (not tried, as nothing was offloaded)"
+    return "" if "output_dir" in found.settings else " (not tried without output_dir)"
 
 
 def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:

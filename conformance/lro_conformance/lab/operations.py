@@ -84,10 +84,15 @@ def resolve(
 
 def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
     """The operations with these tools, their arguments guessed. Raises `NoSuchTool` for one that is not listed."""
+    return {name: _operation(name, listed_tool(tool, listed)) for name, tool in tools.items()}
+
+
+def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The tool of this name, of those that a server lists. Raises `NoSuchTool` if there is none."""
     by_name = {str(t.get("name")): t for t in listed}
-    if missing := [tool for tool in tools.values() if tool not in by_name]:
-        raise NoSuchTool(f"the server lists no tool {missing[0]}; it lists {', '.join(by_name) or 'none'}")
-    return {name: _operation(name, by_name[tool]) for name, tool in tools.items()}
+    if name not in by_name:
+        raise NoSuchTool(f"the server lists no tool {name}; it lists {', '.join(by_name) or 'none'}")
+    return by_name[name]
 
 
 def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -> Operation:

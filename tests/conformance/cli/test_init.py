@@ -258,13 +258,18 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
-    assert "next: lro init --force -o mine.yaml --tool recall=NAME -- COMMAND\n" in done.stdout
+    assert f"next: lro init --force -o mine.yaml --tool recall=NAME -- {sys.executable} {server}\n" in done.stdout
+    every = "--tool recall=NAME --tool search=NAME --tool inject=NAME"
+    assert f"#   lro init --force -o mine.yaml {every} -- {sys.executable} {server}\n" in text
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
     assert _init(tmp_path, *words).returncode == 0
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
     assert recall is not None
     assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
-    assert "a tool for inject; the server also lists housekeeping\n" in (tmp_path / "lro.yaml").read_text()
+    text = (tmp_path / "lro.yaml").read_text()
+    assert "a tool for inject, which gathers memories for a prompt; fine if the server has none\n" in text
+    assert "# The server also lists housekeeping. If that performs an operation, name it:\n" in text
+    assert f" --tool search=NAME --tool inject=NAME -- {sys.executable} {server}\n" in text
 
 
 def test_a_server_with_one_tool_of_another_name(tmp_path: Path) -> None:
@@ -281,12 +286,25 @@ def test_a_server_with_one_tool_of_another_name(tmp_path: Path) -> None:
     assert _achieved(tmp_path) == 3
 
 
+def test_a_tool_is_proposed_by_its_name_only(tmp_path: Path) -> None:
+    """A description that speaks of an operation is no reason to propose that a tool be called."""
+    tools: list[dict[str, Any]] = [
+        {"name": "keep", "description": "Keeps a note, to be recalled or found later."},
+        {"name": "find_notes"},
+        {"name": "list_notes"},
+    ]
+    text = profile_text(ProbeResult(profile_for_command(["notes", "a b"]), tools=tools))
+    assert (
+        "#   lro init --force --tool recall=NAME --tool search=find_notes --tool inject=NAME -- notes 'a b'\n" in text
+    )
+
+
 def test_a_server_that_does_not_seem_to_offload_is_told_so_in_one_sentence(tmp_path: Path) -> None:
     done = _init(tmp_path, "--", *command("knows_no_offloading"))
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "lro.yaml: plain-memory: 3 of 3 operations, 0 of 4 settings",
-        "3 not found: see the lines with NOT FOUND in lro.yaml",
+        "3 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything",
         "this server does not seem to offload; if it does, say in lro.yaml how its threshold is set",
         "next: lro certify",
     ]
@@ -327,9 +345,82 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
     done = _init(tmp_path, "--", *command("holds_nothing"))
     assert done.returncode == 0
-    assert "if the server holds none, give it some by `seed`, as lro.yaml proposes; if it holds some" in done.stdout
+    assert done.stdout == (
+        "lro.yaml: plain-memory: 3 of 3 operations, settings could not be tried\n"
+        "6 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything\n"
+        "no call returned records, so nothing else could be tried: if the server holds some, give `operations` in "
+        "lro.yaml arguments that find them\n"
+        "if it holds none and each process has its own data (in memory, or in {workdir} in the command), have "
+        "store_memory store the memories of the suite\n"
+        f"next: lro init --force --tool seed=store_memory -- {shlex.join(command('holds_nothing'))}\n"
+    )
+    assert "looking for" not in done.stderr
     text = (tmp_path / "lro.yaml").read_text()
     assert text.count("NOT FOUND: arguments that find memories") == 3
+    assert "reaches the server (not tried, as no call returned records)" in text
+    assert text.count("(not tried, as nothing was offloaded)") == 2
+
+
+def test_an_empty_server_is_probed_with_the_memories_of_the_suite(tmp_path: Path) -> None:
+    """The command that the first probe proposes finds everything, and the profile needs no editing."""
+    following = _init(tmp_path, "--", *command("holds_nothing")).stdout.splitlines()[-1].removeprefix("next: ")
+    done = _init(tmp_path, *shlex.split(following)[2:])
+    assert done.stdout == "lro.yaml: plain-memory: 3 of 3 operations, 4 of 4 settings\nnext: lro certify\n"
+    text = (tmp_path / "lro.yaml").read_text()
+    assert "NOT FOUND" not in text
+    assert '\nseed: {tool: store_memory, arguments: {memory: "$memory"}}   # stores' in text
+    assert _achieved(tmp_path) == 3
+
+
+def test_tools_that_were_named_are_named_again(tmp_path: Path) -> None:
+    """In the command that is proposed next; a directory of its own settles where the memories go."""
+    words = [*command("holds_nothing"), "{workdir}"]
+    done = _init(tmp_path, "--tool", "search=list_memories", "--", *words)
+    assert done.returncode == 2
+    done = _init(tmp_path, "--tool", "search=recall_memories", "--", *words)
+    *_, advice, following = done.stdout.splitlines()
+    assert advice == "if it holds none, have store_memory store the memories of the suite"
+    assert "--tool search=recall_memories" in following
+    assert following.endswith(f" --tool seed=store_memory -- {shlex.join(words)}")
+    assert "it was not called. If the server's data are in {workdir}, use it" in (tmp_path / "lro.yaml").read_text()
+
+
+REFUSING = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import BadArguments, Server
+
+class StoresNothing(Server):
+    def corpus(self):
+        return []
+
+    def call_tool(self, name, arguments):
+        if name == "store_memory":
+            raise BadArguments("the store is read-only")
+        return super().call_tool(name, arguments)
+
+StoresNothing().serve()
+"""
+"""A server whose store is empty and accepts nothing."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "why"),
+    [
+        ("store_memory", "the store is read-only"),
+        ("recall_memories", "none of its arguments seems to take the text of a memory"),
+    ],
+)
+def test_a_tool_that_stores_nothing_is_no_seed(tmp_path: Path, tool: str, why: str) -> None:
+    """The reason is printed, the rest is written, and the same command is not proposed again."""
+    (tmp_path / "server.py").write_text(REFUSING.format(root=str(ROOT)))
+    words = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
+    done = _init(tmp_path, "--tool", f"seed={tool}", "--", *words)
+    assert done.returncode == 0
+    assert f"lro init: nothing was stored by {tool}: " in done.stderr
+    assert why in done.stderr
+    assert done.stdout.splitlines()[-1] == "next: edit lro.yaml, then lro certify"
+    assert profiles.load(tmp_path / "lro.yaml").seed is None
 
 
 @pytest.mark.parametrize(
@@ -339,8 +430,8 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
             {"words": {"type": "string"}, "max_results": {"type": "integer"}},
             "query; if words is the query, add query: words",
         ),
-        ({"words": {"type": "string"}, "owner": {"type": "string"}}, "query, limit"),
-        ({"folder": {"type": "string", "enum": ["a", "b"]}}, "query, limit"),
+        ({"words": {"type": "string"}, "owner": {"type": "string"}}, "query, limit; fine if the tool takes none"),
+        ({"folder": {"type": "string", "enum": ["a", "b"]}}, "query, limit; fine if the tool takes none"),
     ],
     ids=["one text", "two texts", "no free text"],
 )
@@ -369,6 +460,7 @@ def test_arguments_are_known_in_any_case(names: tuple[str, str]) -> None:
         ("recall", "expected OPERATION=TOOL"),
         ("recal=x", "expected OPERATION=TOOL"),
         ("recall=x", "lists no tool x"),
+        ("seed=x", "lists no tool x"),
     ],
 )
 def test_a_tool_that_is_named_wrongly(tmp_path: Path, tool: str, said: str) -> None:

@@ -68,4 +68,4 @@ def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
         absent=absent,
     )
     found = notes.notes(Evidence(DEFAULT_EDITION, {"survey": survey}), None)
-    assert [n.split(" (")[0].removeprefix("no tool was found for ") for n in found if "no tool" in n] == said
+    assert [n.partition(";")[0].removeprefix("no tool was found for ") for n in found if "no tool" in n] == said
