@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -22,7 +20,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
+
+if TYPE_CHECKING:
+    import subprocess  # loaded where a child is started: most commands need none
 
 _FOLDER = Path(__file__).parent
 _WORKER = _FOLDER / "worker.py"
@@ -188,6 +189,8 @@ class Sandbox:
             return child, True
 
     def _start(self) -> subprocess.Popen[bytes]:
+        import subprocess
+
         # -I and -S: nothing of the user's environment or site is read. -B is inherited.
         argv = [sys.executable, "-I", "-S", *(["-B"] if sys.dont_write_bytecode else []), str(_WORKER)]
         return subprocess.Popen(
@@ -227,6 +230,8 @@ def _exchange(
 
     The last value is True if it came too late.
     """
+    import selectors
+
     assert child.stdin is not None
     assert child.stdout is not None
     to_send = [memoryview(part) for part in message if part]

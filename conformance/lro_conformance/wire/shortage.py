@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +74,8 @@ def lack_of_limits() -> str | None:
 
 def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
     """A line that says what the temporary folder lacks; None if it has *least* free bytes, and a free inode."""
+    import tempfile  # the command line needs this module, and few commands the folder
+
     try:
         place = folder or Path(tempfile.gettempdir())
         found = os.statvfs(place)
