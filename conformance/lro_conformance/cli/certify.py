@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +78,11 @@ if TYPE_CHECKING:
     metavar="X",
     help="Judge only a requirement (THR-07), a group (threshold), a check, or what failed last (failed); repeatable.",
 )
-@click.option("--fail-fast", is_flag=True, help="End the run at the first MUST that fails.")
+@click.option(
+    "--fail-fast",
+    is_flag=True,
+    help="End the run once a MUST of a level has failed; checks are judged as experiments end.",
+)
 @click.option(
     "--watch",
     "watched",
@@ -150,33 +155,45 @@ def certify(
         remember(reports[0], profile)
         return reports
 
-    def once(words: tuple[str, ...]) -> int:
+    def once(words: tuple[str, ...], announcement: str = "") -> int:
         nonlocal chosen
         chosen = selected(words, profile)
+        if announcement:
+            click.echo(announcement, err=True)
         return options.for_profile(profile_path).run_and_render(run, lambda: next(iter(problems), None))
 
     chosen: frozenset[str] | None = None
     return _watch(watched, once, only) if watched else once(only)
 
 
-def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...]], int], only: tuple[str, ...]) -> int:
-    """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code."""
+def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...], str], int], only: tuple[str, ...]) -> int:
+    """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code.
+
+    *once* takes the words of ``--only``, and a line to write before the run; it raises `UsageError` if they select
+    nothing.
+    """
     from lro_conformance.cli.selection import FAILED
     from lro_conformance.cli.watching import changes, state
 
+    whole = ", ".join(only) if only else "everything"
+    waiting = f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it"
     known = state(paths)  # of before the run: a change during it counts
-    code = once(only)
-    click.echo(f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it", err=True)
+    begun = time.monotonic()
+    code = once(only, "")
+    whole += f", which took {time.monotonic() - begun:.0f} s"
+    click.echo(waiting, err=True)
     try:
         for changed in changes(paths, known):
-            click.echo(f"lro: {changed} changed", err=True)
+            why = f"{changed} changed"
             if code == EXIT_FAILED:
                 try:
-                    code = once((FAILED,))
+                    code = once((FAILED,), f"\nlro: {why}: running what failed last")
+                    why = "what failed last passes"
                 except UsageError:  # nothing failed: the claim does not hold for what was not observed
                     code = EXIT_OK
             if code != EXIT_FAILED:
-                code = once(only)
+                code = once(only, f"\nlro: {why}: running {whole}")
+            click.echo(waiting, err=True)
     except KeyboardInterrupt:
         return code
     return code

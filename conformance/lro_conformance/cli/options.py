@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from lro_conformance.errors import UsageError
+from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -87,16 +87,49 @@ class ReportOptions:
         report, *others = run(view)
         report = self.outputs.with_baseline(report)
         try:
-            self.outputs.write(report)  # first, so that the files are written even if the terminal is gone
+            self._write(self.outputs, report)  # first, so that the files are written even if the terminal is gone
             for other in others:
-                self.outputs.for_edition(other.edition).write(other)
+                self._write(self.outputs.for_edition(other.edition), other)
         finally:
             view.show(report)
             for other in others:
                 view.show(other, brief=True)
+            self._tell_of_baseline(report)
         if (message := problem()) is not None:
             raise UsageError(message)
         return exit_code(report)
+
+    @staticmethod
+    def _write(outputs: Outputs, report: Report) -> None:
+        """Write the files; no baseline of a run that shows too little to accept anything."""
+        (outputs if _reason_for_no_baseline(report) is None else outputs.without(WRITE_BASELINE)).write(report)
+
+    def _tell_of_baseline(self, report: Report) -> None:
+        """Say what was written for ``--write-baseline``, and what is left to do."""
+        from lro_conformance.judging.results import UNEXPLAINED
+        from lro_conformance.report.formats.baseline import entries_of
+
+        for target in self.outputs.targets(WRITE_BASELINE):
+            if (reason := _reason_for_no_baseline(report)) is not None:
+                click.echo(f"lro: --{WRITE_BASELINE} {target}: not written: {reason}", err=True)
+                continue
+            found = entries_of(report)
+            entries = f"{len(found)} {'entry' if len(found) == 1 else 'entries'}"
+            todo = sum(e.reason == UNEXPLAINED for e in found)
+            rest = f"; complete the reason of {'each' if todo == len(found) else todo}" if todo else ""
+            click.echo(f"lro: wrote {'the baseline' if target == '-' else target}: {entries}{rest}", err=True)
+
+
+WRITE_BASELINE = "write-baseline"
+
+
+def _reason_for_no_baseline(report: Report) -> str | None:
+    """The reason why a run shows too little to accept anything; None if it shows enough."""
+    from lro_conformance.report.exit_code import exit_code
+
+    if report.incomplete:
+        return "the run ended before its last experiment"
+    return "the run has no verdict" if exit_code(report) == EXIT_NO_VERDICT else None
 
 
 def report_options(command: Callable[..., Result]) -> Callable[..., Result]:

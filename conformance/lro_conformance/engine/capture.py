@@ -185,6 +185,9 @@ class Capture:
             while waiting or under_way:
                 if lab.workspace.aborted:
                     return
+                if (reason := reason_to_end()) is not None:
+                    self.end(lab.workspace, reason)
+                    return
                 pending = {t.name for t in (*waiting, *under_way.values())}
                 ready = [
                     t
@@ -197,9 +200,8 @@ class Capture:
                     under_way[pool.submit(self._run_trial, lab, one)] = one
                 while reason_to_end() is None and not any(f.done() for f in under_way) and meanwhile():
                     pass
-                if (reason := reason_to_end()) is not None:
-                    self.end(lab.workspace, reason)
-                    return
+                if reason_to_end() is not None:
+                    continue
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())

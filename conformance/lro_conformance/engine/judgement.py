@@ -16,7 +16,7 @@ from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, st
 from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
-from lro_conformance.judging.check import Check, judge
+from lro_conformance.judging.check import Check, judge, reason_not_bound
 from lro_conformance.judging.derived import Evidence, captured, examines_all
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -52,6 +52,9 @@ class Judgement:
         self._evidence = evidence
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
+        self._partial: dict[frozenset[str], Evidence] = {}
+        self._looked: set[str] = set()
+        self._failed: str | None = None
         self._shortage = ""
         self._judging = self._judge_each()
         self._preparation = self._prepare()
@@ -86,11 +89,40 @@ class Judgement:
                     yield True
             yield False
 
-    @property
-    def first_failure(self) -> str | None:
-        """The id of the first MUST that failed so far; None if none did."""
-        failed = (c.requirement for c in self._results.values() if c.verdict is Verdict.FAIL)
-        return next(failed, None)
+    def find_failure(self) -> str | None:
+        """The id of a MUST of a level that fails by the evidence so far; None if none does.
+
+        Judges every check that can be judged, until one fails. A check of the evidence of all trials is judged by that
+        of the trials that it asks for, as in a run of that check alone.
+        """
+        while self._failed is None and self.advance():
+            pass
+        waiting = (c for c in self._checks if c.name not in self._results and examines_all(c.needs))
+        for check in waiting if self._gate() is None else ():
+            least = Plan.least(check)
+            if self._failed is not None:
+                break
+            if check.name not in self._looked and least <= self._evidence.captured.keys():
+                self._looked.add(check.name)
+                with suppress(Shortage):  # raised again, and told, when all evidence is judged
+                    self._note(self._judged_by(least, check))
+        return self._failed
+
+    def _note(self, result: CheckResult | None) -> None:
+        """Note the requirement of the first MUST of a level that fails."""
+        if self._failed is None and result is not None and result.verdict is Verdict.FAIL:
+            decides = requirement(result.requirement, self._profile.edition).level is not None
+            self._failed = result.requirement if decides else None
+
+    def _judged_by(self, names: frozenset[str], check: Check) -> CheckResult | None:
+        """Result of a check by the evidence of these trials alone; None if it needs more."""
+        if names not in self._partial:
+            have = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
+            self._partial[names] = Evidence(self._profile.edition, have)
+        evidence = self._partial[names]
+        if not set(captured(check.needs)) <= evidence.captured.keys():
+            return None
+        return judge(check, evidence.select(check.needs), edition=self._profile.edition)
 
     def report(self, run: CapturedRun) -> Report:
         """Judge the remaining checks and report on the run, whose evidence is complete."""
@@ -98,26 +130,32 @@ class Judgement:
             if check.name not in self._results:
                 self._judge(check)
         self._look_elsewhere()
+        if run.incomplete:
+            self._exclude_what_does_not_apply()
         return self._report(run)
 
     def _look_elsewhere(self) -> None:
         """Mark failures that a run without explorers, of only the trials which their checks ask for, would miss."""
-        evidence: dict[frozenset[str], Evidence] = {}
+        self._partial.clear()  # of before all evidence was there
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
             if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
                 continue
-            names = Plan.least(check)
-            if names not in evidence:
-                have = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
-                evidence[names] = Evidence(self._profile.edition, have)
-            if needed <= evidence[names].captured.keys():
-                again = judge(check, evidence[names].select(check.needs), edition=self._profile.edition)
-                elsewhere = again.verdict is not Verdict.FAIL
-            else:
-                elsewhere = True
+            again = self._judged_by(Plan.least(check), check)
+            elsewhere = again is None or again.verdict is not Verdict.FAIL
             self._results[check.name] = replace(result, elsewhere=elsewhere)
+
+    def _exclude_what_does_not_apply(self) -> None:
+        """Say of what was not observed that it does not bind the server, where the evidence of a short run shows it."""
+        for check in self._checks if self._gate() is None else ():
+            if self._results[check.name].verdict is Verdict.NOT_OBSERVED:
+                reason = reason_not_bound(check, self._evidence_for(check), edition=self._profile.edition)
+                if reason is not None:
+                    result = CheckResult(
+                        check.name, check.requirement, Verdict.NOT_APPLICABLE, 0, check.expectation, reason
+                    )
+                    self._results[check.name] = result
 
     def _judge(self, check: Check) -> None:
         try:
@@ -126,6 +164,7 @@ class Judgement:
             self._shortage = str(lack)
             result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.expectation, str(lack))
         self._results[check.name] = result
+        self._note(result)
         self._observer(CheckJudged(result))
 
     def _evidence_for(self, check: Check) -> Mapping[str, Any]:
@@ -191,6 +230,7 @@ class Judgement:
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
             decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
             incomplete=run.incomplete,
+            all_experiments=_made_others(run),
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
@@ -206,6 +246,14 @@ class Judgement:
             telling = [c for c in results if c.hindered] or results
             reason = "; ".join(dict.fromkeys(c.observed for c in telling)) or UNSELECTED
         return RequirementResult(one, verdict, tuple(results), reason)
+
+
+def _made_others(run: CapturedRun) -> bool:
+    """True if a run on a part of the requirements made further experiments than this part asks for."""
+    if run.only is None:
+        return False
+    planned = Plan.of(run.profile, only=run.only, examples=run.examples)
+    return not run.trials.keys() <= {*(t.name for t in planned.trials), *planned.excluded, OVERALL}
 
 
 def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:

@@ -38,7 +38,7 @@ def certify(
     ask for, unless *all_trials* are to be made.
     *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
     *evidence* is a folder to keep everything in that was observed. After *timeout_s* the run ends, and what is known by
-    then is reported; with *fail_fast* it ends at the first MUST that fails.
+    then is reported; with *fail_fast* it ends once a MUST of a level has failed.
 
     Never raises for what a server does: if a server cannot be observed, the ``failure`` of the report says why. Raises
     `ProfileError` for problems that only the tools of the server reveal. Raises
@@ -100,8 +100,8 @@ def _certify(
         return judgement.advance() or judgement.prepare()
 
     def reason_to_end() -> str | None:
-        failed = judgement.first_failure if fail_fast else None
-        return None if failed is None else f"the run ended at the first failure, of {failed} (--fail-fast)"
+        failed = judgement.find_failure() if fail_fast else None
+        return None if failed is None else f"the run ended once {failed} had failed (--fail-fast)"
 
     try:
         run = capture.run(jobs or os.cpu_count() or 1, meanwhile, reason_to_end)

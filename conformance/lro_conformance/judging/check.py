@@ -145,6 +145,34 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
     return _verdict(one, subjects, edition)
 
 
+class _Missing:
+    """Stand-in for evidence that is not there: it raises `NotObserved` when anything is read from it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise NotObserved("not captured")
+
+    def _raise(self, *_: object) -> Any:
+        raise NotObserved("not captured")
+
+    __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __eq__ = __hash__ = __call__ = _raise
+
+
+def reason_not_bound(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> str | None:
+    """The reason why a requirement does not bind the server, if the evidence that is there shows it; else None.
+
+    *have* as in `judge`. A check asks first whether its requirement applies, mostly by the survey.
+    """
+    had = {n: _Missing() if isinstance(have[n], BaseException) else have[n] for n in one.needs}
+    told = {EDITION: edition_named(edition)} if one.by_edition else {}
+    try:
+        one.function(**had, **told, subjects=Subjects())
+    except NotApplicable as reason:
+        return str(reason)
+    except Exception:  # it needs what is missing
+        return None
+    return None
+
+
 def _raise_shortage(problem: BaseException) -> None:
     if (lack := shortage_of(problem)) is not None:
         raise Shortage(lack) from problem

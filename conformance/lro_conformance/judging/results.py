@@ -15,6 +15,9 @@ from lro_spec.catalogue import Requirement
 UNSELECTED = "not part of this run"
 """Reason of a requirement that a run was not asked to judge."""
 
+UNEXPLAINED = "say why, or name an issue"
+"""Reason in a baseline that `lro certify --write-baseline` has written, until somebody replaces it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -102,6 +105,11 @@ class Acceptance:
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
     """``open`` if there is no verdict to compare with: the suite erred, or the server could not be observed."""
+
+    @property
+    def explanation(self) -> str:
+        """The reason, or a remark that there is none yet."""
+        return "no reason is given yet: complete the entry" if self.reason == UNEXPLAINED else self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +209,9 @@ class Report:
     """Calls near a threshold and far from it, for which E is known."""
     incomplete: str = ""
     """The reason why the run ended before its last experiment; no level is proved then."""
+    all_experiments: bool = False
+    """True if a part of the requirements was judged by all experiments: others than those that its checks ask for had
+    shown a failure."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""
@@ -234,6 +245,7 @@ class Report:
             "notes": list(self.notes),
             "failure": self.failure,
             **({"incomplete": self.incomplete} if self.incomplete else {}),
+            **({"all_experiments": True} if self.all_experiments else {}),
             **({"reproduce": self.reproduce} if self.reproduce else {}),
             "seed": self.seed,
             "server_starts": self.starts,

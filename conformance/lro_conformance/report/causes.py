@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTIMATE
-from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.judging.verdicts import Verdict, level_verdict
 from lro_conformance.report.details import (
+    Brevity,
     Detail,
     abbreviated,
     brief_lines,
@@ -34,6 +36,8 @@ class Trouble:
     evidence: tuple[str, ...]
     location: str
     reproduce: tuple[str, ...]
+    omitted: str = ""
+    """Length of a script that a short view leaves out, and where to find it; *reproduce* is then empty."""
 
 
 def troubles(report: Report) -> list[Trouble]:
@@ -56,13 +60,14 @@ def troubles(report: Report) -> list[Trouble]:
     return list(found.values())
 
 
-def shown_troubles(report: Report, *, verbose: bool) -> list[Trouble]:
-    """Troubles as a terminal shows them: all in full if *verbose*, else the first with some of its evidence."""
+def shown_troubles(report: Report, brevity: Brevity | None) -> list[Trouble]:
+    """Troubles as a terminal shows them: the first with some of its evidence; all in full without *brevity*."""
     found = troubles(report)
-    if verbose or not found:
+    if brevity is None or not found:
         return found
     first, *rest = found
-    shown = replace(first, evidence=tuple(brief_lines(first.evidence)), reproduce=brief_script(first.reproduce))
+    script, omitted = brief_script(first.reproduce, brevity)
+    shown = replace(first, evidence=tuple(brief_lines(first.evidence)), reproduce=script, omitted=omitted)
     return [shown, *(replace(t, evidence=(), location="", reproduce=()) for t in rest)]
 
 
@@ -164,7 +169,15 @@ def next_step(report: Report) -> str | None:
         may_claim = report.achieved > 0 and report.claimed is None
         claim = f"claim level {report.achieved}, which needs no LRO (--level {report.achieved}), or "
         return f"{claim if may_claim else ''}{step}"
-    return f"fix {what}, and level {level} is proved"
+    return f"fix {what}, and level {_proved_without(report, blocking, level)} is proved"
+
+
+def _proved_without(report: Report, blocking: Iterable[Cause], level: int) -> int:
+    """The highest level, from *level* on, that these causes alone keep from being proved."""
+    fixed = {id for cause in blocking for id in cause.ids}
+    judged = [(r.requirement, Verdict.PASS if r.requirement.id in fixed else r.verdict) for r in report.requirements]
+    further = range(level + 1, max(report.levels) + 1)
+    return max(itertools.takewhile(lambda n: level_verdict(n, judged) == "proved", further), default=level)
 
 
 def _next_observation(report: Report) -> str | None:

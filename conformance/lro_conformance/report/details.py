@@ -37,10 +37,10 @@ class Brevity:
     number instead."""
     columns: int = 100
 
-    def script(self, script: tuple[str, ...]) -> tuple[str, ...]:
-        """A script, or where to find it."""
-        short = self.step == 0 or terminal_lines(script, self.columns) <= SHORT_SCRIPT
-        return brief_script(script, BRIEF_SCRIPT if short else 0)
+    def omits(self, script: tuple[str, ...]) -> bool:
+        """True if a script is too long for this view: half a script is useless."""
+        too_high = self.step > 0 and terminal_lines(script, self.columns) > SHORT_SCRIPT
+        return too_high or sum(map(len, script)) > BRIEF_SCRIPT
 
     @property
     def evidence_characters(self) -> int:
@@ -67,6 +67,8 @@ class CheckDetail:
     """Command that reproduces the observation, complete."""
     location: str
     """File and line in the evidence directory."""
+    omitted: str = ""
+    """Length of a script that a short view leaves out, and where to find it; *reproduce* is then empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +126,23 @@ def shortened(detail: Detail, brevity: Brevity) -> Detail:
 
 
 def _shortened(check: CheckDetail, brevity: Brevity) -> CheckDetail:
+    script, omitted = brief_script(check.reproduce, brevity)
     return replace(
         check,
         expected=(abridged(check.expected),),
         observed=(abridged(check.observed),),
         evidence=tuple(brief_lines(check.evidence, brevity.evidence_characters)),
-        reproduce=brevity.script(check.reproduce),
+        reproduce=script,
+        omitted=omitted,
     )
 
 
-def brief_script(script: tuple[str, ...], limit: int = BRIEF_SCRIPT) -> tuple[str, ...]:
-    """A script of no more characters than *limit*, or where to find it."""
+def brief_script(script: tuple[str, ...], brevity: Brevity) -> tuple[tuple[str, ...], str]:
+    """A script, or none and where to find it."""
+    if not brevity.omits(script):
+        return script, ""
     characters = sum(map(len, script))
-    if characters <= limit:
-        return script
-    return (f"# a script of {characters:,} characters: -v shows it, and the HTML and JSON reports have it",)
+    return (), f"a script of {characters:,} characters, which -v shows and the HTML and JSON reports have"
 
 
 def abridged(texts: Iterable[str]) -> str:
@@ -150,12 +154,12 @@ def abridged(texts: Iterable[str]) -> str:
 def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Iterator[str]:
     """Lines of evidence, long ones cut, the last ones left out; those with a mark as they are."""
     for number, text in enumerate(evidence):
-        if number >= BRIEF_EVIDENCE:
-            yield f"… ({len(evidence) - number:,} more lines: -v)"
+        if number == BRIEF_EVIDENCE and len(evidence) > number + 1:  # a single line takes no more room than its count
+            yield f"… ({len(evidence) - number:,} more lines; -v shows them)"
             return
         is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
         if len(text) > limit and not is_marked:
-            more = f"… ({length(text, ': -v', ': -v shows more')})"
+            more = f"… ({length(text, '; -v shows them', '; -v shows more')})"
             yield text[: limit - len(more)] + more
         else:
             yield text
@@ -239,8 +243,8 @@ def _truncated(text: str) -> Iterable[str]:
             yield f"{line[:EVIDENCE_CHARACTERS]}… ({length(line, *IN_JSON)})"
         else:
             yield line
-    if len(every) > EVIDENCE_LINES:
-        yield f"… ({len(every) - EVIDENCE_LINES:,} more lines; complete in the JSON report)"
+    if (more := len(every) - EVIDENCE_LINES) > 0:
+        yield f"… ({more:,} more line{'s' * (more > 1)}; complete in the JSON report)"
 
 
 def abbreviated(ids: list[str], limit: int = 5) -> str:

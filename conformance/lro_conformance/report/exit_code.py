@@ -59,10 +59,14 @@ def _decided(report: Report) -> int:
 
 
 def open_results(report: Report) -> list[tuple[RequirementResult, Verdict]]:
-    """The results that keep the claimed level from being proved, ignoring checks that the baseline accepts."""
-    claimed = report.claimed or 3
-    judged = [(r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, claimed)]
-    blocking = (Verdict.FAIL, Verdict.NOT_OBSERVED, Verdict.ERROR)
+    """The results that keep the claim from holding, ignoring checks that the baseline accepts.
+
+    Without a claimed level, what was not observed is none of them.
+    """
+    judged = [
+        (r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, report.claimed or 3)
+    ]
+    blocking = (Verdict.FAIL, Verdict.ERROR, *(() if report.claimed is None else (Verdict.NOT_OBSERVED,)))
     return [(r, verdict) for r, verdict in judged if verdict is not None and verdict in blocking]
 
 

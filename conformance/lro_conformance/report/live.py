@@ -37,7 +37,7 @@ from lro_conformance.report.details import (
     terminal_lines,
 )
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import MARKS, MORE, Fact, Row, brief_facts, facts, sections
+from lro_conformance.report.view import MARKS, Fact, Row, brief_facts, facts, more, sections
 
 STYLES = {
     Verdict.PASS: "green",
@@ -170,12 +170,14 @@ class LiveView:
                 self._console.print()
         else:
             self._causes(causes(report), brevity)
-        for trouble in shown_troubles(report, verbose=self._verbosity > 0):
+            if text := more(report):
+                self._labelled([("more", text)])
+                self._console.print()
+        for trouble in shown_troubles(report, None if self._verbosity > 0 else brevity):
             self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
             self._labelled([("so unseen", ", ".join(trouble.ids))])
             self._verbatim(trouble.evidence)
-            script = trouble.reproduce if self._verbosity > 0 else brevity.script(trouble.reproduce)
-            self._script(trouble.location, script)
+            self._script(trouble.location, trouble.reproduce, trouble.omitted)
             self._console.print()
         for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
@@ -222,9 +224,6 @@ class LiveView:
             self._console.print()
         if rest := others(found):
             self._console.print(Text(f"also failed: {rest}", "bold red"))
-        if len(found) > 1:
-            self._console.print(Text(f"evidence {MORE}", "dim"))
-            self._console.print()
 
     def _detail(self, detail: Detail, *, in_full: bool = True) -> None:
         style = STYLES[detail.verdict]
@@ -252,10 +251,10 @@ class LiveView:
             ]
         )
         self._verbatim(check.evidence)
-        self._script(check.location, check.reproduce)
+        self._script(check.location, check.reproduce, check.omitted)
 
-    def _script(self, transcript: str, script: Iterable[str]) -> None:
-        self._labelled([("transcript", transcript), ("reproduce", "paste this:" if script else "")])
+    def _script(self, transcript: str, script: Iterable[str], omitted: str) -> None:
+        self._labelled([("transcript", transcript), ("reproduce", omitted or ("paste this:" if script else ""))])
         self._verbatim(script)
 
     def _labelled(self, pairs: Iterable[tuple[str, str]]) -> None:

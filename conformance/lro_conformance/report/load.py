@@ -97,6 +97,7 @@ def parse_report(value: Any, name: str = "the report") -> Report:
             DecidedCall(**{f.name: d[f.name] for f in fields(DecidedCall)}) for d in value.get("decided", ())
         ),
         incomplete=value.get("incomplete", ""),
+        all_experiments=value.get("all_experiments", False),
         coverage=_coverage(value["explored"]) if "explored" in value else None,
     )
 

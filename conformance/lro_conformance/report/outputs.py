@@ -69,7 +69,11 @@ FORMS = (
         "Badge: F.svg, or F.json for shields.io; repeatable.",
         ((".svg", "badge:to_svg"), (".json", "badge:to_endpoint")),
     ),
-    Form("write-baseline", "Baseline that accepts today's failures, for --baseline.", (("", "baseline:to_baseline"),)),
+    Form(
+        "write-baseline",
+        "Baseline that accepts today's failures, for --baseline, to be completed with reasons; changes no exit code.",
+        (("", "baseline:to_baseline"),),
+    ),
     Form(
         "attestation",
         "Unsigned in-toto test-result statement about --subject.",
@@ -141,6 +145,14 @@ class Outputs:
             by_place[place] = output
             if output.target != STDOUT:
                 _attempt(output, lambda path: check_target(path))
+
+    def without(self, form: str) -> Outputs:
+        """The outputs except those of a form."""
+        return replace(self, files=tuple(o for o in self.files if o.form.name != form))
+
+    def targets(self, form: str) -> list[str]:
+        """The files of a form."""
+        return [o.target for o in self.files if o.form.name == form]
 
     def write(self, report: Any) -> None:
         """Write to all files what the renderers of their forms take: a report, a comparison, weights.

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
@@ -27,7 +26,7 @@ from lro_conformance.report.details import (
     terminal_lines,
 )
 from lro_conformance.report.sanitize import escape_unencodable, one_line
-from lro_conformance.report.view import MORE, brief_facts, facts, sections
+from lro_conformance.report.view import brief_facts, facts, more, sections
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable
@@ -117,9 +116,11 @@ def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
             yield ""
     else:
         yield from cause_lines(causes(report), brevity)
-    for trouble in shown_troubles(report, verbose=verbosity >= VERBOSE):
-        script = trouble.reproduce if verbosity >= VERBOSE else brevity.script(trouble.reproduce)
-        yield from trouble_lines(replace(trouble, reproduce=script))
+        if text := more(report):
+            yield f"more           {text}"
+            yield ""
+    for trouble in shown_troubles(report, None if verbosity >= VERBOSE else brevity):
+        yield from trouble_lines(trouble)
         yield ""
     for number, line in enumerate(failure_lines(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
@@ -160,9 +161,6 @@ def cause_lines(found: list[Cause], brevity: Brevity = _UNSHORTENED) -> Iterator
         yield ""
     if rest := others(found):
         yield f"also failed    {rest}"
-    if len(found) > 1:
-        yield f"evidence       {MORE}"
-        yield ""
 
 
 def brief_detail_lines(detail: Detail) -> Iterator[str]:
@@ -181,9 +179,15 @@ def trouble_lines(trouble: Trouble) -> Iterator[str]:
     yield from trouble.evidence
     if trouble.location:
         yield f"  transcript   {trouble.location}"
-    if trouble.reproduce:
+    yield from _script_lines(trouble.reproduce, trouble.omitted)
+
+
+def _script_lines(script: tuple[str, ...], omitted: str) -> Iterator[str]:
+    if omitted:
+        yield f"  reproduce    {omitted}"
+    elif script:
         yield "  reproduce"
-        yield from trouble.reproduce
+        yield from script  # unindented, for pasting
 
 
 def _check_lines(check: CheckDetail) -> Iterator[str]:
@@ -196,9 +200,7 @@ def _check_lines(check: CheckDetail) -> Iterator[str]:
         yield from check.evidence
     if check.location:
         yield f"  transcript   {check.location}"
-    if check.reproduce:
-        yield "  reproduce"
-        yield from check.reproduce  # unindented, for pasting
+    yield from _script_lines(check.reproduce, check.omitted)
 
 
 def fix_lines(detail: Detail) -> Iterator[str]:

@@ -9,20 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.causes import next_step
+from lro_conformance.report.causes import causes, next_step
 from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of
-from lro_conformance.report.exit_code import is_selection, open_results
+from lro_conformance.report.exit_code import exit_code, is_selection, is_unselected, open_results
 from lro_conformance.report.sanitize import one_line
 
 TABLE_ROWS = 40
 """Rows of a report's table above which a terminal counts verdicts, if there are failures to show below it."""
 MANY = 6
 """Number of requirements of a level from which on those with one reason for no verdict are a single row."""
-
-MORE = "of each with a script, and why others were not observed: -v, or --only ID"
-"""The way to the evidence that a terminal does not show."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -62,6 +60,16 @@ class Fact:
     tone: str = ""
 
 
+def more(report: Report) -> str:
+    """The way to what a terminal does not show of several failures; empty if it shows all of them in full."""
+    if len(causes(report)) < 2:
+        return ""
+    unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
+    plural = "requirements were" if unseen > 1 else "requirement was"
+    why = f", and why {unseen} {plural} not observed" if unseen else ""
+    return f"-v shows all failures with evidence and script{why}; --only ID judges one of them again"
+
+
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
 
@@ -98,6 +106,7 @@ def facts(report: Report) -> Iterator[Fact]:
         yield from _outcome(report)
         yield from map(_acceptance, report.baseline)
         yield from _still_open(report)
+        yield from _gate(report)
     if (step := next_step(report)) is not None:
         yield Fact("next", step, "doubtful")
     if report.incomplete and report.failure is None:
@@ -121,7 +130,8 @@ def _outcome(report: Report) -> Iterator[Fact]:
         chosen = [r for r in report.requirements if r.checks]
         yield Fact(
             "selected",
-            f"{len(chosen)} of {len(report.requirements)} requirements, by few experiments; a level needs all of them",
+            f"{len(chosen)} of {len(report.requirements)} requirements, {_by_experiments(report)}; a level needs all "
+            "requirements",
             "doubtful",
         )
         yield from (level_fact(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
@@ -140,6 +150,12 @@ def _outcome(report: Report) -> Iterator[Fact]:
     errata = [r.requirement.id for r in report.requirements if any(is_erratum(c) for c in r.checks)]
     if errata:
         yield Fact("errata", f"defects of the specification, not of the server: {', '.join(errata)}", "doubtful")
+
+
+def _by_experiments(report: Report) -> str:
+    if report.all_experiments:
+        return "by all experiments, because only others than those of its checks showed a failure the last time"
+    return "by the experiments that its checks ask for"
 
 
 def _verdict_counts(results: Iterable[RequirementResult]) -> str:
@@ -230,26 +246,84 @@ def level_fact(report: Report, number: int) -> Fact:
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """Requirements that keep the claimed level from being proved although a baseline accepts the rest."""
-    if report.claimed is None or not any(a.state == "accepted" for a in report.baseline):
-        return
-    for result, verdict in open_results(report):
-        if verdict is Verdict.NOT_OBSERVED:
-            names = ", ".join(one_line(c.name) for c in result.checks if c.verdict is verdict)
-            yield Fact("still open", f"{result.requirement.id} ({names}): accept it with verdict: not-observed", "bad")
-        else:
-            yield Fact("still open", f"{result.requirement.id} ({verdict.label}): fix it, or accept it", "bad")
+    """The checks that keep the gate of a baseline closed, apart from its own entries."""
+    found = open_checks(report)
+    if any(verdict is Verdict.FAIL for _, _, verdict in found):
+        hidden = [id for id, _, verdict in found if verdict is Verdict.NOT_OBSERVED]
+        found = [one for one in found if one[2] is not Verdict.NOT_OBSERVED]
+    else:
+        hidden = []
+    for id, check, verdict in found[:MOST_OPEN]:
+        yield Fact("still open", one_line(f"{id} {check} ({verdict.label}): {_ADVICE[verdict]}"), "bad")
+    if (rest := len(found) - MOST_OPEN) > 0:
+        yield Fact("still open", f"{rest} more", "bad")
+    if ids := list(dict.fromkeys(hidden)):
+        advice = f"fix the failures first, which may hide {'it' if len(ids) == 1 else 'them'}"
+        yield Fact("still open", one_line(f"{abbreviated(ids)} (not-observed): {advice}"), "bad")
+
+
+_ADVICE = {
+    Verdict.ERROR: "a defect of lro-spec, not of the server: please report it",
+    Verdict.FAIL: "fix it, or accept it",
+    Verdict.NOT_OBSERVED: "let it be observed, or accept it with verdict: not-observed",
+}
+
+
+MOST_OPEN = 12
+"""Number of checks that the summary names as still open."""
+
+
+def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
+    """Requirement, check and verdict of all that a baseline does not accept, and that keeps the claim from holding.
+
+    Empty without a baseline, and if the claim holds by it. Those with an expired entry are left out.
+    """
+    if not report.baseline or exit_code(report) == EXIT_OK:
+        return []
+    listed = {a.check for a in report.baseline if a.state in ("accepted", "expired")}
+    return [
+        (result.requirement.id, check.name, verdict)
+        for result, verdict in open_results(report)
+        for check in result.checks
+        if check.verdict is verdict and check.name not in listed
+    ]
+
+
+def gate(report: Report) -> str:
+    """The exit code and what the baseline has to do with it, in a line; empty without a baseline."""
+    if not report.baseline or report.failure is not None:
+        return ""
+    code = exit_code(report)
+    if code == EXIT_OK:
+        what = "fails" if report.claimed is None else f"keeps level {report.claimed} from being proved"
+        return f"green, exit code 0: the baseline accepts all that {what}"
+    if code == EXIT_NO_VERDICT:
+        return f"no verdict, exit code {code}"
+    states = Counter(a.state for a in report.baseline)
+    reasons = [f"{states[s]} {'entries' if states[s] > 1 else 'entry'} {s}" for s in ("stale", "expired") if states[s]]
+    reasons += [f"{still} still open"] if (still := len({id for id, _, _ in open_checks(report)})) else []
+    return f"red, exit code {code}: {', '.join(reasons) or 'the claim does not hold'}"
+
+
+def _gate(report: Report) -> Iterator[Fact]:
+    if text := gate(report):
+        yield Fact("gate", text, {EXIT_OK: "good", EXIT_NO_VERDICT: "doubtful"}.get(exit_code(report), "bad"))
 
 
 def _acceptance(entry: Acceptance) -> Fact:
+    label = "undecided" if entry.state == "open" else entry.state
+    return Fact(label, acceptance_line(entry), "bad" if entry.state in ("stale", "expired") else "doubtful")
+
+
+def acceptance_line(entry: Acceptance) -> str:
+    """The state of an entry of the baseline, and what to do if it closes the gate."""
     subject = one_line(f"{entry.requirement} {entry.check}".strip())
-    reason = one_line(entry.reason, 300)
+    reason = one_line(entry.explanation, 300)
     if entry.state == "stale":
-        return Fact("stale", f"{subject} is no longer {entry.verdict.label}: remove it from the baseline", "bad")
+        return f"{subject} is no longer {entry.verdict.label}: remove it from the baseline"
     if entry.state == "expired":
-        return Fact("expired", f"{subject} was accepted until {entry.until}: {reason}", "bad")
-    state = "accepted" if entry.state == "accepted" else "undecided"
-    return Fact(state, f"{subject} ({entry.verdict.label}) until {entry.until}: {reason}", "doubtful")
+        return f"{subject} was accepted until {entry.until}: {reason}"
+    return f"{subject} ({entry.verdict.label}) until {entry.until}: {reason}"
 
 
 def blocking_ids(report: Report, number: int) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 import lro_conformance.cli.certify as certifying
 from lro_conformance.cli import doctor, selection, watching
 from lro_conformance.cli.main import main
+from lro_conformance.engine.judgement import Judgement
 from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.engine.run import certify
 from lro_conformance.errors import UsageError
@@ -22,7 +25,7 @@ from lro_conformance.profile import Profile, load, profile_for_command
 from lro_conformance.report import baseline
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.baseline import to_baseline
-from lro_conformance.report.terminal import View
+from lro_conformance.report.terminal import View, plain_lines
 from lro_spec.catalogue import catalogue
 from tests.servers.variants import command, profile_text
 from tests.support.report_samples import judged, report
@@ -62,7 +65,9 @@ def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixtur
     assert sum(os.times()[:4]) - begun < 15
     shown = capsys.readouterr().out
     assert "FAIL LRO-THR-07" in shown
-    assert "selected        1 of 159 requirements" in shown
+    assert (
+        "selected        1 of 159 requirements, by the experiments that its checks ask for; a level needs all" in shown
+    )
     assert "Level 1         failed by LRO-THR-07" in shown
     assert "unproved" not in shown
     assert "not part of this run" not in shown
@@ -90,11 +95,27 @@ def test_what_only_the_explorer_found_is_tried_by_all_trials_again(tmp_path: Pat
     found = certify(fault, seed=1, only={"LRO-DESC-09"})
     failed = [c for r in found.requirements for c in r.checks if c.verdict is Verdict.FAIL]
     assert [c.elsewhere for c in failed] == [True]
+    assert not found.all_experiments
     selection.remember(found, fault)
     assert selection.needs_all_trials({"LRO-DESC-09"}, fault)
     assert not selection.needs_all_trials({"LRO-THR-07"}, fault)
     names = {t.name for t in Plan.of(fault, only={"LRO-DESC-09"}, examples=8, all_trials=True).trials}
     assert names == {t.name for t in Plan.of(fault, only=None, examples=8).trials}
+
+
+def test_a_part_that_all_experiments_judged_says_so() -> None:
+    left_out = replace(judged("LRO-A-02", Verdict.NOT_OBSERVED), checks=(), reason="not part of this run")
+    part = report(judged("LRO-A-01", Verdict.FAIL), left_out)
+    assert "by the experiments that its checks ask for" in "\n".join(plain_lines(part))
+    (line,) = (li for li in plain_lines(replace(part, all_experiments=True)) if li.startswith("selected"))
+    assert "1 of 2 requirements, by all experiments, because only others than those of its checks showed" in line
+
+
+def test_all_experiments_of_a_part_are_seen_in_its_evidence() -> None:
+    few, wide = (
+        certify(PLAIN, seed=1, examples=0, only={"LRO-CFG-06"}, all_trials=all_trials) for all_trials in (False, True)
+    )
+    assert (few.all_experiments, wide.all_experiments) == (False, True)
 
 
 def test_a_selection_passes_by_what_passed_and_never_proves_a_level(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,10 +132,38 @@ def test_a_selection_of_which_nothing_passed_has_no_verdict() -> None:
 
 def test_fail_fast_ends_at_the_first_failure() -> None:
     found = certify(profile_for_command(command("recall_defaults_to_full")), seed=1, examples=0, fail_fast=True)
-    assert found.incomplete.startswith("the run ended at the first failure, of LRO-")
+    assert found.incomplete == "the run ended once LRO-DET-02 had failed (--fail-fast)"
     assert exit_code(found) == EXIT_FAILED
     assert "proved" not in found.levels.values()
     assert {r.requirement.id for r in found.requirements if r.verdict is Verdict.FAIL} == {"LRO-DET-02"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "id", "starts"),
+    [("recipe_8_counts_by_type", "LRO-REC-08", 2), (FAULT, "LRO-THR-07", 28)],
+    ids=["a check of the evidence of all trials", "a check of one trial"],
+)
+def test_fail_fast_ends_before_the_last_experiment(fault: str, id: str, starts: int) -> None:
+    found = certify(profile_for_command(command(fault)), seed=1, fail_fast=True)
+    assert found.incomplete == f"the run ended once {id} had failed (--fail-fast)"
+    assert found.starts <= starts
+
+
+def test_what_does_not_bind_the_server_needs_no_complete_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of one operation: what is asked of inject is not what the run lacks at its end."""
+    monkeypatch.setattr(Judgement, "find_failure", lambda _: "LRO-A-01")
+    found = certify(profile_for_command(command("can_only_recall")), seed=1, fail_fast=True)
+    assert found.incomplete
+    verdicts = {r.requirement.id: r.verdict for r in found.requirements}
+    assert verdicts["LRO-INJ-02"] is Verdict.NOT_APPLICABLE
+    assert verdicts["LRO-THR-07"] is Verdict.NOT_OBSERVED
+
+
+def test_fail_fast_does_not_end_for_what_decides_no_level() -> None:
+    private = profile_for_command(command("files_are_readable_by_everyone"))
+    found = certify(private, seed=1, examples=0, only={"LRO-HARD-01", "LRO-FILE-01"}, fail_fast=True)
+    assert {r.requirement.id for r in found.requirements if r.verdict is Verdict.FAIL} == {"LRO-HARD-01"}
+    assert found.incomplete == ""
 
 
 def test_a_change_is_seen_once_it_has_settled(tmp_path: Path) -> None:
@@ -142,15 +191,15 @@ def test_watch_runs_again_until_it_is_interrupted(tmp_path: Path) -> None:
         assert watch.stderr is not None
         seen = watch.stderr.readline()
         (tmp_path / "src" / "server.py").write_text("changed")
-        seen += watch.stderr.readline()
+        seen += "".join(watch.stderr.readline() for _ in range(3))
         assert watch.stdout is not None
         lines: list[str] = []
         while sum(line.startswith("selected  ") for line in lines) < 2:
             lines.append(watch.stdout.readline())
         watch.terminate()  # an interrupt is ignored where tests run in the background
         watch.communicate(timeout=30)
-    assert "watching src" in seen
-    assert "server.py changed" in seen
+    waiting = "lro: watching src; Ctrl-C ends it\n"
+    assert re.fullmatch(rf"{waiting}\nlro: src/server\.py changed: running FILE-01, which took \d+ s\n{waiting}", seen)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +211,11 @@ def test_watch_runs_again_until_it_is_interrupted(tmp_path: Path) -> None:
     ids=["the failure is repaired", "nothing failed, something is not observed"],
 )
 def test_a_claim_is_judged_again_once_nothing_fails(
-    verdicts: list[Verdict], runs: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    verdicts: list[Verdict],
+    runs: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     given, made = iter(verdicts), list[str]()
 
@@ -179,6 +232,10 @@ def test_a_claim_is_judged_again_once_nothing_fails(
     code = main(["certify", "-q", "--plain", "--level", "1", "--watch", str(tmp_path), "--", "server"])
     assert made == runs
     assert code == (EXIT_OK if verdicts[-1] is Verdict.PASS else EXIT_FAILED)
+    said = capsys.readouterr().err
+    assert said.count("; Ctrl-C ends it") == 2
+    assert ("\nlro: server.py changed: running what failed last\n" in said) == ("part" in runs)
+    assert ("\nlro: what failed last passes: running everything, which took" in said) == ("part" in runs)
 
 
 def test_a_written_baseline_is_one_that_accepts_what_is_there(tmp_path: Path) -> None:
@@ -190,6 +247,38 @@ def test_a_written_baseline_is_one_that_accepts_what_is_there(tmp_path: Path) ->
     assert exit_code(baseline.apply_baseline(found, (entry,))) != EXIT_FAILED
     path.write_text(to_baseline(report(judged("LRO-A-01", Verdict.PASS))), encoding="utf-8")
     assert baseline.load(path) == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (report(failure="the server exited with 1"), "the run has no verdict"),
+        (
+            report(judged("LRO-FILE-01", Verdict.FAIL), incomplete="at its end"),
+            "the run ended before its last experiment",
+        ),
+    ],
+    ids=["no verdict", "incomplete"],
+)
+def test_no_baseline_is_written_of_a_run_that_shows_too_little(
+    found: Report, reason: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(certifying, "_certify", lambda *_, **__: ((found,), None))
+    Path("e.yaml").write_text("accept: []\n")
+    code = main(["certify", "--plain", "--write-baseline", "e.yaml", "--json", "r.json", "--", "server"])
+    assert code == exit_code(found)
+    assert Path("e.yaml").read_text() == "accept: []\n"
+    assert Path("r.json").is_file()
+    assert f"lro: --write-baseline e.yaml: not written: {reason}\n" in capsys.readouterr().err
+
+
+def test_a_written_baseline_says_what_is_left_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(judged("LRO-FILE-01", Verdict.FAIL), levels={1: "failed", 2: "failed", 3: "failed"})
+    monkeypatch.setattr(certifying, "_certify", lambda *_, **__: ((found,), None))
+    assert main(["certify", "--plain", "--write-baseline", "e.yaml", "--", "server"]) == EXIT_FAILED
+    assert "lro: wrote e.yaml: 1 entry; complete the reason of each\n" in capsys.readouterr().err
 
 
 def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import Check, check, checks, checks_of, checks_of_edition, judge
+from lro_conformance.judging.check import Check, check, checks, checks_of, checks_of_edition, judge, reason_not_bound
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import (
@@ -399,3 +399,33 @@ def test_checks_are_in_the_order_of_modules_and_of_definition() -> None:
     fallback = [c for c in checks() if c.name.startswith("fallback.")]
     lines = [c.function.__code__.co_firstlineno for c in fallback]
     assert lines == sorted(lines)
+
+
+class TestNotBound:
+    """A requirement that does not bind the server does not, whatever else was captured."""
+
+    ended = NotObserved("the run ended")
+
+    def test_of_a_check_that_says_so_before_it_reads_what_is_missing(self):
+        def function(survey: str, edges: Any, subjects: Subjects) -> None:
+            if survey == "no inject":
+                raise NotApplicable("the server lists no tool for inject")
+            subjects.expect(edges.of == "recall", expected="", observed="")
+
+        one = made(function, MUST, "survey", "edges")
+        assert reason_not_bound(one, {"survey": "no inject", "edges": self.ended}) == (
+            "the server lists no tool for inject"
+        )
+        assert reason_not_bound(one, {"survey": "all", "edges": self.ended}) is None
+        assert reason_not_bound(one, {"survey": self.ended, "edges": self.ended}) is None
+
+    @pytest.mark.parametrize(
+        "read",
+        [bool, len, iter, list, lambda e: e == 1, lambda e: isinstance(e, str), lambda e: 1 in e, lambda e: e.name],
+    )
+    def test_nothing_is_concluded_from_what_is_missing(self, read: Callable[[Any], Any]):
+        def function(edges: Any, subjects: Subjects) -> None:
+            read(edges)
+            raise NotApplicable("there are no edges")
+
+        assert reason_not_bound(made(function, MUST, "edges"), {"edges": self.ended}) is None

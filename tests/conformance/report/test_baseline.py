@@ -12,11 +12,13 @@ from xml.etree import ElementTree
 import pytest
 
 from lro_conformance.errors import UsageError
-from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.results import UNEXPLAINED, Report, RequirementResult
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline, load
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.attestation import to_attestation
+from lro_conformance.report.formats.baseline import to_baseline
+from lro_conformance.report.formats.github import report_annotations
 from lro_conformance.report.formats.junit import to_junit
 from lro_conformance.report.formats.markdown import to_markdown
 from lro_conformance.report.formats.sarif import to_sarif
@@ -107,7 +109,37 @@ class TestShown:
         (skipped,) = root.findall(".//skipped")
         assert skipped.attrib["message"] == "accepted by the baseline, fail: issue 123"
         (failure,) = ElementTree.fromstring(to_junit(self.stale)).findall(".//failure")
-        assert failure.attrib["message"] == "stale: accepted fail until 2026-11-21: issue 123"
+        said = "LRO-A-01 file.lro_a_01 is no longer fail: remove it from the baseline"
+        assert failure.attrib["message"] == f"stale: {said}"
+        assert said in "".join(report_annotations(self.stale, "lro.yaml"))
+        (result,) = json.loads(to_sarif(self.stale, "lro.yaml"))["runs"][0]["results"]
+        assert (result["ruleId"], result["level"], result["message"]["text"]) == ("baseline", "error", f"stale: {said}")
+
+    def test_in_a_line_about_the_gate(self):
+        assert "gate            green, exit code 0: the baseline accepts all that fails" in list(
+            plain_lines(self.accepted)
+        )
+        assert "gate            red, exit code 1: 1 entry stale" in list(plain_lines(self.stale))
+        assert not [line for line in plain_lines(with_failures("LRO-A-01")) if line.startswith("gate")]
+
+    def test_in_the_headline(self):
+        assert to_markdown(self.stale).startswith(
+            "## ❌ <code>memories</code>: level 3 proved; stale entries in the baseline"
+        )
+        assert (
+            to_markdown(self.accepted)
+            .splitlines()[0]
+            .endswith("no level proved; the rest accepted by the baseline (lro-6400)")
+        )
+
+    def test_with_a_remark_as_long_as_no_reason_is_given(self):
+        made = apply_baseline(with_failures("LRO-A-01"), (replace(entry("LRO-A-01"), reason=UNEXPLAINED),))
+        assert (
+            "accepted        LRO-A-01 file.lro_a_01 (fail) until 2026-11-21: no reason is given yet: complete the entry"
+        ) in list(plain_lines(made))
+        for text in (to_junit(made), to_sarif(made, "lro.yaml")):
+            assert "no reason is given yet" in text
+            assert UNEXPLAINED not in text
 
     def test_in_code_scanning(self):
         (result,) = json.loads(to_sarif(self.accepted, "lro.yaml"))["runs"][0]["results"]
@@ -120,6 +152,15 @@ class TestShown:
         statement = json.loads(to_attestation(self.accepted, []))
         assert statement["predicate"]["result"] == "WARNED"
         assert "LRO-A-01" in statement["predicate"]["failedTests"]
+
+
+class TestWritten:
+    def test_entries_that_hold_stay_as_they_are_and_stale_ones_go(self, tmp_path: Path):
+        today = replace(with_failures("LRO-A-01", "LRO-A-02"), started_at="2026-11-21T10:15:00Z")
+        made = apply_baseline(today, (entry("LRO-A-01"), entry("LRO-A-09")))
+        text = to_baseline(made)
+        assert text.count("- check:") == 2
+        assert text.index('reason: "issue 123"') < text.index(f'reason: "{UNEXPLAINED}"')
 
 
 class TestFile:

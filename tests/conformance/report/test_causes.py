@@ -14,6 +14,7 @@ from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
 from lro_conformance.report.causes import SHOWN, causes, next_step
+from lro_conformance.report.details import brief_lines
 from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.live import LiveView
 from lro_conformance.report.terminal import VERBOSE, plain_lines
@@ -53,7 +54,7 @@ def test_other_places_and_other_observations_are_other_causes() -> None:
 
 def test_the_next_step_names_causes_and_the_level() -> None:
     levels = {1: "proved", 2: "failed", 3: "failed"}
-    assert next_step(made(*recipes(), levels=levels)) == (
+    assert next_step(made(*recipes(), at("", "LRO-ERR-02", 3), levels=levels)) == (
         "fix this: LRO-REC-01 (and 9 by the same cause), and level 2 is proved"
     )
     unseen = judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2)
@@ -64,6 +65,14 @@ def test_the_next_step_names_causes_and_the_level() -> None:
     step = next_step(made(*recipes(), unseen, levels=levels))
     assert step is not None
     assert step.endswith("level 2 also needs LRO-CLN-01, not observed so far")
+
+
+def test_the_next_step_names_the_highest_level_that_it_proves() -> None:
+    passed = (judged("LRO-REC-01", Verdict.PASS, level=2), judged("LRO-ERR-02", Verdict.PASS, level=3))
+    step = next_step(made(at("", "LRO-FILE-09", 1), *passed))
+    assert step == "fix this: LRO-FILE-09, and level 3 is proved"
+    unseen = judged("LRO-ERR-04", Verdict.NOT_OBSERVED, level=3)
+    assert next_step(made(at("", "LRO-FILE-09", 1), *passed, unseen)) == "fix this: LRO-FILE-09, and level 2 is proved"
 
 
 def test_a_server_without_lro_needs_more_than_the_one_that_failed() -> None:
@@ -164,7 +173,8 @@ def test_evidence_and_scripts_of_long_lines_fit_two_screens(columns: int, lines:
     drawn = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
     for shown in (list(plain_lines(bad, columns=columns)), drawn.splitlines()):
         assert rows(shown, columns) <= 120
-        assert any("# a script of" in line for line in shown)
+        assert any(re.match(r" *reproduce +a script of [0-9,]+ characters, which -v shows", line) for line in shown)
+        assert not any("paste this" in line for line in shown)
     assert any(script.splitlines()[0] in line for line in plain_lines(bad, VERBOSE, columns))
 
 
@@ -195,11 +205,49 @@ def test_what_a_baseline_leaves_open_is_named() -> None:
     assert exit_code(accepted) == 1
     shown = [line for line in plain_lines(accepted) if line.startswith("still open")]
     assert len(shown) == 1
-    assert f"LRO-THR-09 ({unseen.checks[0].name}): accept it with verdict: not-observed" in shown[0]
+    assert shown[0].split(maxsplit=2)[2] == (
+        "LRO-THR-09 file.lro_thr_09 (not-observed): let it be observed, or accept it with verdict: not-observed"
+    )
     both = (Entry(name, Verdict.FAIL, day, "i"), Entry(unseen.checks[0].name, Verdict.NOT_OBSERVED, day, "i"))
     done = apply_baseline(made(*results, claimed=3), both)
     assert exit_code(done) == 0
     assert not [line for line in plain_lines(done) if line.startswith("still open")]
+
+
+def test_what_a_failure_may_hide_is_not_to_be_accepted() -> None:
+    failed = [judged(f"LRO-THR-{n:02}", Verdict.FAIL, level=1) for n in (6, 7)]
+    unseen = judged("LRO-THR-09", Verdict.NOT_OBSERVED, level=1)
+    entry = Entry(failed[0].checks[0].name, Verdict.FAIL, date(2099, 1, 1), "issue 1")
+    shown = list(plain_lines(apply_baseline(made(*failed, unseen, claimed=3), (entry,))))
+    assert [line.split(maxsplit=2)[2] for line in shown if line.startswith("still open")] == [
+        "LRO-THR-07 file.lro_thr_07 (fail): fix it, or accept it",
+        "LRO-THR-09 (not-observed): fix the failures first, which may hide it",
+    ]
+    assert "gate            red, exit code 1: 2 still open" in shown
+
+
+@pytest.mark.parametrize("claimed", [None, 3])
+def test_all_that_closes_the_gate_is_named_beside_a_stale_entry(claimed: int | None) -> None:
+    passed, failed = judged("LRO-REC-08", Verdict.PASS), judged("LRO-ERR-04", Verdict.FAIL)
+    entry = Entry(passed.checks[0].name, Verdict.FAIL, date(2099, 1, 1), "issue 1")
+    shown = list(plain_lines(apply_baseline(made(passed, failed, claimed=claimed), (entry,))))
+    assert "still open      LRO-ERR-04 file.lro_err_04 (fail): fix it, or accept it" in shown
+    assert "gate            red, exit code 1: 1 entry stale, 1 still open" in shown
+
+
+def test_a_pointer_to_more_says_only_what_there_is() -> None:
+    failed = [judged(f"LRO-A-{n:02}", Verdict.FAIL, observed=f"{n}") for n in range(2)]
+    unseen = judged("LRO-A-03", Verdict.NOT_OBSERVED)
+    assert not any(line.startswith("more  ") for line in plain_lines(made(failed[0], unseen)))
+    text = "-v shows all failures with evidence and script; --only ID judges one of them again"
+    assert f"more           {text}" in list(plain_lines(made(*failed)))
+    assert any("and why 1 requirement was not observed" in line for line in plain_lines(made(*failed, unseen)))
+
+
+@pytest.mark.parametrize(("number", "last"), [(9, "line 9"), (10, "line 10"), (11, "… (2 more lines; -v shows them)")])
+def test_no_single_line_of_evidence_is_left_out(number: int, last: str) -> None:
+    lines = [f"line {n + 1}" for n in range(number)]
+    assert list(brief_lines(lines))[-1] == last
 
 
 def test_without_a_failure_the_next_step_is_an_observation() -> None:

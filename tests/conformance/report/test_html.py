@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 
 import pytest
 from lxml import etree, html
 
-from lro_conformance.judging.results import DecidedCall, Report
+from lro_conformance.judging.results import Acceptance, DecidedCall, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.formats.html import level_bars, threshold_picture, to_html
 from lro_conformance.report.load import read_report
@@ -170,8 +171,24 @@ def test_failures_are_grouped_by_cause_with_the_evidence_once():
     assert page.xpath("//details[@id='LRO-A-02']//ol") == []
     assert "LRO-A-02 as well" in texts(page, "//details[@id='LRO-A-01']//p[@class='causes']")[0]
     assert texts(page, "//p[@class='next']") == [
-        "Next: fix these 2: LRO-A-01 (and 1 by the same cause), LRO-B-01, and level 1 is proved."
+        "Next: fix these 2: LRO-A-01 (and 1 by the same cause), LRO-B-01, and level 3 is proved."
     ]
+
+
+def test_the_grid_says_what_its_marks_mean():
+    page = parsed(mixed())
+    legend = texts(page, "//section[@class='grid']//p[@class='legend']//span[contains(@class, 'verdict')]")
+    assert {"○ not-judged", "· not-applicable", "✗ fail"} <= {" ".join(text.split()) for text in legend}
+    marks = {" ".join(text.split()) for text in texts(page, "//section[@class='grid']//a")}
+    assert marks == {text.split()[0] for text in legend}
+
+
+def test_a_baseline_says_whether_the_gate_is_open():
+    failed = report(judged("LRO-A-01", Verdict.FAIL), levels={1: "failed", 2: "failed", 3: "failed"}, achieved=0)
+    accepted = Acceptance("file.lro_a_01", "LRO-A-01", Verdict.FAIL, "2099-01-01", "issue 123", "accepted")
+    page = parsed(replace(failed, baseline=(accepted,)))
+    assert texts(page, "//p[@class='gate']") == ["Gate: green, exit code 0: the baseline accepts all that fails."]
+    assert texts(parsed(failed), "//p[@class='gate']") == []
 
 
 def test_the_offending_key_and_value_are_marked():

@@ -63,6 +63,7 @@ def test_json_form_has_no_key_that_the_schema_does_not_describe():
         coverage=COVERAGE,
         decided=(DecidedCall("recall", "light", 2737, 2736, "offloaded"),),
         incomplete="the run ended at its time limit",
+        all_experiments=True,
     )
     made = made.to_dict()
     assert set(made) == set(SCHEMA["properties"])

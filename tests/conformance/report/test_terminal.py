@@ -186,7 +186,7 @@ class TestReport:
     def test_a_message_of_which_evidence_has_the_beginning_is_not_said_to_be_complete_elsewhere(self):
         message = '← {"result":"' + "y" * 1_988 + " … (52456 bytes)"
         cut = report(judged("LRO-A-01", Verdict.FAIL, evidence=message))
-        assert "… (52,456 bytes: -v shows more)" in plain(cut)
+        assert "… (52,456 bytes; -v shows more)" in plain(cut)
         assert message in plain(cut, VERBOSE)
         assert "… (52,456 bytes; more in the JSON report)" in to_markdown(cut)
 

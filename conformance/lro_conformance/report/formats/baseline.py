@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import date, timedelta
 
-from lro_conformance.judging.results import Report
+from lro_conformance.judging.results import UNEXPLAINED, Acceptance, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import open_results
+from lro_conformance.report.sanitize import one_line
 
 DAYS = 90
 """Days for which an entry is accepted."""
 
 
 def to_baseline(report: Report) -> str:
-    """The text of a baseline; of a claimed level, what was not observed is accepted, too."""
-    until = (date.fromisoformat(report.started_at[:10]) + timedelta(days=DAYS)).isoformat()
-    entries = [
-        f"  - check: {json.dumps(check.name)}\n    verdict: {check.verdict.label}\n    until: {until}\n"
-        f"    reason: {json.dumps(f'{result.requirement.id}: say why, or name an issue')}\n"
-        for result, verdict in open_results(report)
-        if verdict is not Verdict.ERROR and (verdict is Verdict.FAIL or report.claimed is not None)
-        for check in result.checks
-        if check.verdict is verdict
-    ]
-    text = "accept:\n" + "".join(entries) if entries else "accept: []\n"
+    """The text of a baseline; of a claimed level, what was not observed is accepted, too.
+
+    Entries of the baseline of this run that still hold stay as they are.
+    """
+    entries = entries_of(report)
+    text = "accept:\n" + "".join(map(_entry, entries)) if entries else "accept: []\n"
     return f"# Accepted until a day, each for a reason (lro certify --baseline FILE).\n{text}"
+
+
+def entries_of(report: Report) -> list[Acceptance]:
+    """The entries of that baseline."""
+    kept = [a for a in report.baseline if a.state in ("accepted", "open")]
+    return [*kept, *_new(report, {a.check for a in kept})]
+
+
+def _new(report: Report, kept: set[str]) -> Iterator[Acceptance]:
+    until = (date.fromisoformat(report.started_at[:10]) + timedelta(days=DAYS)).isoformat()
+    for result, verdict in open_results(report):
+        for check in result.checks if verdict is not Verdict.ERROR else ():
+            if check.verdict is verdict and check.name not in kept:
+                yield Acceptance(check.name, result.requirement.id, verdict, until, UNEXPLAINED, "accepted")
+
+
+def _entry(one: Acceptance) -> str:
+    check, reason = one_line(one.check), one_line(one.reason)
+    head = f"  # {one_line(one.requirement)}\n" if one.requirement else ""
+    return (
+        f"{head}  - check: {json.dumps(check)}\n    verdict: {one.verdict.label}\n    until: {one_line(one.until)}\n"
+        f"    reason: {json.dumps(reason)}\n"
+    )

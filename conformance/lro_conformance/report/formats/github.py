@@ -45,14 +45,14 @@ def report_annotations(report: Report, file: str) -> Iterator[str]:
     from lro_conformance.judging.verdicts import Verdict
     from lro_conformance.report.details import failure_lines, reason_of
     from lro_conformance.report.exit_code import binds
+    from lro_conformance.report.view import acceptance_line
 
     accepted = {a.requirement for a in report.baseline if a.state == "accepted"}
     if report.failure is not None:
         yield command("error", "\n".join(failure_lines(report)), {"file": file, "title": "LRO: no verdict"})
     for entry in report.baseline:
         if entry.state in ("stale", "expired"):
-            message = one_line(f"{entry.check}: accepted {entry.verdict.label} until {entry.until}: {entry.reason}")
-            yield command("error", message, {"file": file, "title": f"LRO baseline: {entry.state}"})
+            yield command("error", acceptance_line(entry), {"file": file, "title": f"LRO baseline: {entry.state}"})
     for verdict, kind in ((Verdict.FAIL, "error"), (Verdict.ERROR, "warning"), (Verdict.WARN, "warning")):
         results = [r for r in report.requirements if r.verdict is verdict]
         for result in results[:MAX_ANNOTATIONS]:

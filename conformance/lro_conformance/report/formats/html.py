@@ -32,7 +32,7 @@ from lro_conformance.report.details import (
 )
 from lro_conformance.report.exit_code import binds
 from lro_conformance.report.sanitize import clean, one_line
-from lro_conformance.report.view import MARKS, facts, level_fact
+from lro_conformance.report.view import MARKS, facts, gate, level_fact
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -190,7 +190,10 @@ def to_html(report: Report) -> str:
         level_bars=level_bars(report),
         grid=grid(report),
         threshold=threshold_picture(report),
-        facts=[fact for fact in facts(report) if not fact.label.startswith("Level ") and fact.label != "next"],
+        facts=[
+            fact for fact in facts(report) if not fact.label.startswith("Level ") and fact.label not in ("next", "gate")
+        ],
+        gate=gate(report),
         step=next_step(report),
         failure=failure_lines(report),
         reproducer=failure_reproducer(report),

@@ -13,6 +13,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines, reason_of
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
+from lro_conformance.report.view import acceptance_line
 
 Outcome = TypeVar("Outcome", bound=Failure | Error | Skipped)
 
@@ -81,16 +82,14 @@ def _baseline_case(report: Report, entry: Acceptance) -> TestCase:
     """A case for an entry of the baseline; it fails if the entry is stale or expired."""
     case = TestCase(one_line(f"baseline: {entry.check}"), f"{one_line(report.edition)}.baseline", 0)
     if entry.state in ("stale", "expired"):
-        message = (
-            f"{entry.state}: accepted {entry.verdict.label} until {one_line(entry.until)}: {one_line(entry.reason)}"
-        )
+        message = f"{entry.state}: {acceptance_line(entry)}"
         case.result = [_with_text(Failure(message, "baseline"), message)]
     return case
 
 
 def _acceptance_reason(report: Report, result: RequirementResult) -> str:
     """Reasons for accepting the deciding checks of a requirement; empty unless all of them are accepted."""
-    reasons = {a.check: a.reason for a in report.baseline if a.state == "accepted" and a.verdict is result.verdict}
+    reasons = {a.check: a.explanation for a in report.baseline if a.state == "accepted" and a.verdict is result.verdict}
     deciding = [c.name for c in result.checks if c.verdict is result.verdict]
     return "; ".join(reasons[n] for n in deciding) if deciding and set(deciding) <= set(reasons) else ""
 

@@ -83,8 +83,8 @@ def code(text: str) -> str:
 def block(lines: Sequence[str], *, complete: bool = False) -> str:
     """Lines as a code block that none of them can end; cut to `MAX_LINES` unless *complete*."""
     shown = list(lines) if complete else [_truncated(line) for line in lines[:MAX_LINES]]
-    if len(lines) > MAX_LINES and not complete:
-        shown.append(f"… ({len(lines) - MAX_LINES} more lines; complete in the JSON report)")
+    if (more := len(lines) - MAX_LINES) > 0 and not complete:
+        shown.append(f"… ({more} more line{'s' * (more > 1)}; complete in the JSON report)")
     longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join((f"{fence}text", *shown, fence))
@@ -126,8 +126,13 @@ def headline(report: Report) -> str:
     accepted = any(a.state == "accepted" for a in report.baseline)
     holds = "⚠️" if accepted else "✅"
     sign = {EXIT_OK: holds, EXIT_NO_VERDICT: SIGNS[Verdict.NOT_OBSERVED]}.get(exit_code(report), SIGNS[Verdict.FAIL])
-    claim = f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
-    return f"{sign} {who}: {outcome}{claim} ({plain(report.edition)})"
+    states = {a.state for a in report.baseline}
+    outcome += f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
+    if sign == SIGNS[Verdict.FAIL] and (closing := [s for s in ("stale", "expired") if s in states]):
+        outcome += f"; {' and '.join(closing)} entries in the baseline"
+    elif accepted and sign == holds:
+        outcome += "; the rest accepted by the baseline"
+    return f"{sign} {who}: {outcome} ({plain(report.edition)})"
 
 
 def _cause(cause: Cause) -> Iterator[str]:

@@ -19,13 +19,14 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines
 from lro_conformance.report.formats.github import from_workspace
 from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import acceptance_line
 
 VERSION = "2.1.0"
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 Level = Literal["error", "warning", "note", "none"]
 
-NO_VERDICT = "no-verdict"
+NO_VERDICT, BASELINE = "no-verdict", "baseline"
 
 LEVELS: Mapping[Verdict, Level] = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.ERROR: "note"}
 """Verdicts that become results. An error is a defect of the suite and never counts against the server."""
@@ -71,8 +72,18 @@ class Result:
     """Stable text that distinguishes results of one rule and place across runs; the message by default."""
 
 
+OWN_RULES = {
+    NO_VERDICT: Rule(NO_VERDICT, "The server could not be observed"),
+    BASELINE: Rule(BASELINE, "An entry of the baseline is stale or expired"),
+}
+"""Rules that no requirement stands for."""
+
+
 def to_sarif(report: Report, profile: str) -> str:
-    """The report as a SARIF log: a result for each check that failed, warned or erred, or for a missing verdict.
+    """The report as a SARIF log.
+
+    It has a result for each check that failed, warned or erred, for a missing verdict, and for each entry of the
+    baseline that is stale or expired.
 
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
@@ -80,7 +91,7 @@ def to_sarif(report: Report, profile: str) -> str:
     return text(
         log(
             _results(report, profile),
-            rules | {NO_VERDICT: Rule(NO_VERDICT, "The server could not be observed")},
+            rules | OWN_RULES,
             version=report.suite_version,
             successful=report.failure is None,
             properties={
@@ -209,6 +220,10 @@ def _results(report: Report, profile: str) -> Iterator[Result]:
     if report.failure is not None:
         message = "\n".join(failure_lines(report))
         yield Result(NO_VERDICT, message, path=profile, line=1, identity="no verdict")
+    for entry in report.baseline:
+        if entry.state in ("stale", "expired"):
+            message = f"{entry.state}: {acceptance_line(entry)}"
+            yield Result(BASELINE, message, path=profile, line=1, place=one_line(entry.check), identity=entry.state)
     accepted = {a.check: a for a in report.baseline if a.state == "accepted"}
     for result in report.requirements:
         if result.verdict in LEVELS:
@@ -233,7 +248,7 @@ def _check_results(result: RequirementResult, accepted: Mapping[str, Acceptance]
 
 
 def _justification(entry: Acceptance | None) -> str:
-    return "" if entry is None else one_line(f"until {entry.until}: {entry.reason}")
+    return "" if entry is None else one_line(f"until {entry.until}: {entry.explanation}")
 
 
 def _rule_of(result: RequirementResult) -> Rule:
