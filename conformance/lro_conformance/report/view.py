@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import next_step
-from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of
+from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of, reasons_once
 from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import one_line
 
@@ -62,13 +62,17 @@ class Fact:
     tone: str = ""
 
 
+_SECTIONS = (1, 2, 3, None)
+
+
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
 
     With *count*, what failed and is shown below is counted, however few rows there are.
     """
     if unfold:
-        return _sections(report, lambda results: map(_row, results))
+        reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
+        return _sections(report, lambda results: (_row(r, reasons.get(r.requirement.id)) for r in results))
     folded = _sections(report, _folded)
     has_failed = any(r.verdict is Verdict.FAIL for r in report.requirements)
     is_long = count or sum(len(section.rows) for section in folded) > TABLE_ROWS
@@ -78,7 +82,7 @@ def sections(report: Report, *, unfold: bool = False, count: bool = False) -> li
 def _sections(report: Report, rows: Callable[[list[RequirementResult]], Iterable[Row]]) -> list[Section]:
     part = is_selection(report)
     found: list[Section] = []
-    for level in (1, 2, 3, None):
+    for level in _SECTIONS:
         results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
         if results:
             verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
@@ -157,10 +161,11 @@ def _group(group: str, verdict: str) -> Fact:
     return Fact(one_line(group), one_line(verdict), {"pass": "good", "fail": "bad"}.get(verdict, ""))
 
 
-def _row(result: RequirementResult) -> Row:
+def _row(result: RequirementResult, shown: str | None = None) -> Row:
+    """The row of a requirement, with its reason as it is *shown*, if that is given."""
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
-    reason = "" if result.verdict is Verdict.PASS else reason_of(result)
+    reason = "" if result.verdict is Verdict.PASS else reason_of(result) if shown is None else shown
     return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 
