@@ -244,7 +244,7 @@ def _value(start: Start, name: str, value: str) -> str:
 
 def _with_generators(start: Start, requests: Sequence[bytes]) -> list[bytes | str]:
     """The requests; if they are long, a command stands for those that store a set of the suite's memories."""
-    if start.seed is None or sum(map(len, requests)) <= MOST_BYTES:
+    if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
         return list(requests)
     items: list[bytes | str] = []
     at = 0
