@@ -263,7 +263,7 @@ class Counts:
             return f"it is not a list of {self.field} and count"
         found = {canonical(v): n for v, n in pairs}
         if missing := [v for key, (v, _) in self.counts.items() if key not in found]:
-            return f"{_many(len(missing), 'value')} of {self.field} missing{_list(map(_cell, missing[:3]))}"
+            return f"{_many(len(missing), 'value')} of {self.field} missing: {_some(missing)}"
         if foreign := [v for v, _ in pairs if canonical(v) not in self.counts]:
             return f"no record has the {self.field} {_cell(foreign[0])}"
         if len(found) < len(pairs):
@@ -293,10 +293,15 @@ class Distinct:
         """Values that are missing, too many, or repeated."""
         wanted, found = ({canonical(v): v for v in each} for each in (self.values, values))
         if missing := [v for key, v in wanted.items() if key not in found]:
-            return f"{_many(len(missing), 'value')} missing{_list(map(_cell, missing[:3]))}"
+            return f"{_many(len(missing), 'value')} missing: {_some(missing)}"
         if foreign := [v for key, v in found.items() if key not in wanted]:
             return f"no record has the value {_cell(foreign[0])}"
         return "values are repeated"
+
+
+def _some(values: Sequence[Any]) -> str:
+    """The first values of a list."""
+    return ", ".join([*map(_cell, values[:3]), *(["…"] if len(values) > 3 else [])])
 
 
 def _records(number: int) -> str:
