@@ -451,8 +451,8 @@ class _Trial:
         known = find_erratum(recipe.number, self._sample.records, **self._spelled)
         named = f" ({known.number})" if known is not None and known.number else ""
         message = (
-            f"recipe {recipe.number} fails on this file by an erratum of the specification{named}, not by a fault of the "
-            f"server: {found.erratum}"
+            f"recipe {recipe.number} fails on this file by an erratum of the specification{named}, not by a fault of "
+            f"the server: {found.erratum}"
         )
         hint = "nothing has to be repaired"
         if known is not None and known.remedy:
