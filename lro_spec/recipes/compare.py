@@ -37,6 +37,8 @@ class Agreement:
     erratum: str | None = None
     """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
     server's fault. None if the outputs agree and jq exited with 0."""
+    difference: str = ""
+    """How the output differs from the expected one, as a clause; empty if it is right, or if that takes no words."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -72,7 +74,8 @@ def agrees(
         all_lines = [header, *records]
         widened = evaluate(number, all_lines, literal=literal, **options)
         with_header = any(map(widened.met_by, readings)) or _nearly(number, readings, all_lines, literal, options)
-    return Agreement(ok, show(expected.text()), _observed(output, values), with_header, known)
+    difference = "" if met or not readings or output.problem else show(expected.difference(readings[-1]))
+    return Agreement(ok, show(expected.text()), _observed(output, values), with_header, known, difference)
 
 
 def _nearly(

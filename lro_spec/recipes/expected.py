@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Protocol, cast
 
 from lro_spec.jsonl.strict import Json, canonical, equal, number_of, spelling
@@ -32,6 +32,10 @@ class Expected(Protocol):
 
     def text(self) -> str:
         """The expected output, worded for a report."""
+        ...
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """How an output that is not the expected one differs from it, as a clause; "" if that takes no words."""
         ...
 
 
@@ -62,6 +66,18 @@ class Selection:
         also = f" (and up to {undecided} more)" if undecided else ""
         return f"{len(chosen)} of {len(self.records)} records{also}{_list(map(_name, chosen))}"
 
+    def difference(self, values: Sequence[Any]) -> str:
+        """Records too few or too many, values that are no records, or the order."""
+        chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
+        possible = [r for r, c in zip(self.records, self.chosen, strict=True) if c is not False]
+        if foreign := _unmatched(values, self.records):
+            return _no_records(foreign)
+        missing, extra = _unmatched(chosen, values).total(), _unmatched(values, possible).total()
+        if missing or extra:
+            parts = [f"{_records(missing)} missing"] if missing else []
+            return " and ".join([*parts, *([f"{_records(extra)} too many"] if extra else [])])
+        return "the records are the right ones, but not in the order of the file"
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -88,7 +104,20 @@ class Ranking:
     def text(self) -> str:
         """The first keys."""
         keys = ["none" if k == -math.inf else f"{k:g}" for k in self._keys(-math.inf)[: self.limit]]
-        return f"{len(keys)} of {len(self.records)} records, by{_list(keys)}"
+        return f"{len(keys)} of {len(self.records)} records by falling confidence{_list(keys)}"
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """Values that are no records, their number, or the order."""
+        wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
+        if foreign := _unmatched(values, self.records):
+            return _no_records(foreign)
+        if len(values) != wanted:
+            return f"it has {_records(len(values))} instead of {wanted}"
+        keys = [self.key(v) for v in values]
+        if (turned := next((p for p in pairwise(keys) if _or(p[0], 0) < _or(p[1], 0)), None)) is not None:
+            one, other = ("none" if k is None else f"{k:g}" for k in turned)
+            return f"the order is not that of falling confidence, as {one} comes before {other}"
+        return "these are not the records of the highest confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +137,17 @@ class ByOrder:
     def text(self) -> str:
         """The first keys."""
         keys = sorted((r.get(self.field) for r in self.records), key=_rank)
-        return f"{len(keys)} records, by{_list(map(str, keys))}"
+        return f"{len(keys)} records by rising {self.field}{_list(map(str, keys))}"
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """Values that are no records, their number, or the order."""
+        if foreign := _unmatched(values, self.records):
+            return _no_records(foreign)
+        if len(values) != len(self.records):
+            return f"it has {_records(len(values))} instead of {len(self.records)}"
+        keys = [v.get(self.field) for v in values]
+        one, other = next((p for p in pairwise(keys) if _rank(p[0]) > _rank(p[1])), ("", ""))
+        return f"the order is not that of rising {self.field}, as {one} comes before {other}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +187,26 @@ class Projection:
         maybe = "".join(f", perhaps {name}" for name in self.optional)
         return f"{len(self.records)} objects of {', '.join(self.fields)}{maybe}{_list(shown)}"
 
+    def difference(self, values: Sequence[Any]) -> str:
+        """The number of objects, or the first that is wrong."""
+        if len(values) != len(self.records):
+            return f"it has {_many(len(values), 'value')} instead of {len(self.records)}"
+        for number, (value, record) in enumerate(zip(values, self.records, strict=True), 1):
+            if not any(self._is_cut(value, record, fields) for fields in self._choices):
+                return f"value {number} {self._fault(value, record)}"
+        return f"some of the objects have {' and '.join(self.optional)}, and some have not"
+
+    def _fault(self, value: Json, record: Record) -> str:
+        """A clause about a value that is not the record reduced to the fields."""
+        if not isinstance(value, dict):
+            return "is no object"
+        cut = cast("dict[str, Any]", value)
+        given = (*self.fields, *(f for f in self.optional if f in cut))
+        field = next((f for f in given if not equal(cut.get(f), record.get(f))), None)
+        if field is None:
+            return "is the complete record"
+        return f"has another {field} than its record" if field in cut else f"has no {field}"
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -162,6 +221,13 @@ class Table:
     def text(self) -> str:
         """The first rows."""
         return f"{len(self.rows)} rows{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """The number of rows, or the first that is wrong."""
+        if len(values) != len(self.rows):
+            return f"it has {_many(len(values), 'row')} instead of {len(self.rows)}"
+        number = next((n for n, pair in enumerate(zip(values, self.rows, strict=True), 1) if not _is_row(*pair)), 0)
+        return f"row {number} is wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +253,26 @@ class Counts:
     def text(self) -> str:
         """The counts."""
         ordered = sorted(self.counts.values(), key=lambda c: -c[1])
-        return f"{len(ordered)} values of {self.field}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
+        order = ", most frequent first" if self.descending else ""
+        return f"{len(ordered)} values of {self.field}{order}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """Values that are no counts, groups that are missing or too many, a wrong count, or the order."""
+        pairs = [p for v in values if (p := _pair(v, self.field)) is not None]
+        if not values or len(pairs) < len(values):
+            return f"it is not a list of {self.field} and count"
+        found = {canonical(v): n for v, n in pairs}
+        if missing := [v for key, (v, _) in self.counts.items() if key not in found]:
+            return f"{_many(len(missing), 'value')} of {self.field} missing: {_some(missing)}"
+        if foreign := [v for v, _ in pairs if canonical(v) not in self.counts]:
+            return f"no record has the {self.field} {_cell(foreign[0])}"
+        if len(found) < len(pairs):
+            return f"a {self.field} is listed twice"
+        for key, (value, count) in self.counts.items():
+            if found[key] != count:
+                return f"{_cell(value)} has a count of {found[key]:g} instead of {count}"
+        one, other = next((p for p in pairwise(n for _, n in pairs) if p[0] < p[1]), (0, 0))
+        return f"the counts are right, but not in falling order, as {one:g} comes before {other:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +288,35 @@ class Distinct:
     def text(self) -> str:
         """The values."""
         return f"{len(self.values)} values{_list(map(_cell, self.values))}"
+
+    def difference(self, values: Sequence[Any]) -> str:
+        """Values that are missing, too many, or repeated."""
+        wanted, found = ({canonical(v): v for v in each} for each in (self.values, values))
+        if missing := [v for key, v in wanted.items() if key not in found]:
+            return f"{_many(len(missing), 'value')} missing: {_some(missing)}"
+        if foreign := [v for key, v in found.items() if key not in wanted]:
+            return f"no record has the value {_cell(foreign[0])}"
+        return "values are repeated"
+
+
+def _some(values: Sequence[Any]) -> str:
+    """The first values of a list."""
+    return ", ".join([*map(_cell, values[:3]), *(["…"] if len(values) > 3 else [])])
+
+
+def _records(number: int) -> str:
+    return _many(number, "record")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _no_records(values: Counter[str]) -> str:
+    """A clause about outputs that are no complete records of the file, or are one again."""
+    number = values.total()
+    is_none = "is no complete record" if number == 1 else "are no complete records"
+    return f"{_many(number, 'value')} {is_none} of the file, or {'repeats' if number == 1 else 'repeat'} one"
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
@@ -303,12 +417,13 @@ def _cell(value: Json) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    """The first names, as many as a report can use."""
+    """The first names, as many as a report can use; equal ones in a row once."""
     shown: list[str] = []
     size = 0
-    for name in names:
-        shown.append(name)
-        size += len(name)
+    for name, group in groupby(names):
+        times = sum(1 for _ in group)
+        shown.append(name if times == 1 else f"{name} ({times} times)")
+        size += len(shown[-1])
         if size > _LISTED:
             break
     return f": {', '.join(shown)}" if shown and size + len(shown) > 1 else ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from lro_spec.editions import StandardRecipe
@@ -41,16 +42,38 @@ def evaluate(
     return _EFFECTS[effect](objects, DEFAULT_LITERAL.get(effect, "") if literal is None else literal)
 
 
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """A defect of the specification that makes its own command for a recipe fail."""
+
+    reason: str
+    """What fails, as a sentence without a full stop."""
+    number: str = ""
+    """Its number in docs/interpretations.md, such as ``E-01``; empty if it has none."""
+    remedy: str = ""
+    """A program that does not fail, or its part; empty if none is known."""
+
+
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
     """Reason why the specification's own command for a recipe fails on these records; None if it does not. jq drops the
     record and exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds."""
-    path, is_fine, saying = _ERRATA.get(standard(number, edition, detail).effect, _NEVER)
+    found = find_erratum(number, records, edition=edition, detail=detail)
+    return None if found is None else found.reason
+
+
+def find_erratum(
+    number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full"
+) -> Erratum | None:
+    """The defect that makes the specification's own command for a recipe fail on these records; None if it does not."""
+    effect = standard(number, edition, detail).effect
+    path, is_fine, saying = _ERRATA.get(effect, _NEVER)
     for place, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            return f"record {place} of {len(records)} is {_kind(record)}: only objects have fields"
+            return Erratum(f"record {place} of {len(records)} is {_kind(record)}, but only objects have fields")
         value = value_at(cast("Record", record), path)
         if not is_fine(value):
-            return f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}: {saying}"
+            where = f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}"
+            return Erratum(f"{where}, but {saying}", *_NUMBERED.get(effect, ()))
     return None
 
 
@@ -194,6 +217,17 @@ _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "with-entities": (("entities",), lambda v: not isinstance(v, bool), "a boolean has no length"),
     "with-tag": (("tags",), lambda v: v is None or isinstance(v, (list, str)), "only arrays and strings are searched"),
 }
+
+
+_NUMBERED: Mapping[str, tuple[str, str]] = {
+    "namespace-prefix": ("E-16", 'select((.namespace // "") | startswith("_semantic"))'),
+    "title-search": ("E-16", 'select((.title // "") | test("keyword"; "i"))'),
+    "content-search": ("E-02", 'select((.content // "") | test("pattern"; "i"))'),
+    "sort-by-confidence": ("E-01", "sort_by(-(.provenance.confidence // 0))"),
+    "sort-by-flat-confidence": ("E-01", "sort_by(-(.confidence // 0))"),
+    "top-by-confidence": ("E-01", "sort_by(-(.provenance.confidence // 0))"),
+}
+"""Number of the erratum and a program without it, by effect."""
 
 
 def value_at(record: Record, path: Iterable[str]) -> Json:

@@ -24,7 +24,7 @@ from lro_spec.jsonl.parse import RULE
 from lro_spec.validation.filename import name_against_header, name_problem
 from lro_spec.validation.header import resembles_header
 from lro_spec.validation.line import judge_part, twice, with_place
-from lro_spec.validation.record import CORE, resembles_memory
+from lro_spec.validation.record import CORE, MAY_BE_EMPTY, resembles_memory
 from lro_spec.validation.state import FileState
 
 
@@ -119,12 +119,15 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
     if state.header is None or state.header_line is None:
         return
     # In a damaged file the remaining records are unknown.
-    at_end = (*_count(state), *_core(state)) if whole else ()
+    at_end = _count(state) if whole else ()
     against_name = (
         name_against_header(name, state.header, edition=named_by, request=state.request) if name is not None else ()
     )
     for finding in (*at_end, *against_name):
         yield with_place(finding, state.header_line)
+    if whole and state.missing and state.first_record is not None:
+        line, record = state.first_record
+        yield with_place(_without_core(record, state), line)
 
 
 def _count(state: FileState) -> Iterator[Finding]:
@@ -137,9 +140,17 @@ def _count(state: FileState) -> Iterator[Finding]:
         yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is wrong", expected, show(count), hint)
 
 
-def _core(state: FileState) -> Iterator[Finding]:
-    if state.missing and state.objects:
-        observed = f"no record with {', '.join(field for field in CORE if field in state.missing)}"
-        message, expected = "fields of full detail are missing", f"{', '.join(CORE)}, each in some record"
-        hint = "call with another detail level, or write complete memories"
-        yield Finding("LRO-FILE-11", Kind.ABSENT_FIELDS, "/detail", message, expected, observed, hint)
+def _without_core(record: dict[str, Any], state: FileState) -> Finding:
+    """Finding about a file in which no record has some fields of full detail; *record* is its first one.
+
+    If it is the only one, its texts may be empty and left out, which only the inline result of the call shows (I-04).
+    """
+    missing = [field for field in CORE if field in state.missing]
+    may_be_empty = state.records == 1 and MAY_BE_EMPTY.issuperset(missing)
+    whose = "the only record" if state.records == 1 else f"the record, as each of the {state.records} in the file,"
+    message, expected = f"{whose} lacks {', '.join(missing)}", f"{', '.join(CORE)} at full detail, each in some record"
+    hint = "write complete memories and keep fields that are empty, or name the level that was asked for in the header"
+    observed = f"the fields {show(list(record))}"
+    if may_be_empty:
+        return Finding("LRO-FILE-11", Kind.NOT_EVALUATED, "", message, expected, observed, hint, severity="warning")
+    return Finding("LRO-FILE-11", Kind.ABSENT_FIELDS, "", message, expected, observed, hint)

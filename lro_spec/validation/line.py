@@ -48,7 +48,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
             yield from judge_line(line, state, value)
         return
     records, fit = plain
-    _seen(records, state)
+    _seen(records, state, part)
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(record_id, records)), part.number) if state.memories else ():
@@ -100,7 +100,7 @@ def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[s
     if state.memories and not state.ids.add(record["id"], line.number):
         return None
     state.records += 1
-    _seen([record], state)
+    _seen([record], state, line)
     return record
 
 
@@ -197,7 +197,7 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
-    _seen([record], state)
+    _seen([record], state, line)
     id = record.get("id")
     if state.memories and isinstance(id, str | int) and not state.ids.add(id, line.number):
         yield from _again(line, record, state)
@@ -224,12 +224,13 @@ def twice(observed: str, line: int | None = None) -> Finding:
     )
 
 
-def _seen(records: list[dict[str, Any]], state: FileState) -> None:
-    """Remove the fields of these records from the missing fields of full detail."""
+def _seen(records: list[dict[str, Any]], state: FileState, part: Block | PhysicalLine) -> None:
+    """Remove the fields of these records, which are the lines of *part*, from the missing fields of full detail."""
+    if state.missing and state.first_record is None and records:
+        state.first_record = (part if isinstance(part, PhysicalLine) else next(part.physical()), records[0])
     for record in records:
         if not state.missing:
             return
-        state.objects = True
         state.missing.difference_update(record)
 
 

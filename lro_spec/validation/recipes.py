@@ -26,6 +26,7 @@ from lro_spec.recipes.compare import (
     probe,
     same_output,
 )
+from lro_spec.recipes.oracle import find_erratum
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.probes import literals, rearranged
 from lro_spec.recipes.runner import EngineError, JqRun
@@ -436,15 +437,29 @@ class _Trial:
             return None
         search = f", searching for {show(word)}" if word is not None else ""
         if found.erratum is not None:
-            message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
-            kind, severity = Kind.FAILS_AS_PRINTED, "warning"
-            return Finding(recipe.requirement, kind, where, message, found.expected, found.observed, severity=severity)
+            return self._erratum(recipe, where, found)
         if found.with_header or self._header_matters(changed, pipeline):
             message = f"recipe {number} does not start reading at line 2"
             hint = "skip the header, and nothing else: tail -n +2"
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
         message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output"
+        message += f"; {found.difference}" if found.difference else ""
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, found.expected, found.observed)
+
+    def _erratum(self, recipe: StandardRecipe, where: str, found: Agreement) -> Finding:
+        """The warning about a command that fails on this file because the specification's own command does."""
+        known = find_erratum(recipe.number, self._sample.records, **self._spelled)
+        named = f" ({known.number})" if known is not None and known.number else ""
+        message = (
+            f"recipe {recipe.number} fails on this file by an erratum of the specification{named}, not by a fault of "
+            f"the server: {found.erratum}"
+        )
+        hint = "nothing has to be repaired"
+        if known is not None and known.remedy:
+            hint += f"; a recipe with `{known.remedy}` works for such records, too"
+        expected, observed = found.expected, found.observed
+        kind = Kind.FAILS_AS_PRINTED
+        return Finding(recipe.requirement, kind, where, message, expected, observed, hint, severity="warning")
 
     def _agreement(
         self, number: int, changed: Pipeline, pipeline: Pipeline, literal: str | None, done: JqRun | None

@@ -14,6 +14,9 @@ READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
 CORE = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
 
+MAY_BE_EMPTY = frozenset(("namespace", "title", "content"))
+"""Those of them that some servers leave out of a record if they are empty."""
+
 _OF_MEMORIES = {*CORE, "provenance"}
 
 _LEVELS = ("light", "medium", "full")

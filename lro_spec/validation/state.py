@@ -44,8 +44,8 @@ class FileState:
     carriage_return_reported: bool = False
     missing: set[str] = field(default_factory=set[str])
     """Fields of full detail that no record has had so far (I-04)."""
-    objects: bool = False
-    """True if a record was an object; only updated while fields are missing."""
+    first_record: tuple[PhysicalLine, dict[str, Any]] | None = None
+    """The first record that is an object, with its line; only set while fields are missing."""
     ids: SeenIds = field(default_factory=SeenIds)
     record_validator: FastValidator | None = None
     """Accepts lists of valid records of this part; None if the records are not memories."""

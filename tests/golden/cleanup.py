@@ -193,6 +193,9 @@ CHANGES: dict[str, Change] = {
     "own files only, and they stay": {"without": ("set_ttl", "cleaning"), "short": LEFT},
     "those of one operation are spared": {"taken": SPARED, "late": SPARED, "short": {"left": INJECT}},
     "those of one operation are spared, and none is left": {"taken": SPARED, "late": SPARED},
+    "those of an operation that the server does not have are spared": {
+        "taken": SPARED, "late": SPARED, "survey": {"operations": {"recall": None, "search": None}},
+    },
     "those of one operation are spared where it was set": {"taken": SPARED, "short": {"left": INJECT}},
     "those of recall are spared": RECALL,
     "those of recall are spared, the other way round": {**RECALL, "turned": True},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, is_blank
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
-from lro_spec.validation.record import CORE
+from lro_spec.validation.record import CORE, MAY_BE_EMPTY
 
 IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
 
@@ -42,6 +42,27 @@ class DetailLevels:
         if self.level_of(call) is None:
             return "the level of a call without a requested level is not certain"
         return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
+
+    def reason_for_missing_texts(self, call: Call) -> str | None:
+        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or if that is wrong.
+
+        They may be empty in all of its memories and left out, if the same operation writes them for other memories.
+        """
+        missing = _missing_core(call)
+        written = self._at_full[call.operation] & MAY_BE_EMPTY
+        if not missing or not written.issuperset(missing) or call.header.get("detail") != "full":
+            return None
+        texts = f"{', '.join(missing)}, which other files of {call.operation} have"
+        return f"no record of a file has {texts}: in its memories it may be empty, and left out"
+
+    @cached_property
+    def _at_full(self) -> Mapping[str, frozenset[str]]:
+        """Core fields that records of full detail have, by operation."""
+        found = {name: frozenset[str]() for name in self.survey.operations}
+        for call in self.survey.files:
+            if call.header.get("detail") == "full" and call.operation in found:
+                found[call.operation] |= {*CORE}.difference(_missing_core(call))
+        return found
 
     def ignored(self, operation: str) -> str | None:
         """Level that all files of an operation name although others were requested; None if the requested level has an

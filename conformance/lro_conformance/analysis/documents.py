@@ -58,6 +58,8 @@ class Document:
     """True if every line of the file could be read, so that its records can be counted."""
     sample: Sample | str = "a descriptor's file could not be read"
     """The beginning of the file, on which recipes run, or the reason why there is none."""
+    may_be_empty: str | None = None
+    """The reason why all records of the file may lack a text; None if they lack none, or if that is wrong."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """By the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
 
@@ -241,10 +243,9 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     offloaded = [c for c in calls if c.outcome == "offloaded"]
     real = _without_links(survey.real)
     for call in offloaded:
-        request, unknown = _request(call, details)
-        key = _digest(call, request)
+        key = _digest(call, _request(call, details)[0])
         if key not in known:
-            known[key] = validated(call, request, edition, unknown=unknown, real=real)
+            known[key] = document_of(call, details, edition, real)
         validated_calls.append(replace(known[key], call=call))
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
@@ -264,9 +265,15 @@ def prepare(survey: Survey, details: DetailLevels, evidence: object, edition: Ed
     real = _without_links(survey.real)
     for call in calls_in(evidence):
         if call.outcome == "offloaded" and call.operation in survey.operations:
-            request, unknown = _request(call, details)
-            validated(call, request, edition, unknown=unknown, real=real)
+            document_of(call, details, edition, real)
             yield
+
+
+def document_of(call: Call, details: DetailLevels, edition: Edition, real: Callable[[str], str] = str) -> Document:
+    """The document of a call of a server with these detail levels. *real* resolves symbolic links in a path."""
+    request, unknown = _request(call, details)
+    one = validated(call, request, edition, unknown=unknown, real=real)
+    return replace(one, may_be_empty=details.reason_for_missing_texts(call))
 
 
 def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
@@ -430,6 +437,11 @@ def _needs_records(one: Document) -> str | None:
     return _needs_file(one) or (None if one.call.filed else "a file has no records")
 
 
+def _needs_filled_texts(one: Document) -> str | None:
+    broken = [f.kind for f in one.of("LRO-FILE-11") if breaks(f)]
+    return one.may_be_empty if broken == [Kind.ABSENT_FIELDS] else None
+
+
 def _needs_header_count(one: Document) -> str | None:
     known = one.header is not None and whole_number(one.header.get("count")) is not None
     return None if known else _needs_file(one) or "no header has a count"
@@ -550,7 +562,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-FILE-07": _all(_needs_header(), _needs_timestamp),
     "LRO-FILE-08": _all(_needs_level, _needs_header("detail")),
     "LRO-FILE-09": _needs_records,
-    "LRO-FILE-11": _needs_records,
+    "LRO-FILE-11": _all(_needs_records, _needs_filled_texts),
     "LRO-FILE-12": _needs_schema_version,
     "LRO-GUI-01": _needs_member("guidance", type=str),
     "LRO-GUI-04": _all(_needs_member("guidance", type=str), _needs_guidance),

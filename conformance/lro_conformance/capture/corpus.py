@@ -337,16 +337,19 @@ def value_of(field: str, memory: Mapping[str, Any]) -> Any:
 ABSENT = object()
 
 
-SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide}
+SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide, "growing": growing}
 """The sets of memories that are stored in servers, by name."""
 
 
-def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
-    """The requests that store a set of memories by the server's seed tool; their ids count from *first_id*."""
+def store_request(memory: Memory, tool: str, template: Any, id: int, meta: Mapping[str, Any] | None = None) -> bytes:
+    """The request that stores a memory by the server's seed tool.
+
+    *meta* is the ``_meta`` of each request of a conversation that has no handshake.
+    """
     from lro_conformance.wire import jsonrpc
 
-    calls = ({"name": tool, "arguments": substitute(template, m)} for m in SETS[name]())
-    return [jsonrpc.request(first_id + n, "tools/call", params) for n, params in enumerate(calls)]
+    params = {"name": tool, "arguments": substitute(template, memory)}
+    return jsonrpc.request(id, "tools/call", params if meta is None else {**params, "_meta": meta})
 
 
 def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
@@ -355,14 +358,15 @@ def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
 
 
 def main(argv: list[str]) -> None:
-    """Print the requests that store a set of memories, or the memories themselves if SET is given alone.
+    """Print the requests that store the first memories of a set, or all its memories if SET is given alone.
 
-    ``python -m lro_conformance.capture SET [TOOL ARGUMENTS FIRST_ID]``
+    ``python -m lro_conformance.capture SET [TOOL ARGUMENTS FIRST_ID NUMBER [META]]``
     """
     name, *request = argv
     if not request:
         sys.stdout.buffer.writelines(line.encode() for line in as_lines(SETS[name]()))
         return
-    tool, template, first_id = request
-    for line in lines(name, tool, json.loads(template), int(first_id)):
-        sys.stdout.buffer.write(line + b"\n")
+    tool, template, first_id, number, *meta = request
+    envelope = json.loads(meta[0]) if meta else None
+    for id, memory in enumerate(SETS[name]()[: int(number)], int(first_id)):
+        sys.stdout.buffer.write(store_request(memory, tool, json.loads(template), id, envelope) + b"\n")

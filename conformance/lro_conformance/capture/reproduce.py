@@ -17,7 +17,7 @@ from shlex import quote
 from typing import Any, cast
 
 from lro_conformance.capture.call import Call, CallInContext, OfACall
-from lro_conformance.capture.corpus import SETS, lines
+from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
@@ -150,12 +150,10 @@ def patience(call: Call) -> int:
 def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
     """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
     generator."""
-    wanted, sent = list(ids), list(start.sent())
-    kept = {id: line for line in sent if (id := _id(line)) in set(wanted)}
-    generated, count = _generated(start, wanted, kept)
-    found: list[bytes | str] = [line for line in sent if _method(line) in HANDSHAKE]
-    found += [generated] if generated else []
-    return found + [kept[id] for id in wanted[count:] if id in kept]
+    sent = list(start.sent())
+    kept = {id: line for line in sent if (id := _id(line)) is not None}
+    opening = [line for line in sent if _method(line) in HANDSHAKE]
+    return [*opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
 
 
 def script(
@@ -244,17 +242,32 @@ def _value(start: Start, name: str, value: str) -> str:
     return f'"${name}"' if is_secret(name, value) and name.isidentifier() else word(start, value)
 
 
-def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tuple[str, int]:
-    """Command that prints the first of these requests if they store the suite's memories, and the number of requests
+def _with_generators(start: Start, requests: Sequence[bytes]) -> list[bytes | str]:
+    """The requests; if they are long, a command stands for those that store a set of the suite's memories."""
+    if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
+        return list(requests)
+    items: list[bytes | str] = []
+    at = 0
+    while at < len(requests):
+        command, count = _generated(start, start.seed, requests[at:])
+        items.append(command or requests[at])
+        at += max(count, 1)
+    return items
+
+
+def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> tuple[str, int]:
+    """Command that prints the first of these requests if they store memories of a set, and the number of requests
     printed."""
-    if start.seed is None or sum(map(len, kept.values())) <= MOST_BYTES:
+    first = _message(requests[0])
+    if first.get("method") != "tools/call":
         return "", 0
-    tool, template = start.seed
-    for name in SETS:
-        expected = lines(name, tool, json.loads(template), ids[0])
-        count = len(expected)
-        if expected and [kept.get(id) for id in ids[:count]] == expected:
-            return _generator(start, name, tool, template, str(ids[0])), count
+    tool, template, id, meta = seed[0], json.loads(seed[1]), first["id"], first["params"].get("_meta")
+    for name, memories in SETS.items():
+        expected = (store_request(memory, tool, template, n, meta) for n, memory in enumerate(memories(), id))
+        count = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(expected, requests, strict=False)))
+        if count > 1:
+            envelope = () if meta is None else (json.dumps(meta, separators=(",", ":")),)
+            return _generator(start, name, tool, seed[1], str(id), str(count), *envelope), count
     return "", 0
 
 
@@ -430,7 +443,7 @@ def _(conversation: Conversation) -> str:
 
 @reproducer_of.register
 def _(conversation: Conversation) -> str:
-    sent = list(conversation.start.sent())
+    sent = _with_generators(conversation.start, list(conversation.start.sent()))
     while sum(map(len, sent)) > MOST_BYTES:
         sent.remove(max(sent, key=len))
     return script(conversation.start, sent)

@@ -20,9 +20,9 @@ from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.analysis.documents import (
     Document,
     breaks,
+    document_of,
     is_examined,
     unmet_precondition,
-    validated,
     with_recipes,
 )
 from lro_conformance.analysis.estimate import Estimates
@@ -47,7 +47,6 @@ from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
 from lro_spec.validation.recipes import RecipeJudge
-from lro_spec.validation.request import Request
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -611,10 +610,8 @@ class Explorer:
                     yield finding.rule
 
     def _document(self, call: Call) -> Document:
-        details = self._context.details
-        unknown = details.reason_for_no_level(call)
-        request = Request(call.operation, details.level_of(call) if unknown is None else None)
-        return with_recipes(validated(call, request, self._edition, unknown=unknown), self._recipes, self._edition)
+        one = document_of(call, self._context.details, self._edition)
+        return with_recipes(one, self._recipes, self._edition)
 
     @cached_property
     def _recipes(self) -> RecipeJudge:

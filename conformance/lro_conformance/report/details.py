@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lro_conformance.capture.marks import MARK
@@ -12,6 +12,8 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.sanitize import lines, one_line
 
 REASON_CHARACTERS = 200
+REPEATED_CHARACTERS = 60
+"""Characters up to which a reason is shown again for the next requirement; longer ones are referred to."""
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
 BRIEF_CHARACTERS = 200
@@ -203,6 +205,30 @@ def reason_of(result: RequirementResult) -> str:
         return ""
     erratum = "erratum of the specification: " if is_erratum(worst) else ""
     return erratum + one_line(worst.observed, REASON_CHARACTERS)
+
+
+def reasons_once(results: Iterable[RequirementResult]) -> Mapping[str, str]:
+    """Reasons for the verdicts of requirements that did not pass, by id, for a table in this order.
+
+    A long reason why something was not observed, such as the traceback of a server that exits in many experiments, is
+    shown once; the others with the same reason refer to that requirement.
+    """
+    shown: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    for result in results:
+        if result.verdict is Verdict.PASS:
+            continue
+        id, reason = result.requirement.id, reason_of(result)
+        if result.verdict is Verdict.NOT_OBSERVED and len(reason) > REPEATED_CHARACTERS:
+            first = shown.setdefault(reason, id)
+            reason = reason if first == id else same_as(first)
+        reasons[id] = reason
+    return reasons
+
+
+def same_as(id: str) -> str:
+    """A reference to the requirement that shows a reason."""
+    return f"for the same reason as {id}"
 
 
 def detail_of(result: RequirementResult) -> Detail:

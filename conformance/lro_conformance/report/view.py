@@ -13,7 +13,7 @@ from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import causes, next_step
-from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of
+from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of, reasons_once
 from lro_conformance.report.exit_code import exit_code, is_selection, is_unselected, open_results
 from lro_conformance.report.sanitize import one_line
 
@@ -60,6 +60,9 @@ class Fact:
     tone: str = ""
 
 
+_SECTIONS = (1, 2, 3, None)
+
+
 def more(report: Report) -> str:
     """The way to what a terminal does not show of several failures; empty if it shows all of them in full."""
     if len(causes(report)) < 2:
@@ -76,7 +79,8 @@ def sections(report: Report, *, unfold: bool = False, count: bool = False) -> li
     With *count*, what failed and is shown below is counted, however few rows there are.
     """
     if unfold:
-        return _sections(report, lambda results: map(_row, results))
+        reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
+        return _sections(report, lambda results: (_row(r, reasons.get(r.requirement.id)) for r in results))
     folded = _sections(report, _folded)
     has_failed = any(r.verdict is Verdict.FAIL for r in report.requirements)
     is_long = count or sum(len(section.rows) for section in folded) > TABLE_ROWS
@@ -86,7 +90,7 @@ def sections(report: Report, *, unfold: bool = False, count: bool = False) -> li
 def _sections(report: Report, rows: Callable[[list[RequirementResult]], Iterable[Row]]) -> list[Section]:
     part = is_selection(report)
     found: list[Section] = []
-    for level in (1, 2, 3, None):
+    for level in _SECTIONS:
         results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
         if results:
             verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
@@ -173,10 +177,11 @@ def _group(group: str, verdict: str) -> Fact:
     return Fact(one_line(group), one_line(verdict), {"pass": "good", "fail": "bad"}.get(verdict, ""))
 
 
-def _row(result: RequirementResult) -> Row:
+def _row(result: RequirementResult, shown: str | None = None) -> Row:
+    """The row of a requirement, with its reason as it is *shown*, if that is given."""
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
-    reason = "" if result.verdict is Verdict.PASS else reason_of(result)
+    reason = "" if result.verdict is Verdict.PASS else reason_of(result) if shown is None else shown
     return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 

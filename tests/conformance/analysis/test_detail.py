@@ -200,3 +200,25 @@ def test_a_level_is_told_by_fields_where_headers_do_not_tell_it(
     ]  # fmt: skip
     assert [levels_of.level_of(c) for c in calls] == levels
     assert (levels_of.ignored("recall"), Estimates(known, levels_of).against_detail("recall")) == (deaf, follows)
+
+
+WHOLE = {"detail": "full"}
+WITHOUT_CONTENT = {name: value for name, value in FULL.items() if name != "content"}
+
+
+@pytest.mark.parametrize(
+    ("other", "call", "may_be_empty"),
+    [
+        (FULL, one(90, 9, WITHOUT_CONTENT, header=WHOLE), True),
+        (FULL, one(90, 9, FULL, header=WHOLE), False),
+        (FULL, one(90, 9, WITHOUT_CONTENT, header={"detail": "light"}), False),
+        (FULL, one(90, 9, WITHOUT_CONTENT, header=WHOLE, operation="search"), False),
+        (FULL, one(90, 9, {"id": "a", "title": "t", "namespace": "n"}, header=WHOLE), False),
+        (WITHOUT_CONTENT, one(90, 9, WITHOUT_CONTENT, header=WHOLE), False),
+    ],
+)
+def test_texts_may_be_empty_and_left_out_if_the_operation_writes_them_elsewhere(
+    other: dict[str, Any], call: Any, may_be_empty: bool
+) -> None:
+    levels = DetailLevels(survey(one(900, 90, other, header=WHOLE), call))
+    assert (levels.reason_for_missing_texts(call) is not None) is may_be_empty

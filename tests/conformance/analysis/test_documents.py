@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,15 @@ def test_forms_of_values_are_judged_alike(form: str, tmp_path: Path, capsys: pyt
     path.write_bytes(call.file.data)
     main(["validate", str(path), "--format", "json"])
     assert (f'"{rule}"' in capsys.readouterr().out) is not allowed
+
+
+def test_a_text_that_no_record_has_is_no_failure_where_it_may_be_empty() -> None:
+    records = [{key: value for key, value in {**RECORD, "id": id}.items() if key != "content"} for id in "ab"]
+    call = made_call(records, 3, header={"detail": "full"})
+    document = validated_document(call, Request(call.operation, "full"), edition("lro-6400"))
+    (check,) = (c for c in checks_of("LRO-FILE-11") if c.needs == ("documents",))
+    verdicts = [
+        judge_check(check, {"documents": Documents((one,), {})}).verdict
+        for one in (document, replace(document, may_be_empty="other files have it"))
+    ]
+    assert verdicts == [Verdict.FAIL, Verdict.NOT_OBSERVED]

@@ -22,8 +22,8 @@ def test_a_set_is_printed_as_lines() -> None:
 
 
 def test_requests_store_a_set() -> None:
-    requests = printed("wide", "store", '{"memory": "$memory"}', "7")
-    assert [one["id"] for one in requests] == list(range(7, 7 + len(SETS["wide"]())))
+    requests = printed("wide", "store", '{"memory": "$memory"}', "7", "3")
+    assert [one["id"] for one in requests] == [7, 8, 9]
     assert {one["method"] for one in requests} == {"tools/call"}
 
 

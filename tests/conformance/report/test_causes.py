@@ -16,9 +16,11 @@ from lro_conformance.report.baseline import Entry, apply_baseline
 from lro_conformance.report.causes import SHOWN, causes, next_step
 from lro_conformance.report.details import brief_lines
 from lro_conformance.report.exit_code import exit_code
+from lro_conformance.report.formats.html import to_html
+from lro_conformance.report.formats.markdown import to_markdown
 from lro_conformance.report.live import LiveView
 from lro_conformance.report.terminal import VERBOSE, plain_lines
-from lro_conformance.report.view import facts
+from lro_conformance.report.view import facts, sections
 from lro_spec.catalogue import catalogue
 from tests.support.report_samples import check, judged, report
 
@@ -260,3 +262,25 @@ def test_without_a_failure_the_next_step_is_an_observation() -> None:
     assert "LRO-CFG-03, LRO-CLN-01 (the first: the" in (next_step(made(unseen, later, levels=levels)) or "")
     proved = {1: "proved", 2: "proved", 3: "proved"}
     assert next_step(made(judged("LRO-THR-07", Verdict.PASS, level=1), levels=proved)) is None
+
+
+def test_a_server_that_exits_in_many_experiments_says_why_once() -> None:
+    why = "the server exited with code 1: Traceback (most recent call last): KeyError: 'title' in line 12 of server.py"
+    ids = ("LRO-CLN-01", "LRO-CLN-02", "LRO-CLN-03")
+    ended = [
+        judged(id, Verdict.NOT_OBSERVED, level=level, observed=why, reproduce="sh", evidence="seen")
+        for id, level in zip(ids, (2, 1, None), strict=True)
+    ]
+    found = made(*ended)
+    rows = [row.text for section in sections(found, unfold=True) for row in section.rows]
+    assert [text.partition(": ")[2] for text in rows] == [why, *["for the same reason as LRO-CLN-02"] * 2]
+    page = to_html(found)
+    assert (page.count("KeyError"), page.count("for the same reason as LRO-CLN-01")) == (1, 2)
+    table = to_markdown(found).partition("All requirements")[2]
+    assert (table.count("KeyError"), table.count("for the same reason as LRO-CLN-01")) == (1, 2)
+
+
+def test_a_short_reason_is_repeated() -> None:
+    found = made(*(judged(id, Verdict.NOT_OBSERVED, observed="no file") for id in ("LRO-CLN-01", "LRO-CLN-02")))
+    rows = [row.text for section in sections(found, unfold=True) for row in section.rows]
+    assert [text.partition(": ")[2] for text in rows] == ["no file"] * 2

@@ -86,6 +86,11 @@ def test_a_failure_comes_with_the_command_that_shows_it_again():
     assert texts(page, "pre")[1] == "printf '%s' LRO-FILE-06 | serve\n"
     long = report(judged("LRO-A-01", Verdict.FAIL, reproduce="x" * 20_000))
     assert "xxx" not in to_markdown(long)
+    paragraphs = texts(shown(to_markdown(long)), "p")
+    assert (
+        "Reproduce: lro certify --only LRO-A-01 -v prints the script of 20,000 characters; the HTML and JSON reports "
+        "have it, too."
+    ) in paragraphs
 
 
 def test_a_proof_is_short_with_the_details_folded():
@@ -123,3 +128,10 @@ def test_code_in_a_fix_is_code():
     shown = to_markdown(read_report(REPORTS / "equal.json"))
     assert "**Fix:** Compare with <code>&#62;</code>, not <code>&#62;=</code>, and write" in shown
     assert "&#96;" not in shown.partition("**Fix:**")[2].partition("\n")[0]
+
+
+def test_a_long_script_of_a_trouble_is_not_printed_either():
+    ended = judged("LRO-A-01", Verdict.NOT_OBSERVED, observed="the server exited", reproduce="x" * 20_000)
+    page = to_markdown(report(ended))
+    assert "xxx" not in page
+    assert "--only LRO-A-01 -v" in page

@@ -230,7 +230,14 @@ class counts_tags_for_types(plain_1600):
         return programs
 
 
-@fault(EDITION, "LRO-REC-04", says="200 of 200 records, by: 1", proves=1, also=("LRO-REC-19",), profile=OPERATIONS)
+@fault(
+    EDITION,
+    "LRO-REC-04",
+    says="200 of 200 records by falling confidence: 1",
+    proves=1,
+    also=("LRO-REC-19",),
+    profile=OPERATIONS,
+)
 class sorts_medium_by_the_field_of_full(plain_1600):
     """At medium, confidence is looked for where only full records have it."""
 

@@ -72,6 +72,22 @@ class light_content_is_empty(Server):
         return {**record, "content": "", "entities": [], "summary": ""} if detail == "light" else record
 
 
+@sound("it misses content in a file of full detail whose memories have empty ones", warns=ERRATA_OF_IDS)
+class leaves_out_empty_values(Server):
+    """Its serialiser leaves out what is empty, inline as in files (Go's `omitempty`)."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {name: value for name, value in record.items() if value not in ("", [], {}, None)}
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        call.records = [super(leaves_out_empty_values, self).at_detail(memory, "medium") for memory in call.found]
+        return super().inject_text(call, budget)
+
+    def line_schema(self, detail: str) -> Record:
+        return {**super().line_schema(detail), "required": ["id", "memory_type"]}
+
+
 @sound("it knows `content` only at medium and full, and takes a summary for it")
 class light_has_a_summary(Server):
     def at_detail(self, memory: Record, detail: str) -> Record:

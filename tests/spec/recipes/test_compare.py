@@ -46,13 +46,22 @@ def test_an_output_agrees_as_a_stream_or_as_one_array(number: int, records: list
     assert agrees(number, run(output), records).ok is ok
 
 
+def test_a_disagreement_says_what_is_wrong() -> None:
+    namespaces = [{"namespace": n} for n in "aab"]
+    found = agrees(8, run(gave([{"namespace": "b", "count": 1}, {"namespace": "a", "count": 2}])), namespaces)
+    assert found.expected == "2 values of namespace, most frequent first: a: 2, b: 1"
+    assert found.difference == "the counts are right, but not in falling order, as 1 comes before 2"
+    assert agrees(8, run(b"not JSON"), namespaces).difference == ""
+    assert agrees(4, run(gave(*RANKED)), RANKED).difference == ""
+
+
 def test_an_error_counts_but_where_the_text_s_own_command_fails() -> None:
     assert not agrees(4, run(gave(*RANKED), 5), RANKED)
     odd = [*RANKED, {}]
     excused = agrees(4, run(gave(*odd), 5, "jq: error: null (null) cannot be negated"), odd)
     assert (excused.ok, excused.erratum) == (
         True,
-        "record 4 of 4 has nothing at .provenance.confidence: only a number can be negated",
+        "record 4 of 4 has nothing at .provenance.confidence, but only a number can be negated",
     )
     assert agrees(4, run(gave(*odd[1:])), odd).erratum is None, (
         "what jq did without an error is not the text's own command"

@@ -64,15 +64,19 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
         "0 of 3 records (and up to 3 more)",
         [[], [A], [B], [A, B], [A, B, C], [{"n": 3, "id": "a"}]],
     ),
-    "ranked": (Ranking([C, B, A], key), "3 of 3 records, by: 3, 1, none", [[A, B, C]]),
-    "the first two": (Ranking([C, B, A], key, 2), "2 of 3 records, by: 3, 1", [[A, B]]),
-    "the first of one": (Ranking([A], key, 2), "1 of 1 records, by: 3", [[A], [{"n": 3, "id": "a"}]]),
-    "ties": (Ranking([D, B, A], key), "3 of 3 records, by: 3, 1, 1", [[A, B, D], [A, D, B]]),
-    "ties with none": (Ranking([D, B, A, C], key, 4), "4 of 4 records, by: 3, 1, 1, none", [[A, B, D, C]]),
-    "twice the same": (Ranking([A, A], key), "2 of 2 records, by: 3, 3", [[A, A]]),
-    "ordered": (ByOrder([A, B, C], "id"), "3 records, by: a, b, c", [[A, B, C]]),
-    "ordered by numbers": (ByOrder([B, A], "n"), "2 records, by: 1, 3", [[B, A], [{"id": "b", "n": 1.0}, A]]),
-    "ordered with nothing": (ByOrder([A, C, B], "n"), "3 records, by: None, 1, 3", []),
+    "ranked": (Ranking([C, B, A], key), "3 of 3 records by falling confidence: 3, 1, none", [[A, B, C]]),
+    "the first two": (Ranking([C, B, A], key, 2), "2 of 3 records by falling confidence: 3, 1", [[A, B]]),
+    "the first of one": (Ranking([A], key, 2), "1 of 1 records by falling confidence: 3", [[A], [{"n": 3, "id": "a"}]]),
+    "ties": (Ranking([D, B, A], key), "3 of 3 records by falling confidence: 3, 1 (2 times)", [[A, B, D], [A, D, B]]),
+    "ties with none": (
+        Ranking([D, B, A, C], key, 4),
+        "4 of 4 records by falling confidence: 3, 1 (2 times), none",
+        [[A, B, D, C]],
+    ),
+    "twice the same": (Ranking([A, A], key), "2 of 2 records by falling confidence: 3 (2 times)", [[A, A]]),
+    "ordered": (ByOrder([A, B, C], "id"), "3 records by rising id: a, b, c", [[A, B, C]]),
+    "ordered by numbers": (ByOrder([B, A], "n"), "2 records by rising n: 1, 3", [[B, A], [{"id": "b", "n": 1.0}, A]]),
+    "ordered with nothing": (ByOrder([A, C, B], "n"), "3 records by rising n: None, 1, 3", []),
     "cut": (Projection([A, B], ("id",)), '2 objects of id: {"id":"a"}, {"id":"b"}', [[{"id": "a"}, {"id": "b"}]]),
     "cut to all": (
         Projection([{"id": "a"}, {"id": "b"}], ("id",)),
@@ -108,11 +112,15 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     ),
     "counts, most first": (
         Counts("k", {'"x"': ("x", 2), '"y"': ("y", 1)}, descending=True),
-        "2 values of k: x: 2, y: 1",
+        "2 values of k, most frequent first: x: 2, y: 1",
         [[["x", 2], ["y", 1]], [{"k": "x", "count": 2}, {"k": "y", "n": 1.0}]],
     ),
-    "counts of one": (Counts("k", {'"x"': ("x", 2)}, descending=True), "1 values of k: x: 2", [[["x", 2]]]),
-    "counts of nothing": (Counts("k", {}, descending=True), "0 values of k", [[]]),
+    "counts of one": (
+        Counts("k", {'"x"': ("x", 2)}, descending=True),
+        "1 values of k, most frequent first: x: 2",
+        [[["x", 2]]],
+    ),
+    "counts of nothing": (Counts("k", {}, descending=True), "0 values of k, most frequent first", [[]]),
     "distinct": (Distinct(["x", "y"]), "2 values: x, y", [["x", "y"], ["y", "x"]]),
     "distinct with nothing": (Distinct(["x", None]), "2 values: x, null", [["x", None], [None, "x"]]),
     "long": (
@@ -127,22 +135,34 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     ),
     "ranked below nothing": (
         Ranking([A, LESS, C], key),
-        "3 of 3 records, by: 3, -1, none",
+        "3 of 3 records by falling confidence: 3, -1, none",
         [[A, LESS, C], [A, C, LESS]],
     ),
-    "the first two of those alike": (Ranking([C, ONE, TWO], key, 2), "2 of 3 records, by: 2, 1", [[TWO, SAME]]),
-    "ordered, two alike": (ByOrder([ONE, ONE], "n"), "2 records, by: 1, 1", [[ONE, SAME], [SAME, SAME]]),
-    "ordered, one alike": (ByOrder([ONE, TWO], "n"), "2 records, by: 1, 2", []),
-    "ordered, two alike of three": (ByOrder([ONE, ONE, TWO], "n"), "3 records, by: 1, 1, 2", [[ONE, ONE, TWO]]),
-    "ordered, two spelling otherwise": (ByOrder([ONE, SAME, TWO], "n"), "3 records, by: 1, 1.0, 2", [[ONE, ONE, TWO]]),
+    "the first two of those alike": (
+        Ranking([C, ONE, TWO], key, 2),
+        "2 of 3 records by falling confidence: 2, 1",
+        [[TWO, SAME]],
+    ),
+    "ordered, two alike": (ByOrder([ONE, ONE], "n"), "2 records by rising n: 1 (2 times)", [[ONE, SAME], [SAME, SAME]]),
+    "ordered, one alike": (ByOrder([ONE, TWO], "n"), "2 records by rising n: 1, 2", []),
+    "ordered, two alike of three": (
+        ByOrder([ONE, ONE, TWO], "n"),
+        "3 records by rising n: 1 (2 times), 2",
+        [[ONE, ONE, TWO]],
+    ),
+    "ordered, two spelling otherwise": (
+        ByOrder([ONE, SAME, TWO], "n"),
+        "3 records by rising n: 1, 1.0, 2",
+        [[ONE, ONE, TWO]],
+    ),
     "ordered, three that are equal": (
         ByOrder([ONE, ONE, SAME], "n"),
-        "3 records, by: 1, 1, 1.0",
+        "3 records by rising n: 1 (2 times), 1.0",
         [[ONE, SAME, SAME], [ONE, ONE, ONE]],
     ),
     "ordered by what is no text": (
         ByOrder([{"k": [1]}, {"k": "z"}], "k"),
-        "2 records, by: z, [1]",
+        "2 records by rising k: z, [1]",
         [[{"k": "z"}, {"k": [1]}]],
     ),
     "cut to a field that is not there": (
@@ -157,12 +177,51 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
         "1 values of k: null: 2",
         [[{"count": 2}]],
     ),
-    "two empty names": (Selection([{"id": ""}, {"id": ""}], [True] * 2), "2 of 2 records: , ", []),
+    "two empty names": (Selection([{"id": ""}, {"id": ""}], [True] * 2), "2 of 2 records:  (2 times)", []),
     "without names": (Selection([{"n": 1}, {"id": ""}], [True] * 2), '2 of 2 records: {"n":1.0}, ', []),
     "an empty name": (Selection([{"id": ""}], [True]), "1 of 1 records", []),
 }
 """Expectations, their words, and those of the outputs that meet them."""
 HALF = {"id": "h", "n": -0.5}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_any_other_output_has_a_difference_in_words(name: str) -> None:
+    expected, _, _ = EXPECTED[name]
+    assert all(expected.difference(value) for value in VALUES if not expected.met_by(value))
+
+
+COUNTS = Counts("k", {'"x"': ("x", 2), '"y"': ("y", 1)}, descending=True)
+TITLES = Projection([A, B], ("id",), ("n",))
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "words"),
+    [
+        (COUNTS, [["y", 1], ["x", 2]], "the counts are right, but not in falling order, as 1 comes before 2"),
+        (COUNTS, [["x", 3], ["y", 1]], "x has a count of 3 instead of 2"),
+        (COUNTS, [["x", 2]], "1 value of k missing: y"),
+        (COUNTS, [["x", 2], ["y", 1], ["z", 1]], "no record has the k z"),
+        (COUNTS, [["x", 2], ["y", 1], ["y", 1]], "a k is listed twice"),
+        (COUNTS, [{"x": 2, "y": 1, "z": 3}], "it is not a list of k and count"),
+        (Ranking([A, B], key), [B, A], "the order is not that of falling confidence, as 1 comes before 3"),
+        (Ranking([A, B, D], key), [A, B], "it has 2 records instead of 3"),
+        (Ranking([A, B], key), [A, {"id": "b"}], "1 value is no complete record of the file, or repeats one"),
+        (Ranking([A, B, C], key, 1), [B], "these are not the records of the highest confidence"),
+        (ByOrder([A, B], "n"), [A, B], "the order is not that of rising n, as 3 comes before 1"),
+        (Selection([A, B, C], [True, True, False]), [B, C], "1 record missing and 1 record too many"),
+        (Selection([A, B], [True, True]), [B, A], "the records are the right ones, but not in the order of the file"),
+        (TITLES, [{"id": "a"}, {"n": 1}], "value 2 has no id"),
+        (TITLES, [{"id": "a"}, {"id": "b", "n": 3}], "value 2 has another n than its record"),
+        (TITLES, [{"id": "a"}, {"id": "b", "n": 1}], "some of the objects have n, and some have not"),
+        (Projection([A], ("id",)), [A], "value 1 is the complete record"),
+        (Table([("a",), ("b",)]), ["a", "c"], "row 2 is wrong"),
+        (Distinct(["x", "y"]), ["x", "y", "y"], "values are repeated"),
+    ],
+)
+def test_a_difference_names_what_is_wrong(expected: Expected, output: list[Any], words: str) -> None:
+    assert not expected.met_by(output)
+    assert expected.difference(output) == words
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -271,12 +271,16 @@ def test_the_header_taken_for_a_record_is_told():
 @pytest.mark.parametrize(
     ("number", "change", "says"),
     [
-        (4, {"provenance": None}, "record 2 of 3 has nothing at .provenance.confidence: only a number can be negated"),
+        (
+            4,
+            {"provenance": None},
+            "record 2 of 3 has nothing at .provenance.confidence, but only a number can be negated",
+        ),
         (9, {"provenance": {"confidence": "high"}}, "has a string at .provenance.confidence"),
-        (10, {"content": None}, "has nothing at .content: test() needs a string"),
+        (10, {"content": None}, "has nothing at .content, but test() needs a string"),
         (3, {"title": 3}, "has a number at .title"),
         (2, {"namespace": ["a"]}, "has an array at .namespace"),
-        (1, {"title": {"a": 1}}, "has an object at .title: @tsv"),
+        (1, {"title": {"a": 1}}, "has an object at .title, but @tsv"),
         (7, {"entities": True}, "has a boolean at .entities"),
     ],
 )
@@ -319,7 +323,7 @@ def test_a_pattern_is_plain_text(literal: str):
 def test_a_line_that_is_no_object_is_an_erratum_for_every_recipe():
     lines: list[Any] = [A, ["an", "array"], "text", C]
     for number in range(1, 11):
-        assert erratum(number, lines) == "record 2 of 4 is an array: only objects have fields"
+        assert erratum(number, lines) == "record 2 of 4 is an array, but only objects have fields"
         assert not agrees(number, gave("", 5, "jq: error"), lines).ok
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lro_spec.editions import edition
+from lro_spec.findings import Kind
 from lro_spec.jsonl.strict import nearest_position, position
 from lro_spec.schema.bundled import json_schema
 from lro_spec.validation import Finding, validate_descriptor, validate_file, validate_header, validate_line
@@ -340,7 +341,17 @@ class TestFullDetail:
     def test_a_field_that_no_record_has_is_told_once(self):
         records = [{"id": str(n), **WHOLE} for n in range(3)]
         finding = only(found(lines(header(count=3, detail="full"), *records)))
-        assert (finding.rule, finding.line, finding.observed) == ("LRO-FILE-11", 1, "no record with content")
+        assert (finding.rule, finding.line, finding.severity) == ("LRO-FILE-11", 2, "error")
+        assert finding.message == "the record, as each of the 3 in the file, lacks content"
+        assert finding.observed == 'the fields ["id","memory_type","namespace","title","created"]'
+
+    def test_texts_of_the_only_record_may_be_empty_and_left_out(self):
+        finding = only(found(lines(header(count=1, detail="full"), {"id": "a", **WHOLE})))
+        assert (finding.line, finding.severity, finding.kind) == (2, "warning", Kind.NOT_EVALUATED)
+        assert "keep fields that are empty" in finding.hint
+        untyped = {"id": "a", **WHOLE, "content": ""}
+        del untyped["memory_type"]
+        assert only(found(lines(header(count=1, detail="full"), untyped))).severity == "error"
 
     def test_nothing_is_missed_where_there_is_no_record_or_another_level(self):
         assert found(lines(header(count=0, detail="full"))) == []

@@ -252,7 +252,7 @@ RECORDS: list[Row] = [
     ok("light-with-empty-content", "an empty content in a light record", with_record('{"id":"m-2","content":""}'), LEVEL,
        why="At light detail, an absent, a null and an empty content are equal."),
     ok("light-with-null-content", "a null content in a light record", with_record('{"id":"m-2","content":null}'), LEVEL),
-    bad("full-without-content", "full detail, and no record has content", text(head(detail="full", count=1), {k: v for k, v in FULL.items() if k != "content"}), MEMORY,
+    bad("full-without-content", "full detail, and no record has content", text(head(detail="full", count=2), *({k: v for k, v in {**FULL, "id": id}.items() if k != "content"} for id in ("m-1", "m-2"))), MEMORY,
         why="At full detail some record has each of the core fields."),
     bad("full-without-created", "full detail, and no record has created", text(head(detail="full", count=1), {k: v for k, v in FULL.items() if k != "created"}), MEMORY),
     bad("full-with-light-records", "full detail in the header, light records", text(head(detail="full"), A, B), MEMORY),

@@ -29,6 +29,7 @@ from lro_conformance.report.details import (
     failure_lines,
     failure_reproducer,
     reason_of,
+    same_as,
 )
 from lro_conformance.report.exit_code import binds
 from lro_conformance.report.sanitize import clean, one_line
@@ -322,8 +323,26 @@ def _hash(text: str) -> str:
 
 
 def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
+    shown: dict[str, str] = {}
     for verdict in verdicts:
-        yield from (_entry(r) for r in report.requirements if r.verdict is verdict)
+        for result in (r for r in report.requirements if r.verdict is verdict):
+            entry = _entry(result)
+            yield replace(entry, checks=tuple(_shown_once(c, entry.id, shown) for c in entry.checks))
+
+
+def _shown_once(check: CheckEntry, id: str, shown: dict[str, str]) -> CheckEntry:
+    """A check that did not observe anything, without the reason, evidence and script that another requirement shows.
+
+    *shown* has the requirement that shows a reason, by the reason, and is added to.
+    """
+    reason = "\n".join(check.detail.observed)
+    if check.detail.verdict is not Verdict.NOT_OBSERVED or not check.detail.reproduce:
+        return check
+    first = shown.setdefault(reason, id)
+    if first == id:
+        return check
+    detail = replace(check.detail, observed=(same_as(first),), evidence=(), reproduce=(), location="")
+    return replace(check, detail=detail, lines=())
 
 
 def _unmet(report: Report) -> Iterable[Entry]:

@@ -19,7 +19,7 @@ from lro_conformance.report.details import (
     failure_lines,
     failure_reproducer,
     length,
-    reason_of,
+    reasons_once,
     warnings_of,
 )
 from lro_conformance.report.exit_code import exit_code
@@ -43,8 +43,8 @@ UNTRUSTED = ("server", "note", "accepted", "expired", "undecided")
 MAX_BYTES = 900_000
 """GitHub rejects step summaries of more than one mebibyte."""
 MAX_LINE_CHARACTERS = 1_000
-MAX_REPRODUCER_CHARACTERS = 10_000
-"""Longer commands are omitted, because half a command is useless."""
+MAX_SCRIPT_CHARACTERS = 4_000
+"""Of longer scripts only the command that prints them is shown, because half a script is useless."""
 MAX_LINES = 20
 
 _SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
@@ -104,7 +104,7 @@ def _blocks(report: Report) -> Iterator[str]:
     yield table(("", ""), ((f.label, code(f.text) if f.label in UNTRUSTED else plain(f.text)) for f in facts(report)))
     for trouble in troubles(report):
         yield f"### 💥 {code(trouble.text)}\n\nNot observed for that: {plain(', '.join(trouble.ids))}"
-        yield collapsible("Reproduce", block(trouble.reproduce, complete=True))
+        yield _script(trouble.reproduce, trouble.ids[0])
     for cause in causes(report):
         yield from _cause(cause)
     warnings = list(warnings_of(report))
@@ -112,8 +112,10 @@ def _blocks(report: Report) -> Iterator[str]:
         content = "\n\n".join(part for detail in warnings for part in _detail(detail))
         yield collapsible(f"Warnings ({len(warnings)})", content)
     if report.failure is None:
-        rows = table(("Verdict", "Requirement", "Keyword", "Reason"), map(_row, report.requirements))
-        yield collapsible(f"All requirements ({len(report.requirements)})", rows)
+        reasons = reasons_once(report.requirements)
+        rows = (_row(r, reasons.get(r.requirement.id, "")) for r in report.requirements)
+        every = table(("Verdict", "Requirement", "Keyword", "Reason"), rows)
+        yield collapsible(f"All requirements ({len(report.requirements)})", every)
 
 
 def headline(report: Report) -> str:
@@ -152,10 +154,10 @@ def _detail(detail: Detail) -> Iterator[str]:
         paragraphs.append(f"**Fix:** {prose(detail.fix)}")
     yield "\n\n".join(paragraphs)
     for check in detail.checks:
-        yield from _check(check)
+        yield from _check(check, detail.id)
 
 
-def _check(check: CheckDetail) -> Iterator[str]:
+def _check(check: CheckDetail, id: str) -> Iterator[str]:
     rows = [("check", f"{code(check.name)} ({check.subjects} examined)")]
     rows += [
         ("expected", code(_truncated(" ".join(check.expected)))),
@@ -166,15 +168,25 @@ def _check(check: CheckDetail) -> Iterator[str]:
     yield table(("", ""), rows)
     if check.evidence:
         yield collapsible("Evidence", block(check.evidence))
-    if check.reproduce and sum(map(len, check.reproduce)) <= MAX_REPRODUCER_CHARACTERS:
-        yield collapsible("Reproduce", block(check.reproduce, complete=True))
+    if check.reproduce:
+        yield _script(check.reproduce, id)
 
 
-def _row(result: RequirementResult) -> tuple[str, ...]:
+def _script(script: Sequence[str], id: str) -> str:
+    """The script of a requirement, folded; the command that prints it, if it is long."""
+    characters = sum(map(len, script))
+    if characters <= MAX_SCRIPT_CHARACTERS:
+        return collapsible("Reproduce", block(script, complete=True))
+    printed = code(f"lro certify --only {id} -v")
+    return (
+        f"Reproduce: {printed} prints the script of {characters:,} characters; the HTML and JSON reports have it, too."
+    )
+
+
+def _row(result: RequirementResult, reason: str) -> tuple[str, ...]:
     r = result.requirement
     keyword = f"{r.keyword}, level {r.level}" if r.level is not None else r.keyword
-    reason = "" if result.verdict is Verdict.PASS else code(reason_of(result))
-    return f"{SIGNS[result.verdict]} {result.verdict.label}", f"{plain(r.id)} {plain(r.title)}", keyword, reason
+    return f"{SIGNS[result.verdict]} {result.verdict.label}", f"{plain(r.id)} {plain(r.title)}", keyword, code(reason)
 
 
 def _truncated(text: str) -> str:
