@@ -259,7 +259,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
             subjects.not_observed(
                 "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
                 if wide_share("".join(strings_in(call.filed))) >= 0.4
-                else "no result of mainly CJK text was obtained"
+                else f"{call.label} returned too few of the memories in CJK characters that were stored"
             )
             continue
         least = -(-3 * len(text) // 10)

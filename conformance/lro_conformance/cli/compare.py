@@ -28,7 +28,7 @@ def compare(reports: tuple[Path, ...], side_by_side: bool, show_all: bool, outpu
     """
     is_complete = len(reports) >= 2 if side_by_side else len(reports) == 2
     if not is_complete:
-        expected = "two reports or more" if side_by_side else "two reports, OLD and NEW (more: --matrix)"
+        expected = "two reports or more" if side_by_side else "two reports, OLD and NEW (for more than two: --matrix)"
         raise UsageError(f"expected {expected}, got {len(reports)}")
     if show_all and not side_by_side:
         raise UsageError("--all requires --matrix")

@@ -116,9 +116,12 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
                 click.echo(inline)
         click.echo(f"next: {certify}")
         return 0
-    why = "none of the tools resembles recall, search or inject" if found.tools else "the server lists no tools"
+    why = "no tool is surely recall, search or inject" if found.tools else "the server lists no tools"
     click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
     if found.tools:
+        click.echo("name the tool that returns many records as recall, the one that looks for some as search")
+        if found.storing is not None:
+            click.echo(f"if the server starts empty, add --tool seed={one_line(str(found.storing.get('name')), 200)}")
         proposed = perhaps(found, ("recall", "search"))
         click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
     return EXIT_FAILED

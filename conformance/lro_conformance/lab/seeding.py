@@ -215,9 +215,12 @@ class Seeding:
         answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
         if reply is None or (answer is not None and answer.get("isError") is not True):
             return answer is not None
-        reason = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
         seed = bench.profile.seed
         tool = seed.tool if seed is not None else None
+        if reply.failure is not None:
+            self._remark(f"seeding failed: {tool} did not answer: {reply.failure.detail}")
+            return False
+        reason = reply.error or text_of(answer) or "no answer"
         self._remark(
             f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {show(reason, 300)}"
         )

@@ -161,7 +161,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (["a.json"], "expected two reports, OLD and NEW (more: --matrix), got 1"),
+            (["a.json"], "expected two reports, OLD and NEW (for more than two: --matrix), got 1"),
             (["--matrix", "a.json"], "expected two reports or more, got 1"),
             (["--all", "a.json", "b.json"], "--all requires --matrix"),
             (["a.json", "b.json"], "a.json: cannot be read: No such file or directory"),

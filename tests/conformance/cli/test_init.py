@@ -251,7 +251,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     )
     done = _init(tmp_path, "-o", "mine.yaml", "--", sys.executable, str(server))
     assert done.returncode == 1
-    assert "lro init: no operation was found: none of the tools resembles recall, search or inject" in done.stderr
+    assert "lro init: no operation was found: no tool is surely recall, search or inject" in done.stderr
     text = (tmp_path / "mine.yaml").read_text()
     assert "# NOT FOUND: which tool performs which operation" in text
     assert "#   read_file   evil: 1, housekeeping" in text

@@ -401,7 +401,7 @@ class header_estimate_grows_with_every_call(Headed):
     """The decision is made with E; the header says E and the number of calls so far."""
 
     def mended(self, call: Call, header: Record) -> Record:
-        return {**header, "estimated_tokens": header["estimated_tokens"] + 7 * self.calls}
+        return {**header, "estimated_tokens": header["estimated_tokens"] + 5 * self.calls}
 
 
 @fault("LRO-FILE-13", says="estimated_tokens", proves=0, also=("LRO-THR-07", "LRO-THR-09", "LRO-DESC-04"))
