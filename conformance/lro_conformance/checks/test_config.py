@@ -167,6 +167,7 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
             expected=f"offloaded to the folder {AWKWARD}",
             observed=f"{call.outcome}: {show(call.text, 200)}",
             at=call,
+            despite_hindrance=any(c.outcome == "offloaded" for c in folders.unset),  # so the machine lets it write
         )
     if not calls:
         raise NotObserved("no environment variable sets the output folder")

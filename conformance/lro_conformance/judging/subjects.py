@@ -118,12 +118,15 @@ class Subjects:
     """Reasons why subjects that were not as expected are not misses. A pass is then no proof."""
     not_applicable_because: str | None = None
 
-    def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
+    def expect(
+        self, holds: bool, *, expected: str, observed: str, at: object = None, despite_hindrance: bool = False
+    ) -> bool:
         """Examine one subject. *observed* contradicts *expected* unless it *holds*; *at* shows it (usually a call).
 
-        A subject with a hindrance (`hindrance_of`) is never a miss.
+        A subject with a hindrance (`hindrance_of`) is no miss, unless nothing but the server itself can be the cause
+        (*despite_hindrance*).
         """
-        if not holds and (hindrance := hindrance_of(at)) is not None:
+        if not holds and not despite_hindrance and (hindrance := hindrance_of(at)) is not None:
             self.hindrances.append(hindrance)
             return holds
         self.examined += 1

@@ -198,7 +198,7 @@ class TestFolderOfAnyName:
 
     def judged(self, *awkward: Made, adjustable: bool = True) -> CheckResult:
         known = survey(adjustable=adjustable, effective=("recall",))
-        return judged(self.NAME, survey=known, folders=Made(awkward=awkward))
+        return judged(self.NAME, survey=known, folders=Made(awkward=awkward, unset=()))
 
     def made(self, outcome: str, value: str = f"/out/{AWKWARD}", **other: Any) -> Made:
         return call(outcome=outcome, text="[]", start=Made(env={"OUTPUT_DIR": value}), **other)
