@@ -389,7 +389,7 @@ class recipe_7_takes_no_entities_for_some(OneRecipe):
     program = "jq 'select(.entities != [])'"
 
 
-@fault("LRO-REC-04", says="by: ", proves=1, explored=True)
+@fault("LRO-REC-04", says="by falling confidence: ", proves=1, explored=True)
 class recipe_4_does_not_sort_low_scores(OneRecipe):
     """Confidences below one half count as one half."""
 
@@ -432,7 +432,7 @@ class recipe_8_leaves_out_what_is_there_once(OneRecipe):
     )
 
 
-@fault("LRO-REC-09", says="by: ", proves=1, explored=True)
+@fault("LRO-REC-09", says="by falling confidence: ", proves=1, explored=True)
 class recipe_9_leaves_out_low_scores(OneRecipe):
     """A confidence below one half is not among the best, even where there is no better."""
 
