@@ -38,7 +38,7 @@ class Agreement:
     """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
     server's fault. None if the outputs agree and jq exited with 0."""
     difference: str = ""
-    """How the output differs from the expected one, as a clause; empty if it is right, or if that takes no words."""
+    """Difference of the output from the expected one, as a clause; empty if it is right, or if that takes no words."""
 
     def __bool__(self) -> bool:
         return self.ok

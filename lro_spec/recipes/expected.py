@@ -35,7 +35,7 @@ class Expected(Protocol):
         ...
 
     def difference(self, values: Sequence[Any]) -> str:
-        """How an output that is not the expected one differs from it, as a clause; "" if that takes no words."""
+        """Difference of a wrong output from the expected one, as a clause; "" if that takes no words."""
         ...
 
 

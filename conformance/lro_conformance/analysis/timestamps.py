@@ -97,7 +97,7 @@ def _times(value: object) -> list[float]:
 
 
 def _form(value: object) -> tuple[str, str]:
-    """What a time is written like, whatever it is, and its offset from UTC."""
+    """The form of a time, with zeros for its digits, and its offset from UTC as written."""
     text = str(value)
     found = _OFFSET.search(text)
     offset = "" if found is None else found[0]

@@ -130,7 +130,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 def _advice_on_empty(
     found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str]
 ) -> Iterator[str]:
-    """What to do about a server that returned no records; the last line is the next step."""
+    """Advice on a server that returned no records; the last line is the next step."""
     some = f"if the server holds some, give `operations` in {output} arguments that find them"
     if found.profile.seed is not None or "seed" in found.troubles or found.storing is None:
         yield f"no call returned records: {some}, or give it some by `seed`"

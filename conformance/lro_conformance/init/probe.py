@@ -197,8 +197,7 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
         other.seeding.begin(bench)
     if other.seeding.on:
         return other, _first(other, profile)
-    refusal = next((r for r in other.ledger.remarks if r.startswith("seeding failed")), "it accepted no memory")
-    found.storing, found.troubles["seed"] = tool, refusal
+    found.storing, found.troubles["seed"] = tool, other.seeding.refusal or "it accepted no memory"
     return lab, found
 
 

@@ -41,7 +41,7 @@ PURPOSES = {
     "search": "finds memories by words",
     "inject": "gathers memories for a prompt",
 }
-"""What each operation does, for a reader who does not know its name."""
+"""The purpose of each operation, for a reader who does not know its name."""
 
 OUTPUT = Path("lro.yaml")
 """The file that is written unless another is named."""

@@ -160,6 +160,8 @@ class Seeding:
         self._remark = remark
         self.on = False
         """True when every server that starts is seeded."""
+        self.refusal: str | None = None
+        """The reason why the last memory that was refused was not stored, as a remark in the report."""
         self._looked = set[bool]()
         """The values that `on` had when the data of a new process were looked at."""
 
@@ -218,10 +220,9 @@ class Seeding:
         seed = bench.profile.seed
         tool = seed.tool if seed is not None else None
         if reply.failure is not None:
-            self._remark(f"seeding failed: {tool} did not answer: {reply.failure.detail}")
-            return False
-        reason = reply.error or text_of(answer) or "no answer"
-        self._remark(
-            f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {show(reason, 300)}"
-        )
+            self.refusal = f"seeding failed: {tool} did not answer: {reply.failure.detail}"
+        else:
+            said = show(reply.error or text_of(answer) or "no answer", 300)
+            self.refusal = f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {said}"
+        self._remark(self.refusal)
         return False

@@ -1,4 +1,4 @@
-"""Shortages of the machine: what the suite lacks is neither a server's fault nor a defect of the suite."""
+"""Shortages: what a run lacks, mostly of the machine, is neither a server's fault nor a defect of the suite."""
 
 from __future__ import annotations
 

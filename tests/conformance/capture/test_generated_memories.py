@@ -28,7 +28,7 @@ def stored(memories: Sequence[Memory], meta: Mapping[str, Any] | None = None) ->
 
 def start(requests: Sequence[bytes], opening: str = "initialize") -> Start:
     sent = [jsonrpc.request(1, opening, {}), *requests]
-    folder = Path("/work/0001")
+    folder = Path("/servers/0001")
     seed = "store", json.dumps(TEMPLATE)
     of: Any = Start
     return of(

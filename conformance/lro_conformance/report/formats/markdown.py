@@ -44,7 +44,7 @@ MAX_BYTES = 900_000
 """GitHub rejects step summaries of more than one mebibyte."""
 MAX_LINE_CHARACTERS = 1_000
 MAX_SCRIPT_CHARACTERS = 4_000
-"""Of longer scripts only the command that prints them is shown, because half a script is useless."""
+"""Largest script that is shown; a longer one is replaced by the command that prints it, as half a script is useless."""
 MAX_LINES = 20
 
 _SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
