@@ -261,11 +261,11 @@ def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
 
 
 def prepare(
-    survey: Survey, details: DetailLevels, evidence: object, edition: Edition, judge: RecipeJudge
+    survey: Survey, details: DetailLevels, evidence: object, edition: Edition, judge: RecipeJudge | None
 ) -> Iterator[None]:
     """Validate the documents of some evidence, one at a time, before all evidence is there: each call keeps its own.
 
-    Then their recipes run: samples keep the outputs, which are judged when all documents are there.
+    Then their recipes run, if there is a *judge*: samples keep the outputs, which count when all documents are there.
     """
     real = _without_links(survey.real)
     made: list[Document] = []
@@ -273,9 +273,10 @@ def prepare(
         if call.outcome == "offloaded" and call.operation in survey.operations:
             made.append(document_of(call, details, edition, real))
             yield
-    for one in _largest_first(made):
-        with_recipes(one, judge, edition)
-        yield
+    if judge is not None:
+        for one in _largest_first(made):
+            with_recipes(one, judge, edition)
+            yield
 
 
 def document_of(call: Call, details: DetailLevels, edition: Edition, real: Callable[[str], str] = str) -> Document:

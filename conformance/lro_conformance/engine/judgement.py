@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
@@ -17,7 +18,7 @@ from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge, reason_not_bound
-from lro_conformance.judging.derived import Evidence, captured, examines_all
+from lro_conformance.judging.derived import Evidence, captured, depends, examines_all
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import UNSELECTED, CheckResult, Report, RequirementResult
@@ -65,8 +66,11 @@ class Judgement:
         return next(self._preparation)
 
     def _prepare(self) -> Generator[bool]:
+        if not any(depends(check.needs, "documents") for check in self._checks):
+            yield from repeat(False)
         prepared: set[str] = set()
-        with RecipeJudge(fallback=True) as judge:
+        with RecipeJudge(fallback=True) as recipe_judge:
+            judge = recipe_judge if any(depends(check.needs, "recipes") for check in self._checks) else None
             while True:
                 survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
                 fresh = [name for name in self._evidence.captured if name not in prepared]
