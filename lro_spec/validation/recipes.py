@@ -26,7 +26,7 @@ from lro_spec.recipes.compare import (
     probe,
     same_output,
 )
-from lro_spec.recipes.oracle import find_erratum
+from lro_spec.recipes.oracle import DEFAULT_LITERAL, find_erratum
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.probes import literals, rearranged
 from lro_spec.recipes.runner import EngineError, JqRun
@@ -401,10 +401,10 @@ class _Trial:
         return self._outcomes[key]
 
     def _compared(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        words = literals(recipe.effect, self._sample.records)
         search = _search_key(recipe, pipeline, **self._spelled)
         if search in self._judge.fully_probed and not self._judge.every_word:
-            return self._check_output(recipe, where, pipeline, words[-1])
+            return self._check_output(recipe, where, pipeline, DEFAULT_LITERAL.get(recipe.effect))
+        words = literals(recipe.effect, self._sample.records)
         wrong = next(filter(None, (self._check_output(recipe, where, pipeline, word) for word in words)), None)
         self._judge.fully_probed.add(search)
         if wrong is None or wrong.severity == "warning":
@@ -484,7 +484,7 @@ class _Trial:
         if installed is None:
             return None
         self._judge.compared.add(once)
-        word = literals(recipe.effect, self._sample.records)[-1]
+        word = DEFAULT_LITERAL.get(recipe.effect)
         try:
             done = installed.run(self._with_search_word(recipe, pipeline, word)[0], self._sample.lines)
         except EngineError:

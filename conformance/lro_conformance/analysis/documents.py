@@ -260,12 +260,22 @@ def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
     return frozenset(id(c) for c in (*(c for c, _ in survey.together), *flown))
 
 
-def prepare(survey: Survey, details: DetailLevels, evidence: object, edition: Edition) -> Iterator[None]:
-    """Validate the documents of some evidence, one at a time, before all evidence is there: each call keeps its own."""
+def prepare(
+    survey: Survey, details: DetailLevels, evidence: object, edition: Edition, judge: RecipeJudge | None
+) -> Iterator[None]:
+    """Validate the documents of some evidence, one at a time, before all evidence is there: each call keeps its own.
+
+    Then their recipes run, if there is a *judge*: samples keep the outputs, which count when all documents are there.
+    """
     real = _without_links(survey.real)
+    made: list[Document] = []
     for call in calls_in(evidence):
         if call.outcome == "offloaded" and call.operation in survey.operations:
-            document_of(call, details, edition, real)
+            made.append(document_of(call, details, edition, real))
+            yield
+    if judge is not None:
+        for one in _largest_first(made):
+            with_recipes(one, judge, edition)
             yield
 
 
@@ -284,13 +294,17 @@ def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
 
 @derived
 def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) -> Documents:
-    """Judge the recipes of every document, too. The largest file comes first because it is probed most thoroughly."""
+    """Judge the recipes of every document, too."""
     explored = found.get("explored")
     live = explored.live if isinstance(explored, Explored) else ()
-    ordered = sorted(documents.documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
     with RecipeJudge(fallback=True) as judge:
-        judged = (with_recipes(one, judge, edition) for one in ordered)
+        judged = (with_recipes(one, judge, edition) for one in _largest_first(documents.documents))
         return replace(documents, documents=tuple(_with_live(one, live) for one in judged))
+
+
+def _largest_first(documents: Sequence[Document]) -> list[Document]:
+    """The documents in the order in which their recipes run: the first file is probed most thoroughly."""
+    return sorted(documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
 
 
 def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:

@@ -98,14 +98,18 @@ def _text_outside_records(call: Call) -> str:
     text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
     text = without(text, long_strings(records))
-    for value in values:  # a short word may be part of the warning, too
+    for value in (v for v in values if len(v) <= WORD):  # which may be part of the warning, too
         text = text.replace(f'"{value}"', '""')
     return text
 
 
+WORD = 12
+"""Length of the longest string that may be a word."""
+
+
 def long_strings(records: list[Record]) -> list[str]:
     """The strings of these records that are longer than a word, the longest first."""
-    return sorted({v for v in strings_in(records) if len(v) > 12}, key=len, reverse=True)
+    return sorted({v for v in strings_in(records) if len(v) > WORD}, key=len, reverse=True)
 
 
 def without(text: str, values: Iterable[str]) -> str:

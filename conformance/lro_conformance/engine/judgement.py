@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from lro_conformance.analysis.coverage import coverage
@@ -17,7 +18,7 @@ from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge, reason_not_bound
-from lro_conformance.judging.derived import Evidence, captured, examines_all
+from lro_conformance.judging.derived import Evidence, captured, depends, examines_all
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import UNSELECTED, CheckResult, Report, RequirementResult
@@ -30,6 +31,7 @@ from lro_conformance.version import version
 from lro_conformance.wire.shortage import Shortage
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
 from lro_spec.editions import edition as edition_named
+from lro_spec.validation.recipes import RecipeJudge
 
 LEVELS = (1, 2, 3)
 
@@ -57,25 +59,29 @@ class Judgement:
         self._failed: str | None = None
         self._shortage = ""
         self._judging = self._judge_each()
-        self._preparation = self._prepare()
+        self._preparation: Generator[bool] = self._prepare()
 
     def prepare(self) -> bool:
         """Do a small part of the work that is due when all evidence is there. Returns False if there is none yet."""
         return next(self._preparation)
 
-    def _prepare(self) -> Iterator[bool]:
+    def _prepare(self) -> Generator[bool]:
+        if not any(depends(check.needs, "documents") for check in self._checks):
+            yield from repeat(False)
         prepared: set[str] = set()
-        while True:
-            survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
-            fresh = [name for name in self._evidence.captured if name not in prepared]
-            if isinstance(survey, Survey) and survey.offloaded:
-                details = self._evidence.select(["details"])["details"]
-                for name in (n for n in fresh if n not in NOT_DOCUMENTS):
-                    with suppress(Exception):  # raised again, and told, when all evidence is judged
-                        for _ in prepare(survey, details, self._evidence.captured[name], edition):
-                            yield True
-            prepared.update(fresh)
-            yield False
+        with RecipeJudge(fallback=True) as recipe_judge:
+            judge = recipe_judge if any(depends(check.needs, "recipes") for check in self._checks) else None
+            while True:
+                survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
+                fresh = [name for name in self._evidence.captured if name not in prepared]
+                if isinstance(survey, Survey) and survey.offloaded:
+                    details = self._evidence.select(["details"])["details"]
+                    for name in (n for n in fresh if n not in NOT_DOCUMENTS):
+                        with suppress(Exception):  # raised again, and told, when all evidence is judged
+                            for _ in prepare(survey, details, self._evidence.captured[name], edition, judge):
+                                yield True
+                prepared.update(fresh)
+                yield False
 
     def advance(self) -> bool:
         """Judge one of the checks whose evidence has been captured. Returns False if there is none yet."""
@@ -126,6 +132,7 @@ class Judgement:
 
     def report(self, run: CapturedRun) -> Report:
         """Judge the remaining checks and report on the run, whose evidence is complete."""
+        self._preparation.close()
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)

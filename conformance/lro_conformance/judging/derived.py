@@ -61,6 +61,11 @@ def captured(names: Iterable[str]) -> Iterator[str]:
             yield from captured(one.needs)
 
 
+def depends(names: Iterable[str], wanted: str) -> bool:
+    """True if *wanted* is among these names, or any of them is derived from it."""
+    return any(name == wanted or (name in _REGISTRY and depends(_REGISTRY[name].needs, wanted)) for name in names)
+
+
 def _by_all(name: str) -> bool:
     one = _REGISTRY.get(name)
     return one is not None and (one.by_all or any(map(_by_all, one.needs)))

@@ -30,6 +30,9 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
     )
 
 
+_MOST_CHARACTERS = 1_000_000
+"""Length of the part of a result in which the suite's memories, which are much shorter, are looked for."""
+
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
@@ -176,7 +179,7 @@ class Seeding:
             return
         self._looked.add(self.on)
         found = largest_result(bench, next(iter(bench.operations)))
-        if tells_of("\n".join([found.text, *strings_in(found.filed)]), corpus()):
+        if tells_of("\n".join([found.text, *strings_in(found.filed)])[:_MOST_CHARACTERS], corpus()):
             raise Shortage(
                 f"server processes share their data: {found.tool} of a new one finds memories that {seed.tool} stored "
                 "in another one, so that results of two processes cannot be compared: let each keep its data in a "

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
-from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.defaults import require_default
 from lro_conformance.trials.survey import Survey
 
 if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
+
+
+AGE_S = 1.5
+"""Age in seconds that the youngest file has at least when the files are looked at again."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,9 @@ class Lasting:
     """Age of the youngest file, in seconds."""
 
 
-@trial("files before their expiry")
-def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
-    """Look at the survey's files again, now that other servers have waited for a TTL to pass."""
+@trial("files before their expiry", after=("inline",))
+def lasting(lab: Lab, survey: Survey) -> Lasting:
+    """Look at the survey's files again, a while after the last of them was written."""
     if not lab.can_set("output_dir"):
         reason = lab.profile.reason_not_set("output_dir")
         raise NotObserved(f"servers share a folder, where each may clean up by its own TTL: {reason}")
@@ -38,5 +41,7 @@ def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
     known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
     if not known:
         raise NotObserved("no file could be read")
+    written = max(file.mtime or 0.0 for _, file in known)
+    lab.workspace.pause(min(AGE_S, written + AGE_S - time.time()))
     calls = tuple((c, not os.path.lexists(file.path)) for c, file in known)
-    return Lasting(calls, time.time() - max(file.mtime or 0.0 for _, file in known))
+    return Lasting(calls, time.time() - written)
