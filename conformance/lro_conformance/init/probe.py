@@ -21,7 +21,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, listed_tool, operations_of
+from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, replace_poor_queries
 from lro_conformance.lab.seeding import memory_arguments
 from lro_conformance.lab.settings import Settings
@@ -59,10 +59,6 @@ _HELP_PATTERNS = {
 
 MAX_WAYS = 8
 """Ways that are tried for a setting; each takes one or two starts of the server."""
-
-_STORING = re.compile(
-    r"(store|add|create|save|write|remember|insert|capture)_?(memory|memories|note|record|entry)?", re.I
-)
 
 
 @dataclass
@@ -177,7 +173,9 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
         result.protocol = bench.server.protocol_version or ""
         result.description = json.dumps([lab.launcher.handshakes.opened, *result.tools])
-        result.storing = next((t for t in result.tools if _STORING.search(str(t.get("name")))), None)
+        storing = storing_tools(result.tools)
+        takes_text = (t for t in storing if memory_arguments(t) is not None)
+        result.storing = next(takes_text, next(iter(storing), None))
         return result
 
 
