@@ -19,7 +19,8 @@ from typing import Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, replace_poor_queries
@@ -32,6 +33,7 @@ from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.folders import CLIENT
 from lro_conformance.wire.interrupt import interruptible
+from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.workspace import Workspace
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
@@ -239,7 +241,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
             return _ages(_cleaning(lab, first, threshold)) == (False, True)
         enabled = False if name == "enabled" else None
         with lab.bench(Settings(threshold_tokens=threshold, output_dir=own, enabled=enabled)) as bench:
-            call = bench.call(first)
+            call = _answered(bench.call(first))
         if name == "enabled":
             return call.outcome == "inline" and found.calls[first].outcome == "offloaded"
         real = call.file.real if call.file is not None else None
@@ -247,15 +249,39 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
     return False
 
 
+class _NoAnswer(ServerTrouble):
+    """A server that had started ended, or gave no answer, while something was tried: that decides nothing."""
+
+
 @contextmanager
 def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generator[None]:
-    """Keeps what ended the server; that it refuses a flag which it may not have says nothing."""
+    """Keeps what ended the server; that it does not start with a flag which it may not have says nothing."""
     try:
         yield
     except ServerTrouble as problem:
-        if way is None or way.env is not None:
+        if way is None or way.env is not None or isinstance(problem, _NoAnswer):
             found.troubles.setdefault(name, str(problem))
         raise
+
+
+def _answered(call: Call) -> Call:
+    """A call that has an answer. Raises `_NoAnswer` with the reason for which it has none."""
+    if call.reply.failure is not None:
+        raise _NoAnswer(f"{call.label}: {describe(call.reply.failure)}")
+    return call
+
+
+@contextmanager
+def _while_it_runs(bench: Bench) -> Generator[None]:
+    """Raises `_NoAnswer` if the server ends meanwhile, or does not start again."""
+    try:
+        yield
+    except ServerTrouble as problem:
+        raise _NoAnswer(str(problem)) from None
+    server = bench.server
+    if server.exit is not None:
+        said = server.stderr.decode(errors="replace")
+        raise _NoAnswer(describe(Failure("exited", f"the server {server.exit} meanwhile", server.exit, said)))
 
 
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
@@ -264,17 +290,19 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
         low = {name: bench.call(name) for name in bench.operations}
     offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
     if not offloaded:
+        for call in low.values():
+            _answered(call)
         return False
     found.calls = low
     with lab.bench(Settings(threshold_tokens=NEVER, output_dir=None)) as bench:
-        high = bench.call(offloaded[0])
+        high = _answered(bench.call(offloaded[0]))
     if high.outcome == "inline":
         found.inline_found = high.records is not None
     return high.outcome == "inline"
 
 
 def _cleaning(lab: Lab, name: str, threshold: int | None) -> Cleaning | None:
-    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench, _while_it_runs(bench):
         return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
 
 
@@ -296,7 +324,12 @@ def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
         for way in ([conventional] if listed else []) + [Cleanup(next_offload=True), Cleanup(restart=True)]:
             lab.launcher.profile = replace(found.profile, cleanup=way)
             noted = _noted(found, "cleanup")
-            with suppress(NotObserved), noted, lab.bench(Settings(threshold_tokens=threshold)) as bench:
+            with (
+                suppress(NotObserved),
+                noted,
+                lab.bench(Settings(threshold_tokens=threshold)) as bench,
+                _while_it_runs(bench),
+            ):
                 cleaning = clean(bench, None, (), lambda bench=bench: bench.call(first))
                 if cleaning is not None and any(p.gone for p in cleaning.planted):
                     found.cleanup = way

@@ -117,6 +117,8 @@ def _settings(found: ProbeResult) -> Iterator[str]:
         if found.empty:
             why = "not tried, as no call returned records"
         yield f"# NOT FOUND: how a setting reaches the server ({why})."
+        for name in SETTINGS:
+            yield from _trouble(found, name, what=name)
         yield "# Without the key these variables are set:"
         yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
@@ -294,10 +296,10 @@ def _untried(found: ProbeResult) -> str:
     return "" if "output_dir" in found.settings else " (not tried without output_dir)"
 
 
-def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:
+def _trouble(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
     """The failure that ended the server when this was tried."""
     if name in found.troubles:
-        yield f"{indent}# When this was tried: {_safe(found.troubles[name], 1_000)}"
+        yield f"{indent}# When {what} was tried: {_safe(found.troubles[name], 1_000)}"
 
 
 def _way(way: Setting | None) -> str:

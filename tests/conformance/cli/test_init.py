@@ -62,6 +62,57 @@ def test_a_server_that_dies_of_what_is_in_the_folder_is_told_where_it_was_tried(
     assert all("exited with code 1" in line for line in told)
 
 
+DIES = """\
+import os, sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class Dies(Server):
+    def {method}:
+        if {condition}:
+            sys.exit("out of memory")
+        return super().{method}
+
+Dies().serve()
+"""
+"""A server that ends under one condition."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "method", "condition"),
+    [
+        ("ttl_seconds", "cleanup(self, now)", "len(os.listdir(self.output_dir())) > 3"),
+        ("ttl_seconds", "execute(self, operation, arguments)", "self.settings.ttl == 600"),
+        ("enabled", "execute(self, operation, arguments)", "not self.settings.enabled"),
+        ("threshold_tokens", "execute(self, operation, arguments)", "self.settings.threshold > 10 ** 8"),
+    ],
+    ids=["in its cleanup", "in a call before its cleanup", "in a call when it is disabled", "in a call at a threshold"],
+)
+def test_a_setting_of_which_a_server_dies_is_null_with_the_reason(
+    tmp_path: Path, setting: str, method: str, condition: str
+) -> None:
+    script = tmp_path / "server.py"
+    text = DIES.format(root=str(ROOT), method=method, condition=condition)
+    script.write_text(text.replace(f"super().{method}", f"super().{method.replace('self, ', '')}"))
+    written = profile_text(probe(profile_for_command([sys.executable, "-I", "-S", str(script)]), lambda step: None))
+    lines = written.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith(f"  {setting}: null   # NOT FOUND"))
+    assert lines[at + 1].startswith("    # When this was tried: ")
+    assert "the server exited with code 1 " in lines[at + 1]
+    assert lines[at + 1].endswith("its stderr ends: out of memory")
+
+
+def test_a_server_that_dies_when_settings_are_tried_is_not_only_said_to_offload_nothing() -> None:
+    profile = profile_for_command(["notes"])
+    tools = [{"name": "recall_memories"}]
+    found = ProbeResult(profile, tools=tools, operations=operations_of({"recall": "recall_memories"}, tools))
+    found.troubles["threshold_tokens"] = "the server exited with code 1"
+    assert (
+        "# NOT FOUND: how a setting reaches the server (nothing was offloaded).\n"
+        "# When threshold_tokens was tried: the server exited with code 1\n"
+    ) in profile_text(found)
+
+
 @pytest.mark.long
 def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
     """Its memories are those of a demonstration, never the user's."""
