@@ -89,9 +89,11 @@ class ProbeResult:
     """Names of the operations that found nothing by any query."""
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
+    unfound: str | None = None
+    """The sentence that no call found the memories that were stored, and what to do; None if one did."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name; that of ``seed`` is the
-    reason why nothing was stored."""
+    """The reason why a setting, or ``cleanup``, could not be tried to the end, by its name: the server ended, or gave
+    no answer. That of ``seed`` is the reason why nothing was stored."""
 
     @property
     def answers(self) -> bool:
@@ -153,7 +155,7 @@ def probe(
             if not found.offloads and profile.client.name is None:
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
-                other.seeding.on = lab.seeding.on
+                other.seed_like(lab)
                 again = _first(other, other.profile)
                 lab, found = (other, again) if again.offloads else (lab, found)
             if not found.empty:
@@ -196,7 +198,9 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     with other.lowest_bench(_lowest(other)) as bench:
         other.seeding.begin(bench)
     if other.seeding.on:
-        return other, _first(other, profile)
+        seeded = _first(other, profile)
+        seeded.unfound = other.seeding.unfound
+        return other, seeded
     found.storing, found.troubles["seed"] = tool, other.seeding.refusal or "it accepted no memory"
     return lab, found
 

@@ -233,6 +233,8 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
     seed = found.profile.seed
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
+        if found.unfound is not None:
+            yield f"# NOT FOUND: {_safe(found.unfound, 1_000)}"
         return
     if found.storing is None:
         yield "# NOT FOUND: a tool that stores memories. Without `seed`, the suite uses the memories of the server."
@@ -297,7 +299,7 @@ def _untried(found: ProbeResult) -> str:
 
 
 def _trouble(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
-    """The failure that ended the server when this was tried."""
+    """The reason why this could not be tried to the end."""
     if name in found.troubles:
         yield f"{indent}# When {what} was tried: {_safe(found.troubles[name], 1_000)}"
 

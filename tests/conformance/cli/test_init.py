@@ -474,6 +474,23 @@ def test_a_tool_that_stores_nothing_is_no_seed(tmp_path: Path, tool: str, why: s
     assert profiles.load(tmp_path / "lro.yaml").seed is None
 
 
+FORGETFUL = REFUSING.replace('raise BadArguments("the store is read-only")', 'return self.text("stored")')
+"""A server whose store accepts everything, and in which nothing is found."""
+
+
+def test_memories_that_are_stored_and_not_found_are_told(tmp_path: Path) -> None:
+    """What was stored, where it was looked for, for how long, and what to do; in the profile as well."""
+    (tmp_path / "server.py").write_text(FORGETFUL.format(root=str(ROOT)))
+    words = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
+    done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)
+    *_, advice, following = done.stdout.splitlines()
+    assert advice.startswith(
+        "store_memory accepted 160 memories of the suite, but for 2 s after that none was found by "
+    )
+    assert following == "next: edit lro.yaml, then lro certify"
+    assert f"# NOT FOUND: {advice}\n" in (tmp_path / "lro.yaml").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
