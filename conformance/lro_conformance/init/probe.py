@@ -19,7 +19,7 @@ from typing import Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
@@ -323,7 +323,7 @@ def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
     threshold = 1 if "threshold_tokens" in found.settings else None
     if found.profile.cleanup is None and "output_dir" in found.settings:
         report("looking for what triggers cleanup")
-        conventional = Cleanup("run_custodial_task", {"task": "offload_cleanup"})
+        conventional = Cleanup(CLEANUP_TOOL, {"task": "offload_cleanup"})
         listed = any(t.get("name") == conventional.tool for t in found.tools)
         for way in ([conventional] if listed else []) + [Cleanup(next_offload=True), Cleanup(restart=True)]:
             lab.launcher.profile = replace(found.profile, cleanup=way)

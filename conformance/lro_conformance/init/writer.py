@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.records import as_record
 from lro_conformance.capture.summary import what_came
+from lro_conformance.lab.bench import CLEANUP_TOOL
 from lro_conformance.lab.operations import (
     OPERATIONS,
     TOOLS,
@@ -264,13 +265,17 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 def _cleanup(found: ProbeResult) -> Iterator[str]:
     way = found.cleanup or found.profile.cleanup
     if way is None:
-        yield f"# NOT FOUND: what makes the server delete expired files{_untried(found)}. Without the key, the tool"
-        yield "# run_custodial_task is called if the server has it, or else the server is restarted. Other ways:"
-        yield "# {next_offload: true}, {command: […]}, {wait_s: 5}"
+        listed = any(t.get("name") == CLEANUP_TOOL for t in found.tools)
+        untried = _untried(found)
+        tried = "" if untried else f"; {CLEANUP_TOOL + ', ' if listed else ''}the next offload and a restart were tried"
+        yield f"# NOT FOUND: what makes the server delete expired files{untried or tried}."
+        yield f"# Without the key, {f'{CLEANUP_TOOL} is called' if listed else 'the server is restarted'}. Other ways:"
+        yield f"# {'' if tried else '{next_offload: true}, '}{{command: […]}}, {{wait_s: 5}}"
         yield from _trouble(found, "cleanup")
-        tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
+        others = (t for t in found.tools if not (tried and t.get("name") == CLEANUP_TOOL))
+        tool = next((t for t in others if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
         if tool is None:
-            yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+            yield "# cleanup: {wait_s: 5}"
             return
         properties = properties_of(tool)
         arguments = {name: sample_value(properties.get(name, {})) for name in required_of(tool)}

@@ -37,7 +37,8 @@ _TASK_MS = 60_000
 _POLL_S = 0.05
 SETTLED_S, PROMPT_S = 0.05, 0.01
 """Seconds to wait for output after a response: for any at all, and on another channel for what one has shown."""
-_CLEANUP_TOOL = "run_custodial_task"
+CLEANUP_TOOL = "run_custodial_task"
+"""The tool that triggers cleanup by the specification."""
 
 
 class Sent(NamedTuple):
@@ -357,7 +358,7 @@ class Bench:
     def _has_cleanup_tool(self) -> bool:
         """True if the server lists the conventional tool. One behind `lro proxy` knows nothing of the proxy's files."""
         is_behind = profiles.behind_proxy(self.profile.server.command) is not None
-        return not is_behind and any(t.get("name") == _CLEANUP_TOOL for t in self.tools)
+        return not is_behind and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:
         """Trigger the server's cleanup: as the profile says, or by the conventional tool, or by a restart."""
@@ -365,7 +366,7 @@ class Bench:
         tool: str | None = how.tool if how is not None else None
         arguments: Mapping[str, Any] = how.arguments if how is not None else {}
         if how is None and self._has_cleanup_tool:
-            tool, arguments = _CLEANUP_TOOL, {"task": "offload_cleanup"}
+            tool, arguments = CLEANUP_TOOL, {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
                 reply = self.server.call_tool(tool, dict(arguments))

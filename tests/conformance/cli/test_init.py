@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
 from tests.servers.variants import command
+from tests.support.made import Made
 from tests.support.paths import ROOT, SERVERS
 from tests.support.registry import Installed
 
@@ -472,6 +473,27 @@ def test_a_tool_that_stores_nothing_is_no_seed(tmp_path: Path, tool: str, why: s
     assert why in done.stderr
     assert done.stdout.splitlines()[-1] == "next: edit lro.yaml, then lro certify"
     assert profiles.load(tmp_path / "lro.yaml").seed is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "tried", "usual"),
+    [
+        ("recall_memories", "the next offload and a restart were tried", "the server is restarted"),
+        (
+            "run_custodial_task",
+            "run_custodial_task, the next offload and a restart were tried",
+            "run_custodial_task is called",
+        ),
+    ],
+)
+def test_ways_of_cleanup_are_those_that_were_not_tried(tool: str, tried: str, usual: str) -> None:
+    """And no tool is proposed that the server does not have."""
+    found = ProbeResult(profile_for_command(["x"]), tools=[{"name": tool}])
+    found.settings, found.calls = {"output_dir": Setting(env="OUT")}, {"recall": cast("Any", Made(outcome="offloaded"))}
+    assert (
+        f"# NOT FOUND: what makes the server delete expired files; {tried}.\n# Without the key, {usual}. Other ways:\n"
+        "# {command: […]}, {wait_s: 5}\n# cleanup: {wait_s: 5}\n"
+    ) in profile_text(found)
 
 
 FORGETFUL = REFUSING.replace('raise BadArguments("the store is read-only")', 'return self.text("stored")')
