@@ -216,6 +216,20 @@ class Finding(_Details):
             return self.message
         return f"{self.message}: expected {self.expected}, got {self.observed}"
 
+    @property
+    def message_with_place(self) -> str:
+        """The message after the place of the value, which is named once: ``summary.count is missing``.
+
+        A message that begins with the name of the value has it in full, and no pointer.
+        """
+        *parents, name = self.pointer.removeprefix("/").split("/")
+        whole = ".".join((*parents, name))
+        if not self.pointer or self.message.startswith(f"{whole} "):
+            return self.message
+        if self.message.startswith(f"{name} "):
+            return f"{whole}{self.message.removeprefix(name)}"
+        return f"{self.pointer} {self.message}"
+
 
 def revise(
     finding: Finding, *, rule: str | None = None, severity: Severity | None = None, path: str | None = None

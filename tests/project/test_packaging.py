@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -170,6 +171,42 @@ def test_the_image_has_what_its_commands_need() -> None:
     assert "--url" in DOCKERFILE
     assert "'.[proxy]'" in DOCKERFILE
     assert "/wheels/*.whl" in DOCKERFILE
+
+
+def is_sent(path: str) -> bool:
+    """Whether a build of the image is given this file: the last pattern of .dockerignore that fits it decides."""
+    whole, sent = PurePosixPath(path), True
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.removeprefix("!")
+        if not line or line.startswith("#"):
+            continue
+        if any(
+            part.match(pattern.removeprefix("**/")) if pattern.startswith("**/") else fnmatch(str(part), pattern)
+            for part in (whole, *whole.parents[:-1])
+        ):
+            sent = line.startswith("!")
+    return sent
+
+
+def test_the_image_is_built_from_all_that_the_wheel_has() -> None:
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    wheel = hatch["build"]["targets"]["wheel"]
+    sources = [*wheel["packages"], *wheel["force-include"], PROJECT["readme"], *PROJECT["license-files"]]
+    files = [file for one in map(ROOT.joinpath, sources) for file in (one, *one.rglob("*")) if file.is_file()]
+    needed = [str(f.relative_to(ROOT)) for f in files if not {"__pycache__", "node_modules"} & {*f.parts}]
+    assert len(needed) > 400
+    assert [path for path in ("pyproject.toml", *needed) if not is_sent(path)] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".git/config", ".venv/bin/python", ".env", "lro.yaml", "tests/conftest.py", "docs/install.md"),
+        *("lro_spec/__pycache__/a.pyc", "conformance/vectors/runners/typescript/node_modules/a/index.js"),
+    ],
+)
+def test_no_build_of_the_image_is_given_what_only_a_checkout_has(path: str) -> None:
+    assert not is_sent(path)
 
 
 def test_hadolint_accepts_the_image() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """What the browser is called on the systems that have one; playwright's own is taken where none of them is there."""
@@ -32,19 +34,45 @@ class Visit:
         return [" ".join(text.split()) for text in texts]
 
 
+SOCKET = "org.chromium.Chromium.XXXXXX/SingletonSocket"
+"""The socket of a running Chromium, below the folder for temporary files; its path has at most 107 bytes on Linux."""
+
+
+@contextmanager
+def temporary_folder() -> Generator[str]:
+    """The folder for temporary files of a browser: the usual one, or a new one where its path would be too long."""
+    usual = tempfile.gettempdir()
+    if len(os.fsencode(os.path.join(usual, SOCKET))) <= 107:
+        yield usual
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="lro-") as short:
+        yield short
+
+
+@contextmanager
+def chromium(playwright: Playwright, **options: Any) -> Generator[Browser]:
+    """Chromium, without a window: the system's own, or else that of playwright."""
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    with temporary_folder() as folder:
+        environment: dict[str, str | float | bool] = {**os.environ, "TMPDIR": folder}
+        # no sandbox: it is refused to the superuser, whom containers run tests as; the pages are our own
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], env=environment, **options)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, without a window."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra: browser)")
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    with sync_api.sync_playwright() as playwright:
+    with sync_api.sync_playwright() as playwright, ExitStack() as stack:
         try:
-            # no sandbox: it is refused to the superuser, whom containers run tests as; the pages are our own
-            started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=60_000)
+            started = stack.enter_context(chromium(playwright, timeout=60_000))
         except sync_api.Error as problem:
             pytest.skip(f"no Chromium could be started: {str(problem).splitlines()[0]}")
         yield started
-        started.close()
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from lro_conformance.engine.run import certify
 from lro_conformance.profile import profile_for_command
 from lro_conformance.report.formats.html import to_html
 from lro_conformance.report.load import read_report
-from tests.support.browser import NAMES
+from tests.support.browser import chromium
 from tests.support.paths import DATA, ROOT
 
 NAME = "one_light_record_in_fifty_keeps_its_content"
@@ -40,14 +39,11 @@ def main() -> None:
 def _photograph(page: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with sync_playwright() as playwright, chromium(playwright) as browser:
         for scheme in ("light", "dark"):
-            shown = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+            shown = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
             shown.goto(page.as_uri())
             shown.screenshot(path=FOLDER / f"report-{scheme}.png")
-        chromium.close()
 
 
 if __name__ == "__main__":

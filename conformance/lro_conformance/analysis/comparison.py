@@ -50,7 +50,10 @@ class Comparison:
     def _remedy(self) -> str:
         if not any(by_id(c.records or []) for c in self.inline.calls):
             return "profile: inline"
-        return "profile: seed.tool, or server, so that each start has the same data"
+        same = "server, so that each start has the same data"
+        if self.survey.seeded_by == "tool":  # and the tool gives every memory an id of its own
+            return f"profile: seed.arguments with $memory.id, if the tool takes an id, or {same}"
+        return f"profile: seed.tool, or {same}"
 
     @cached_property
     def bracketed(self) -> list[tuple[Call, Call]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="Run again when a file in PATH changes, the last failures first; Ctrl-C ends it. Repeatable.",
+    help="Run again when a file in PATH, or the profile, changes, the last failures first; Ctrl-C ends it. Repeatable.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options
@@ -123,7 +123,12 @@ def certify(
     require("certify")
     options.check()
     all_editions = edition_name == ALL_EDITIONS
-    profile = _profile(profile_path, command, None if all_editions else edition_name, level)
+    profile_path = _profile_path(profile_path, command)
+
+    def read() -> Profile:
+        return _profile(profile_path, command, None if all_editions else edition_name, level)
+
+    profile = read()
     problems: list[str] = []
     if only and (all_editions or level is not None):
         raise UsageError(
@@ -156,23 +161,28 @@ def certify(
         return reports
 
     def once(words: tuple[str, ...], announcement: str = "") -> int:
-        nonlocal chosen
+        nonlocal chosen, profile
+        if announcement:
+            profile = read()
         chosen = selected(words, profile)
         if announcement:
             click.echo(announcement, err=True)
+        problems.clear()
         return options.for_profile(profile_path).run_and_render(run, lambda: next(iter(problems), None))
 
     chosen: frozenset[str] | None = None
-    return _watch(watched, once, only) if watched else once(only)
+    if not watched:
+        return once(only)
+    return _watch([*watched, *([profile_path] if profile_path is not None else [])], once, only)
 
 
-def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...], str], int], only: tuple[str, ...]) -> int:
+def _watch(paths: Sequence[Path], once: Callable[[tuple[str, ...], str], int], only: tuple[str, ...]) -> int:
     """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code.
 
-    *once* takes the words of ``--only``, and a line to write before the run; it raises `UsageError` if they select
-    nothing.
+    *once* takes the words of ``--only``, and a line to write before the run, if it is not the first; it raises
+    `UsageError` if the profile, as it is then, is not valid. That ends only the first run.
     """
-    from lro_conformance.cli.selection import FAILED
+    from lro_conformance.cli.selection import FAILED, NothingFailed
     from lro_conformance.cli.watching import changes, state
 
     whole = ", ".join(only) if only else "everything"
@@ -185,29 +195,39 @@ def _watch(paths: tuple[Path, ...], once: Callable[[tuple[str, ...], str], int],
     try:
         for changed in changes(paths, known):
             why = f"{changed} changed"
-            if code == EXIT_FAILED:
-                try:
-                    code = once((FAILED,), f"\nlro: {why}: running what failed last")
-                    why = "what failed last passes"
-                except UsageError:  # nothing failed: the claim does not hold for what was not observed
-                    code = EXIT_OK
-            if code != EXIT_FAILED:
-                code = once(only, f"\nlro: {why}: running {whole}")
+            try:
+                if code == EXIT_FAILED:
+                    try:
+                        code = once((FAILED,), f"\nlro: {why}: running what failed last")
+                        why = "what failed last passes"
+                    except NothingFailed:  # the claim does not hold for what was not observed
+                        code = EXIT_OK
+                if code != EXIT_FAILED:
+                    code = once(only, f"\nlro: {why}: running {whole}")
+            except UsageError as problem:
+                click.echo(f"\nlro: {why}; nothing was run:", err=True)
+                for line in str(problem).splitlines():
+                    click.echo(f"lro: {line}", err=True)
             click.echo(waiting, err=True)
     except KeyboardInterrupt:
         return code
     return code
 
 
-def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | None, level: int | None) -> Profile:
-    from lro_conformance.profile import ProfileError, load, profile_for_command
-    from lro_spec.editions import DEFAULT_EDITION
-
+def _profile_path(path: Path | None, command: tuple[str, ...]) -> Path | None:
+    """The profile that is named, or that of the working directory; None if there is only a command."""
     if path is None and Path(PROFILE_NAME).is_file():
         path = Path(PROFILE_NAME)
         click.echo(f"lro: using {PROFILE_NAME} of the working directory", err=True)
     if path is None and not command:
         raise UsageError(f"nothing to certify: pass the command of a server after --, or a profile ({PROFILE_NAME})")
+    return path
+
+
+def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | None, level: int | None) -> Profile:
+    from lro_conformance.profile import ProfileError, load, profile_for_command
+    from lro_spec.editions import DEFAULT_EDITION
+
     edition = None if edition_name is None else known_edition(edition_name)
     try:
         if path is not None:

@@ -131,6 +131,10 @@ def _advice_on_empty(
     found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str]
 ) -> Iterator[str]:
     """Advice on a server that returned no records; the last line is the next step."""
+    if found.unfound is not None:
+        yield one_line(found.unfound, 1_000)
+        yield f"next: edit {output}, then {certify}"
+        return
     some = f"if the server holds some, give `operations` in {output} arguments that find them"
     if found.profile.seed is not None or "seed" in found.troubles or found.storing is None:
         yield f"no call returned records: {some}, or give it some by `seed`"

@@ -20,10 +20,14 @@ FAILED = "failed"
 """The word that selects what failed in the last run."""
 
 
+class NothingFailed(UsageError):
+    """Nothing failed in the last run, or there was none, so that `FAILED` selects nothing."""
+
+
 def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
     """The ids and check names that the words of ``--only`` select; None if there are no words.
 
-    Raises `UsageError` for a word that selects nothing.
+    Raises `UsageError` for a word that selects nothing, and `NothingFailed` if that word is `FAILED`.
     """
     if not words:
         return None
@@ -83,7 +87,7 @@ def _last_failures(profile: Profile) -> set[str]:
     path = _memory(profile)
     failed = _failures(path)
     if not failed:
-        raise UsageError(
+        raise NothingFailed(
             f"--only {FAILED}: nothing failed in the last run of this server in this directory, or it had none"
         )
     return set(failed)

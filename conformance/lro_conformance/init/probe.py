@@ -19,9 +19,10 @@ from typing import Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
+from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, listed_tool, operations_of
+from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, replace_poor_queries
 from lro_conformance.lab.seeding import memory_arguments
 from lro_conformance.lab.settings import Settings
@@ -32,6 +33,7 @@ from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.folders import CLIENT
 from lro_conformance.wire.interrupt import interruptible
+from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.workspace import Workspace
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
@@ -60,10 +62,6 @@ _HELP_PATTERNS = {
 MAX_WAYS = 8
 """Ways that are tried for a setting; each takes one or two starts of the server."""
 
-_STORING = re.compile(
-    r"(store|add|create|save|write|remember|insert|capture)_?(memory|memories|note|record|entry)?", re.I
-)
-
 
 @dataclass
 class ProbeResult:
@@ -91,9 +89,11 @@ class ProbeResult:
     """Names of the operations that found nothing by any query."""
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
+    unfound: str | None = None
+    """The sentence that no call found the memories that were stored, and what to do; None if one did."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """The failure that ended the server when a setting, or ``cleanup``, was tried, by its name; that of ``seed`` is the
-    reason why nothing was stored."""
+    """The reason why a setting, or ``cleanup``, could not be tried to the end, by its name: the server ended, or gave
+    no answer. That of ``seed`` is the reason why nothing was stored."""
 
     @property
     def answers(self) -> bool:
@@ -155,7 +155,7 @@ def probe(
             if not found.offloads and profile.client.name is None:
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
-                other.seeding.on = lab.seeding.on
+                other.seed_like(lab)
                 again = _first(other, other.profile)
                 lab, found = (other, again) if again.offloads else (lab, found)
             if not found.empty:
@@ -177,7 +177,9 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
         result.protocol = bench.server.protocol_version or ""
         result.description = json.dumps([lab.launcher.handshakes.opened, *result.tools])
-        result.storing = next((t for t in result.tools if _STORING.search(str(t.get("name")))), None)
+        storing = storing_tools(result.tools)
+        takes_text = (t for t in storing if memory_arguments(t) is not None)
+        result.storing = next(takes_text, next(iter(storing), None))
         return result
 
 
@@ -196,7 +198,9 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     with other.lowest_bench(_lowest(other)) as bench:
         other.seeding.begin(bench)
     if other.seeding.on:
-        return other, _first(other, profile)
+        seeded = _first(other, profile)
+        seeded.unfound = other.seeding.unfound
+        return other, seeded
     found.storing, found.troubles["seed"] = tool, other.seeding.refusal or "it accepted no memory"
     return lab, found
 
@@ -241,7 +245,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
             return _ages(_cleaning(lab, first, threshold)) == (False, True)
         enabled = False if name == "enabled" else None
         with lab.bench(Settings(threshold_tokens=threshold, output_dir=own, enabled=enabled)) as bench:
-            call = bench.call(first)
+            call = _answered(bench.call(first))
         if name == "enabled":
             return call.outcome == "inline" and found.calls[first].outcome == "offloaded"
         real = call.file.real if call.file is not None else None
@@ -249,15 +253,39 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
     return False
 
 
+class _NoAnswer(ServerTrouble):
+    """A server that had started ended, or gave no answer, while something was tried: that decides nothing."""
+
+
 @contextmanager
 def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generator[None]:
-    """Keeps what ended the server; that it refuses a flag which it may not have says nothing."""
+    """Keeps what ended the server; that it does not start with a flag which it may not have says nothing."""
     try:
         yield
     except ServerTrouble as problem:
-        if way is None or way.env is not None:
+        if way is None or way.env is not None or isinstance(problem, _NoAnswer):
             found.troubles.setdefault(name, str(problem))
         raise
+
+
+def _answered(call: Call) -> Call:
+    """A call that has an answer. Raises `_NoAnswer` with the reason for which it has none."""
+    if call.reply.failure is not None:
+        raise _NoAnswer(f"{call.label}: {describe(call.reply.failure)}")
+    return call
+
+
+@contextmanager
+def _while_it_runs(bench: Bench) -> Generator[None]:
+    """Raises `_NoAnswer` if the server ends meanwhile, or does not start again."""
+    try:
+        yield
+    except ServerTrouble as problem:
+        raise _NoAnswer(str(problem)) from None
+    server = bench.server
+    if server.exit is not None:
+        said = server.stderr.decode(errors="replace")
+        raise _NoAnswer(describe(Failure("exited", f"the server {server.exit} meanwhile", server.exit, said)))
 
 
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
@@ -266,17 +294,19 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
         low = {name: bench.call(name) for name in bench.operations}
     offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
     if not offloaded:
+        for call in low.values():
+            _answered(call)
         return False
     found.calls = low
     with lab.bench(Settings(threshold_tokens=NEVER, output_dir=None)) as bench:
-        high = bench.call(offloaded[0])
+        high = _answered(bench.call(offloaded[0]))
     if high.outcome == "inline":
         found.inline_found = high.records is not None
     return high.outcome == "inline"
 
 
 def _cleaning(lab: Lab, name: str, threshold: int | None) -> Cleaning | None:
-    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench, _while_it_runs(bench):
         return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
 
 
@@ -293,12 +323,17 @@ def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
     threshold = 1 if "threshold_tokens" in found.settings else None
     if found.profile.cleanup is None and "output_dir" in found.settings:
         report("looking for what triggers cleanup")
-        conventional = Cleanup("run_custodial_task", {"task": "offload_cleanup"})
+        conventional = Cleanup(CLEANUP_TOOL, {"task": "offload_cleanup"})
         listed = any(t.get("name") == conventional.tool for t in found.tools)
         for way in ([conventional] if listed else []) + [Cleanup(next_offload=True), Cleanup(restart=True)]:
             lab.launcher.profile = replace(found.profile, cleanup=way)
             noted = _noted(found, "cleanup")
-            with suppress(NotObserved), noted, lab.bench(Settings(threshold_tokens=threshold)) as bench:
+            with (
+                suppress(NotObserved),
+                noted,
+                lab.bench(Settings(threshold_tokens=threshold)) as bench,
+                _while_it_runs(bench),
+            ):
                 cleaning = clean(bench, None, (), lambda bench=bench: bench.call(first))
                 if cleaning is not None and any(p.gone for p in cleaning.planted):
                     found.cleanup = way

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.records import as_record
 from lro_conformance.capture.summary import what_came
+from lro_conformance.lab.bench import CLEANUP_TOOL
 from lro_conformance.lab.operations import (
     OPERATIONS,
     TOOLS,
@@ -117,6 +118,8 @@ def _settings(found: ProbeResult) -> Iterator[str]:
         if found.empty:
             why = "not tried, as no call returned records"
         yield f"# NOT FOUND: how a setting reaches the server ({why})."
+        for name in SETTINGS:
+            yield from _trouble(found, name, what=name)
         yield "# Without the key these variables are set:"
         yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
@@ -231,6 +234,8 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
     seed = found.profile.seed
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
+        if found.unfound is not None:
+            yield f"# NOT FOUND: {_safe(found.unfound, 1_000)}"
         return
     if found.storing is None:
         yield "# NOT FOUND: a tool that stores memories. Without `seed`, the suite uses the memories of the server."
@@ -260,13 +265,17 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 def _cleanup(found: ProbeResult) -> Iterator[str]:
     way = found.cleanup or found.profile.cleanup
     if way is None:
-        yield f"# NOT FOUND: what makes the server delete expired files{_untried(found)}. Without the key, the tool"
-        yield "# run_custodial_task is called if the server has it, or else the server is restarted. Other ways:"
-        yield "# {next_offload: true}, {command: […]}, {wait_s: 5}"
+        listed = any(t.get("name") == CLEANUP_TOOL for t in found.tools)
+        untried = _untried(found)
+        tried = "" if untried else f"; {CLEANUP_TOOL + ', ' if listed else ''}the next offload and a restart were tried"
+        yield f"# NOT FOUND: what makes the server delete expired files{untried or tried}."
+        yield f"# Without the key, {f'{CLEANUP_TOOL} is called' if listed else 'the server is restarted'}. Other ways:"
+        yield f"# {'' if tried else '{next_offload: true}, '}{{command: […]}}, {{wait_s: 5}}"
         yield from _trouble(found, "cleanup")
-        tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
+        others = (t for t in found.tools if not (tried and t.get("name") == CLEANUP_TOOL))
+        tool = next((t for t in others if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
         if tool is None:
-            yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+            yield "# cleanup: {wait_s: 5}"
             return
         properties = properties_of(tool)
         arguments = {name: sample_value(properties.get(name, {})) for name in required_of(tool)}
@@ -294,10 +303,10 @@ def _untried(found: ProbeResult) -> str:
     return "" if "output_dir" in found.settings else " (not tried without output_dir)"
 
 
-def _trouble(found: ProbeResult, name: str, indent: str = "") -> Iterator[str]:
-    """The failure that ended the server when this was tried."""
+def _trouble(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
+    """The reason why this could not be tried to the end."""
     if name in found.troubles:
-        yield f"{indent}# When this was tried: {_safe(found.troubles[name], 1_000)}"
+        yield f"{indent}# When {what} was tried: {_safe(found.troubles[name], 1_000)}"
 
 
 def _way(way: Setting | None) -> str:

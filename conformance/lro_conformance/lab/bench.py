@@ -37,7 +37,8 @@ _TASK_MS = 60_000
 _POLL_S = 0.05
 SETTLED_S, PROMPT_S = 0.05, 0.01
 """Seconds to wait for output after a response: for any at all, and on another channel for what one has shown."""
-_CLEANUP_TOOL = "run_custodial_task"
+CLEANUP_TOOL = "run_custodial_task"
+"""The tool that triggers cleanup by the specification."""
 
 
 class Sent(NamedTuple):
@@ -78,6 +79,8 @@ class Bench:
     """The ids of the requests that stored memories in this process or triggered its cleanup."""
     cleanup_request: int | None = None
     """The id of the request that last triggered cleanup; None if none did."""
+    stored_at: float = 0.0
+    """The time, by the monotonic clock, at which the last memory was stored, or the server was restarted."""
     corpus_requests: int = 0
     """Number of `state_changing_requests` that stored the suite's own memories; later ones belong to one experiment."""
 
@@ -177,6 +180,7 @@ class Bench:
         *arguments* are sent in addition to those of the operation *name*, *meta* as ``_meta`` and *task* as ``task`` of
         the request. With *omit_query*, no query is sent, not even that of the profile.
         """
+        self._await_stored()
         asked = dict(wanted)
         name, more = asked.pop("name"), asked.pop("arguments", {})
         beside = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
@@ -186,6 +190,13 @@ class Bench:
         is_called = self.ledger.reason_not_to_call(params["name"]) is None
         id = self.server.send("tools/call", params) if is_called else None
         return Sent(id, started, {"name": name, **asked}, arguments)
+
+    def _await_stored(self) -> None:
+        """Wait until what was stored last can be found, if the server is known to need time for that."""
+        if lag_s := self.ledger.finding_lag_s:
+            rest = self.stored_at + lag_s - time.monotonic()
+            if rest > 0:
+                self.server.drain(rest)
 
     def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
         """Wait for the result of a call that was posted, and capture it like `call`."""
@@ -310,6 +321,7 @@ class Bench:
             return None
         with self.lock:
             reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
+            self.stored_at = time.monotonic()
             self.state_changing_requests.append(reply.id)
             self._note_file(reply)
         if reply.failure is not None:
@@ -346,7 +358,7 @@ class Bench:
     def _has_cleanup_tool(self) -> bool:
         """True if the server lists the conventional tool. One behind `lro proxy` knows nothing of the proxy's files."""
         is_behind = profiles.behind_proxy(self.profile.server.command) is not None
-        return not is_behind and any(t.get("name") == _CLEANUP_TOOL for t in self.tools)
+        return not is_behind and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:
         """Trigger the server's cleanup: as the profile says, or by the conventional tool, or by a restart."""
@@ -354,7 +366,7 @@ class Bench:
         tool: str | None = how.tool if how is not None else None
         arguments: Mapping[str, Any] = how.arguments if how is not None else {}
         if how is None and self._has_cleanup_tool:
-            tool, arguments = _CLEANUP_TOOL, {"task": "offload_cleanup"}
+            tool, arguments = CLEANUP_TOOL, {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
                 reply = self.server.call_tool(tool, dict(arguments))
@@ -393,6 +405,7 @@ class Bench:
             self.server, self.start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
             self.state_changing_requests, self.corpus_requests, self.cleanup_request = [], 0, None
             self.launcher.handshake(self.server, self.client)
+            self.stored_at = time.monotonic()
             self.on_restart(self)
 
     @property

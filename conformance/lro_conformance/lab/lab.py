@@ -298,6 +298,11 @@ class Lab:
             return "tool" if self.seeding.on else None
         return "env" if seed.env is not None else "command"
 
+    def seed_like(self, other: Lab) -> None:
+        """Seed servers as another lab does, which is of the same server with a different profile."""
+        self.seeding.on = other.seeding.on
+        self.ledger.finding_lag_s = other.ledger.finding_lag_s
+
     def can_set(self, name: str) -> bool:
         """Return whether the profile says how this setting reaches the server."""
         return self.launcher.can_set(name)

@@ -100,6 +100,8 @@ class Ledger:
         """The first server that violated the protocol on stdout."""
         self.trouble: str | None = None
         """The first call without a response, and why, in one line."""
+        self.finding_lag_s = 0.0
+        """The time to wait after a memory was stored, before a call that is to find it; 0 for most servers."""
         self.cleanup_lag_s = 0.0
         """The longest time observed between the answer to a cleanup request and a deletion."""
         self.cleanup_patience_s = 3.0

@@ -185,16 +185,30 @@ def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> It
             yield name, {query: _QUERIES["search"]}
 
 
+def storing_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Tools that seem to store something, by the first verb of their names: store_memory, addNote, memory-create."""
+    verbs = ((tool, [w for w in _split(str(tool.get("name"))) if w in _STORES | _READS]) for tool in tools)
+    return [tool for tool, found in verbs if found and found[0] in _STORES]
+
+
 _FINDS = {"query", "find", "lookup", "retrieve"}
+_READS = {*_FINDS, "fetch", "get", "inspect", "list", "read", "recall", "search", "show"}
+_STORES = {"add", "capture", "create", "insert", "memorize", "put", "remember", "save", "store", "write"}
 _CHANGES = {
-    *("add", "archive", "cancel", "clear", "create", "delete", "edit", "forget", "insert", "merge", "move", "purge"),
-    *("remove", "replace", "save", "set", "start", "stop", "store", "update", "write"),
+    *_STORES,
+    *("archive", "cancel", "clear", "delete", "edit", "forget", "merge", "move", "purge"),
+    *("remove", "replace", "set", "start", "stop", "update"),
 }
 """Verbs of tools that change something; a search that was started is not its results."""
 
 
 def _words_of(name: str) -> set[str]:
-    return set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower()))
+    return set(_split(name))
+
+
+def _split(name: str) -> list[str]:
+    """The words of a name or a text, in lower case: also those of camelCase."""
+    return re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_conformance.capture.corpus import ABSENT, corpus, value_of, various
+from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various
 from lro_conformance.capture.records import as_record, is_blank, show, strings_in, tells_of, text_of
 from lro_conformance.lab.operations import enumeration_of, plain_name, properties_of, required_of, sample_value
-from lro_conformance.lab.queries import is_enough, largest_result
+from lro_conformance.lab.queries import is_enough, largest_result, replace_poor_queries
 from lro_conformance.profile import Seed
 from lro_conformance.profile.reader import memory_words
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.shortage import Shortage
 
 if TYPE_CHECKING:
+    from lro_conformance.capture.call import Call
     from lro_conformance.lab.bench import Bench
 
 
@@ -156,6 +158,16 @@ _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number")
 """The types of JSON that fields of a memory have."""
 
 
+FOUND_S = 2.0
+"""Seconds that a memory may need, after it was stored, until it is found; waited once, where it was not found."""
+
+LEAST_LAG_S = 1.0
+"""Seconds that are waited at least for a server that needs any: an index that is made anew at intervals, as each
+second, may have found the first memory early."""
+
+_POLL_S = 0.1
+
+
 class Seeding:
     """Seeds the servers of one profile."""
 
@@ -165,6 +177,8 @@ class Seeding:
         """True when every server that starts is seeded."""
         self.refusal: str | None = None
         """The reason why the last memory that was refused was not stored, as a remark in the report."""
+        self.unfound: str | None = None
+        """The sentence that no call found what was stored, and what to do; None if one did."""
         self._looked = set[bool]()
         """The values that `on` had when the data of a new process were looked at."""
 
@@ -194,20 +208,64 @@ class Seeding:
             return False
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
-    def begin(self, bench: Bench) -> None:
-        """Seed this server, and every one started later if this one accepts a memory."""
-        self.on = self.fill(bench)
+    def begin(self, bench: Bench) -> list[str]:
+        """Seed this server, and every one started later if this one accepts a memory.
 
-    def fill(self, bench: Bench) -> bool:
-        """Store the suite's memories, until one is refused. Returns whether any was stored."""
-        stored = False
+        A server that finds a memory only some time after it was stored is given that time from then on. Returns a
+        remark for each operation that finds nothing by any query.
+        """
+        stored = self._stored(bench)
+        self.on = bool(stored)
+        fruitless = replace_poor_queries(bench)
+        if stored:
+            self._measure_lag(bench, stored)
+            if bench.ledger.finding_lag_s:
+                fruitless = replace_poor_queries(bench)
+        return fruitless if self.unfound is None else []  # which says it of all of them
+
+    def fill(self, bench: Bench) -> None:
+        """Store the suite's memories, until one is refused."""
+        self._stored(bench)
+
+    def _stored(self, bench: Bench) -> list[Memory]:
+        """Store the suite's memories, until one is refused. Returns those that were accepted."""
+        stored: list[Memory] = []
         for memory in corpus():
             reply = bench.store(memory)
             bench.corpus_requests = len(bench.state_changing_requests)
             if not self.is_stored(bench, reply):
                 break
-            stored = True
+            stored.append(memory)
         return stored
+
+    def _measure_lag(self, bench: Bench, stored: Sequence[Memory]) -> None:
+        """Look for a memory that was stored last, and wait up to `FOUND_S` for it where it is not found."""
+        begun = bench.stored_at
+        seekers = [_Seeker(bench, name, stored) for name in bench.operations]
+        waiting = [s for s in seekers if not s.needs_no_wait()]
+        lag_s = 0.0
+        while waiting and bench.server.alive and time.monotonic() - begun < FOUND_S:
+            bench.pause(_POLL_S)
+            still = [s for s in waiting if not s.finds_now()]
+            if len(still) < len(waiting):
+                lag_s = time.monotonic() - begun
+            waiting = still
+        tool = bench.profile.seed.tool if bench.profile.seed is not None else None
+        if lag_s:
+            bench.ledger.finding_lag_s = max(LEAST_LAG_S, 2 * lag_s)
+            self._remark(
+                f"a memory is found only {lag_s:.1f} s after {tool} stored it, so the suite waits "
+                f"{bench.ledger.finding_lag_s:.1f} s after storing before it calls a tool"
+            )
+        elif seekers and len(waiting) == len(seekers) and not any(s.found_any for s in waiting):
+            calls = ", ".join(s.calls[0].label for s in waiting)
+            self.unfound = (
+                f"{tool} accepted {len(stored)} memories of the suite, but for {FOUND_S:g} s after that none was found "
+                f"by {calls}: if the tools need other arguments, name them (profile: operations); if the server needs "
+                f"longer, let {tool} answer only once the memory can be found, or give the server the memories before "
+                "it starts (profile: seed.command or seed.env)"
+            )
+            self._remark(self.unfound)
 
     def fill_again(self, bench: Bench) -> None:
         """Seed a server again if it lost the memories when it was restarted."""
@@ -229,3 +287,50 @@ class Seeding:
             self.refusal = f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {said}"
         self._remark(self.refusal)
         return False
+
+
+class _Seeker:
+    """Looks for stored memories by one operation: by their titles if it has a query, or else for any of them."""
+
+    def __init__(self, bench: Bench, name: str, stored: Sequence[Memory]) -> None:
+        self._bench, self._name = bench, name
+        self._first, self._last = stored[0], stored[-2:][0]  # the very last has an unusual title
+        operation = bench.operations[name]
+        # a text that is made to fit a budget need not have the memory that fits a query best
+        self._has_query = operation.query is not None and operation.budget is None
+        self._finds_first = False
+        self.calls: list[Call] = []
+        """The calls of the last look."""
+        self.found_any = False
+        """True if any of the suite's memories was found."""
+
+    def needs_no_wait(self) -> bool:
+        """True if the last memory is found; or others are, and how this operation selects explains that it is not."""
+        self.calls = []
+        if self._has_query:
+            if self._finds(self._last):
+                return True
+            is_cut = (call := self.calls[0]).limit is None or len(call.filed or call.records or ()) >= call.limit
+            self._finds_first = self._finds(self._first)
+            if self._finds_first:
+                return is_cut
+        return self._shows_any()
+
+    def finds_now(self) -> bool:
+        """True if what was not found is found by now."""
+        self.calls = []
+        if self._has_query and self._finds(self._last):
+            return True
+        return not self._finds_first and self._shows_any()
+
+    def _finds(self, memory: Memory) -> bool:
+        return self._tells(largest_result(self._bench, self._name, query=str(memory["title"])), [memory])
+
+    def _shows_any(self) -> bool:
+        return self._tells(largest_result(self._bench, self._name), corpus())
+
+    def _tells(self, call: Call, memories: Iterable[Memory]) -> bool:
+        self.calls.append(call)
+        found = tells_of("\n".join([call.text, *strings_in(call.filed)]), memories)
+        self.found_any |= found
+        return found

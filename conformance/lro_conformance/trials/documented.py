@@ -50,7 +50,8 @@ def documented(lab: Lab, survey: Survey) -> Documented:
     """Start the server with a threshold of 1 and an output folder in the documented variables, and call it."""
     first = next(n for n in survey.operations if survey.offloads(n))
     other = lab.for_profile(replace(lab.profile, settings=default_settings(lab.profile.edition)))
-    other.seeding.on, other.accepted = lab.seeding.on, lab.accepted
+    other.seed_like(lab)
+    other.accepted = lab.accepted
     names, fixed = _others(lab.profile), other.profile.fixed
     try:
         with other.bench(Settings(threshold_tokens=1 if other.can_set("threshold_tokens") else None)) as bench:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import (
@@ -82,19 +82,20 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
     if not survey.adjustable:
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
     name = next(n for n in survey.operations if survey.offloads(n))
+    finder = _finder(survey)
     with _bench(lab, name) as bench:
         for memory in wide():
             if not lab.seeding.is_stored(bench, bench.store(memory)):
                 raise NotObserved("the server did not accept a memory of the suite")
-        details = [d for d in survey.operations[name].details if d != "light"] or [None]
-        calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
-        if survey.operations[name].query is not None:
-            calls.append(bench.call(name, detail=details[-1], query="漢字"))
+        calls = [_richest(bench, name, limit=limit) for limit in (len(wide()), LIMIT)]
+        if finder is not None:
+            calls.append(_richest(bench, finder, query="漢字"))
+            name = finder
         accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if accepted is not None else None
         exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
-    if accepted is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
+    if accepted is None or filed is None or filed.estimate is None or finder is None:
         return Seeded(found, None, filed, 0, None, mixed=various)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if bench.stored(accepted) else None
@@ -102,6 +103,21 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         shown = _twins(bench, name) if exact is not None else None
         shown_hard = _rough(bench, name) if hard is not None else None
     return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various)
+
+
+def _finder(survey: Survey) -> str | None:
+    """The operation that is asked for memories by a word of theirs: the first with a query; None if there is none.
+
+    One without a query may return other memories than those that were stored last.
+    """
+    offloading = (n for n in survey.operations if survey.offloads(n))
+    return next((n for n in offloading if survey.operations[n].query is not None), None)
+
+
+def _richest(bench: Bench, name: str, **how: Any) -> Call:
+    """A call at the richest level other than light, whose records have titles only."""
+    details = [d for d in bench.operations[name].details if d != "light"] or [None]
+    return bench.call(name, detail=details[-1], **how)
 
 
 @contextmanager

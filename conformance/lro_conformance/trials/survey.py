@@ -249,8 +249,7 @@ def survey(lab: Lab) -> Survey:
         fruitless = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
-            lab.seeding.begin(bench)
-            fruitless = replace_poor_queries(bench)
+            fruitless = lab.seeding.begin(bench)
         lab.ledger.remark(*fruitless)
         seen = _look(lab, bench, adjustable)
     decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lro_conformance.vectors.match import mismatch
 from lro_conformance.vectors.model import Vector
-from lro_spec.findings import Finding
+from lro_spec.findings import Finding, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ def _written(vector: Vector, answered: object, edition: str) -> Iterator[Problem
 
 
 def _sentence(finding: Finding) -> str:
-    place = f"line {finding.line}: " if finding.line is not None else ""
-    return f"{place}{finding.pointer} {finding.sentence}".replace("  ", " ").strip()
+    line = f"line {finding.line}: " if finding.line is not None else ""
+    says_all = finding.kind is Kind.MISSING_FIELD or not finding.expected
+    values = "" if says_all else f": expected {finding.expected}, got {finding.observed}"
+    return f"{line}{finding.message_with_place}{values}"
 
 
 def content_of(data: bytes) -> dict[str, Any]:

@@ -157,11 +157,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _vectors(path: Path) -> Iterator[Vector]:
+    from lro_spec.findings import Kind
     from lro_spec.schema.errors import violations
 
     value = _read(path)
     for problem in violations(value, "vectors"):
-        where = "/".join(map(str, problem.path))
+        is_named = problem.kind in (Kind.MISSING_FIELD, Kind.UNKNOWN_FIELD)  # the sentence names the field
+        where = "/".join(map(str, problem.path[:-1] if is_named else problem.path))
         raise UsageError(
             f"{path}: {where or 'the file'}: expected {problem.expected}, got {problem.observed} (lro schema vectors)"
         )

@@ -63,3 +63,12 @@ def test_files_are_compared_that_were_written_between_two_inline_results() -> No
     both = inline(whole={key: shown}, filed={key: filed}, repeated={key: shown})
     assert Comparison(made, both).bracketed == [(filed, shown)]
     assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).bracketed == []
+
+
+@pytest.mark.parametrize(("seeded_by", "remedy"), [("tool", "seed.arguments with $memory.id"), (None, "seed.tool")])
+def test_what_gives_memories_the_same_ids_is_a_key_that_is_not_set_yet(seeded_by: str | None, remedy: str) -> None:
+    shown = one(records=[{"id": "other"}])
+    made = survey(one(), seeded_by=seeded_by)
+    obstacle = Comparison(made, inline(whole={}, calls=(shown,))).obstacle
+    assert obstacle is not None
+    assert f"(profile: {remedy}" in obstacle

@@ -228,6 +228,17 @@ def test_init_proposes_a_tool_that_only_hints_at_an_operation(tmp_path: Path) ->
     assert '  # inject: {tool: memory_context, arguments: {query: "*"}, query: query}   # perhaps; not tried' in text
 
 
+def test_init_proposes_to_store_by_a_tool_that_stores(tmp_path: Path) -> None:
+    """Not by one whose name only contains such a verb."""
+    for tools, seed in ((["address_lookup", "find_notes"], ""), (["address_lookup", "add_note"], "add_note")):
+        argv = [sys.executable, "-P", "-m", "lro_conformance", "init", "--force", "--", *server(tmp_path, tools, EMPTY)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
+        assert done.returncode == 1
+        assert ("add --tool seed=" in done.stdout) == bool(seed)
+        assert f"if the server starts empty, add --tool seed={seed}\n" in done.stdout or not seed
+        assert ("address_lookup" in (tmp_path / "lro.yaml").read_text().partition("# seed:")[2]) is False
+
+
 @pytest.mark.parametrize("tools", [["read_query"], ["find_notes", "save_search", "start_search"]])
 def test_nothing_is_called_where_no_tool_performs_an_operation(tmp_path: Path, tools: list[str]) -> None:
     """A query of something else would be of no use: no requirement could be judged by it."""

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
 from tests.servers.variants import command
+from tests.support.made import Made
 from tests.support.paths import ROOT, SERVERS
 from tests.support.registry import Installed
 
@@ -60,6 +61,57 @@ def test_a_server_that_dies_of_what_is_in_the_folder_is_told_where_it_was_tried(
     told = [line for line in text.splitlines() if "EISDIR" in line]
     assert [line.partition(": ")[0].strip() for line in told] == 2 * ["# When this was tried"]
     assert all("exited with code 1" in line for line in told)
+
+
+DIES = """\
+import os, sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class Dies(Server):
+    def {method}:
+        if {condition}:
+            sys.exit("out of memory")
+        return super().{method}
+
+Dies().serve()
+"""
+"""A server that ends under one condition."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "method", "condition"),
+    [
+        ("ttl_seconds", "cleanup(self, now)", "len(os.listdir(self.output_dir())) > 3"),
+        ("ttl_seconds", "execute(self, operation, arguments)", "self.settings.ttl == 600"),
+        ("enabled", "execute(self, operation, arguments)", "not self.settings.enabled"),
+        ("threshold_tokens", "execute(self, operation, arguments)", "self.settings.threshold > 10 ** 8"),
+    ],
+    ids=["in its cleanup", "in a call before its cleanup", "in a call when it is disabled", "in a call at a threshold"],
+)
+def test_a_setting_of_which_a_server_dies_is_null_with_the_reason(
+    tmp_path: Path, setting: str, method: str, condition: str
+) -> None:
+    script = tmp_path / "server.py"
+    text = DIES.format(root=str(ROOT), method=method, condition=condition)
+    script.write_text(text.replace(f"super().{method}", f"super().{method.replace('self, ', '')}"))
+    written = profile_text(probe(profile_for_command([sys.executable, "-I", "-S", str(script)]), lambda step: None))
+    lines = written.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith(f"  {setting}: null   # NOT FOUND"))
+    assert lines[at + 1].startswith("    # When this was tried: ")
+    assert "the server exited with code 1 " in lines[at + 1]
+    assert lines[at + 1].endswith("its stderr ends: out of memory")
+
+
+def test_a_server_that_dies_when_settings_are_tried_is_not_only_said_to_offload_nothing() -> None:
+    profile = profile_for_command(["notes"])
+    tools = [{"name": "recall_memories"}]
+    found = ProbeResult(profile, tools=tools, operations=operations_of({"recall": "recall_memories"}, tools))
+    found.troubles["threshold_tokens"] = "the server exited with code 1"
+    assert (
+        "# NOT FOUND: how a setting reaches the server (nothing was offloaded).\n"
+        "# When threshold_tokens was tried: the server exited with code 1\n"
+    ) in profile_text(found)
 
 
 @pytest.mark.long
@@ -421,6 +473,44 @@ def test_a_tool_that_stores_nothing_is_no_seed(tmp_path: Path, tool: str, why: s
     assert why in done.stderr
     assert done.stdout.splitlines()[-1] == "next: edit lro.yaml, then lro certify"
     assert profiles.load(tmp_path / "lro.yaml").seed is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "tried", "usual"),
+    [
+        ("recall_memories", "the next offload and a restart were tried", "the server is restarted"),
+        (
+            "run_custodial_task",
+            "run_custodial_task, the next offload and a restart were tried",
+            "run_custodial_task is called",
+        ),
+    ],
+)
+def test_ways_of_cleanup_are_those_that_were_not_tried(tool: str, tried: str, usual: str) -> None:
+    """And no tool is proposed that the server does not have."""
+    found = ProbeResult(profile_for_command(["x"]), tools=[{"name": tool}])
+    found.settings, found.calls = {"output_dir": Setting(env="OUT")}, {"recall": cast("Any", Made(outcome="offloaded"))}
+    assert (
+        f"# NOT FOUND: what makes the server delete expired files; {tried}.\n# Without the key, {usual}. Other ways:\n"
+        "# {command: […]}, {wait_s: 5}\n# cleanup: {wait_s: 5}\n"
+    ) in profile_text(found)
+
+
+FORGETFUL = REFUSING.replace('raise BadArguments("the store is read-only")', 'return self.text("stored")')
+"""A server whose store accepts everything, and in which nothing is found."""
+
+
+def test_memories_that_are_stored_and_not_found_are_told(tmp_path: Path) -> None:
+    """What was stored, where it was looked for, for how long, and what to do; in the profile as well."""
+    (tmp_path / "server.py").write_text(FORGETFUL.format(root=str(ROOT)))
+    words = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
+    done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)
+    *_, advice, following = done.stdout.splitlines()
+    assert advice.startswith(
+        "store_memory accepted 160 memories of the suite, but for 2 s after that none was found by "
+    )
+    assert following == "next: edit lro.yaml, then lro certify"
+    assert f"# NOT FOUND: {advice}\n" in (tmp_path / "lro.yaml").read_text()
 
 
 @pytest.mark.parametrize(

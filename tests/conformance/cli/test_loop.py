@@ -238,6 +238,37 @@ def test_a_claim_is_judged_again_once_nothing_fails(
     assert ("\nlro: what failed last passes: running everything, which took" in said) == ("part" in runs)
 
 
+def test_a_changed_profile_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is not valid, or is gone, is reported, and does not end the watch."""
+    profile, tried = Path("lro.yaml"), list[str]()
+    profile.write_text("server: {command: [first]}\n")
+
+    def certified(profile: Profile, view: View, **_: object) -> tuple[tuple[Report, ...], None]:
+        tried.append(profile.server.command[0])
+        return (report(judged("LRO-FILE-01", Verdict.PASS)),), None
+
+    def changed(*watched: object) -> Iterator[str]:
+        assert watched[0] == [tmp_path / "src", profile]
+        for text in ("server: {command: [second]}\n", "server: {comand: [third]}\n"):
+            profile.write_text(text)
+            yield "lro.yaml"
+        profile.unlink()
+        yield "lro.yaml"
+
+    monkeypatch.setattr(certifying, "_certify", certified)
+    monkeypatch.setattr(watching, "changes", changed)
+    (tmp_path / "src").mkdir()
+    assert main(["certify", "-q", "--plain", "--watch", str(tmp_path / "src")]) == EXIT_OK
+    assert tried == ["first", "second"]
+    said = capsys.readouterr().err
+    assert said.count("lro: using lro.yaml of the working directory\n") == 1
+    assert said.count(f"lro: watching {tmp_path / 'src'}, lro.yaml; Ctrl-C ends it\n") == 4
+    assert "\nlro: lro.yaml changed; nothing was run:\nlro: lro.yaml:1: server.comand: unknown key" in said
+    assert "\nlro: lro.yaml changed; nothing was run:\nlro: lro.yaml: cannot be read: No such file" in said
+
+
 def test_a_written_baseline_is_one_that_accepts_what_is_there(tmp_path: Path) -> None:
     found = certify(profile_for_command(command(FAULT)), seed=1, examples=0, only={"LRO-THR-07"})
     path = tmp_path / "accepted.yaml"

@@ -9,7 +9,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.lab.operations import Operation, resolve, sample_value
+from lro_conformance.lab.operations import Operation, hinted_tool, resolve, sample_value, storing_tools
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 
@@ -88,3 +88,23 @@ def test_an_operation_that_a_profile_leaves_out(tmp_path: Path, server: str, sea
     path.write_text(profile_text(server, sounds()[server].profile + operations))
     report = certify(profiles.load(path), only={"LRO-SCOPE-02"}, examples=0)
     assert [r.verdict.label for r in report.requirements if r.requirement.id == "LRO-SCOPE-02"] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("name", "stores"),
+    [
+        *(
+            (name, True)
+            for name in ("store_memory", "addNote", "memory-create", "save_search", "remember", "add_to_list")
+        ),
+        *((name, False) for name in ("address_lookup", "get_write_status", "restore_backup", "recall", "createdNotes")),
+    ],
+)
+def test_a_tool_that_stores_is_known_by_a_verb_of_its_name(name: str, *, stores: bool) -> None:
+    """A word that merely contains a verb is none, and a verb of reading before it says more."""
+    tool = {"name": name}
+    assert storing_tools([tool]) == ([tool] if stores else [])
+
+
+def test_a_tool_that_remembers_is_not_one_that_recalls() -> None:
+    assert hinted_tool("recall", [{"name": "remember"}], ()) is None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +16,9 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.engine.run import certify
+from lro_conformance.judging.results import Report
 from lro_conformance.judging.subjects import reproducer_of
+from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.seeding import fields_left_out, memory_arguments, reason_not_to_store
@@ -22,6 +27,7 @@ from lro_conformance.profile import Seed
 from lro_conformance.wire.workspace import Workspace
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
+from tests.support.paths import ROOT
 
 SEEDED = ("is_seeded_by_a_file", "is_seeded_by_a_command")
 
@@ -180,3 +186,86 @@ def test_no_field_is_left_out_without_a_tool_that_is_listed() -> None:
 def test_a_malformed_schema_of_an_argument_does_no_harm(node: object) -> None:
     tools = [{"name": "add", "inputSchema": {"properties": {"title": node}}}]
     assert len([*fields_left_out(Seed("add", {"text": "$memory.content"}), tools)]) == 1
+
+
+SERVER = """\
+import sys, time
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class Later(Server):
+    lag_s, first = {lag_s}, None
+
+    def corpus(self):
+        return []
+
+    def store(self, memory):
+        self.waiting = [*getattr(self, "waiting", []), (time.monotonic() + self.lag_s, self.completed(memory))]
+        return self.waiting[-1][1]["id"]
+
+    def find(self, operation, query):
+        due = [m for at, m in getattr(self, "waiting", []) if at <= time.monotonic()]
+        self.waiting = self.waiting[len(due):] if due else getattr(self, "waiting", [])
+        self.memories.extend(due)
+        return super().find(operation, query)
+
+class OldestOnly(Later):
+    def tools(self):
+        tools = super().tools()
+        tools[0]["inputSchema"]["properties"]["limit"] = {{"type": "integer", "maximum": 50}}
+        return tools[:1] + tools[3:]
+
+class ByNamespace(Later):
+    def score(self, memory, query):
+        return 1.0 if query in ("*", "") or query == memory["namespace"] else 0
+
+{kind}().serve()
+"""
+"""A server that starts empty, and finds a memory some time after it was stored."""
+
+
+def _seeded(folder: Path, kind: str = "Later", lag_s: float = 0.0) -> Report:
+    (folder / "server.py").write_text(SERVER.format(root=str(ROOT), kind=kind, lag_s=lag_s))
+    path = folder / "lro.yaml"
+    command = json.dumps([sys.executable, "-I", "-S", str(folder / "server.py")])
+    seed = 'seed: {tool: store_memory, arguments: {memory: "$memory"}}'
+    path.write_text(f"server: {{command: {command}}}\n{seed}\n")
+    return certify(profiles.load(path), seed=1, examples=0, only={"LRO-THR-03"})
+
+
+def test_a_server_that_finds_a_memory_later_is_given_the_time(tmp_path: Path) -> None:
+    """Also for memories that are stored later in the run."""
+    report = _seeded(tmp_path, lag_s=0.6)
+    (result,) = [r for r in report.requirements if r.requirement.id == "LRO-THR-03"]
+    assert (report.failure, result.verdict) == (None, Verdict.PASS)
+    (note,) = [n for n in report.notes if "stored" in n]
+    assert re.fullmatch(
+        r"a memory is found only 0\.\d s after store_memory stored it, so the suite waits \d\.\d s after storing "
+        r"before it calls a tool",
+        note,
+    )
+
+
+def test_what_is_not_found_in_time_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """What was stored, where it was looked for, how long; once, not for each operation."""
+    report = _seeded(tmp_path, lag_s=600)
+    assert report.failure is not None
+    (note,) = [n for n in report.notes if "store" in n or "find" in n]
+    assert note.startswith(
+        "store_memory accepted 160 memories of the suite, but for 2 s after that none was found by recall_memories("
+    )
+    assert "search_memories(" in note
+    assert "let store_memory answer only once the memory can be found" in note
+    assert "seed.command or seed.env" in note
+
+
+@pytest.mark.parametrize("kind", ["Later", "OldestOnly", "ByNamespace"])
+def test_nothing_is_waited_for_where_memories_are_found_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Also where the last one is beyond the limit, or no query finds it by its title."""
+    waits = list[float]()
+    monkeypatch.setattr(Bench, "pause", lambda _, seconds: waits.append(seconds))
+    report = _seeded(tmp_path, kind)
+    assert (report.failure, waits) == (None, [])
+    assert not [n for n in report.notes if "is found only" in n]

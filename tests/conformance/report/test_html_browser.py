@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +16,7 @@ from lro_conformance.report.compare_views import to_html as compared_html
 from lro_conformance.report.formats.html import to_html
 from lro_conformance.report.load import read_report
 from tests.support.browser import browser, violations, visit
-from tests.support.paths import DATA
+from tests.support.paths import DATA, ROOT
 from tests.support.report_samples import hostile, mixed
 
 if TYPE_CHECKING:
@@ -167,3 +170,17 @@ def test_without_scripts_all_is_there_and_no_filter_that_does_nothing(browser: B
     with visit(browser, page_of("mixed"), java_script_enabled=False) as seen:
         assert len(seen.shown(".entry")) == 10
         assert seen.shown("#filter") == []
+
+
+def test_the_browser_starts_where_the_folder_for_temporary_files_has_a_long_path(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """A second process, as the folder is read when a browser starts; it is skipped where the first is."""
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    script = "from playwright.sync_api import sync_playwright\nfrom tests.support.browser import chromium\n"
+    script += "with sync_playwright() as p, chromium(p) as started:\n    print(started.is_connected())\n"
+    argv, environment = [sys.executable, "-c", script], {**os.environ, "TMPDIR": str(folder)}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT, env=environment)
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+    assert list(folder.iterdir()) == []

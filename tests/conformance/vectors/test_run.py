@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from lro_conformance.cli.main import main
+from lro_conformance.vectors.judge import judge
 from lro_conformance.vectors.model import load
 from lro_spec.editions import EDITIONS
+from tests.servers.vectors import Writer
 from tests.support.documents import fenced
 from tests.support.paths import ROOT
 
@@ -60,7 +63,7 @@ def test_a_writers_mistake_is_told_with_the_reason(capsys: pytest.CaptureFixture
     options = ["--kind", "write", "--junit", str(junit), "--json", str(report)]
     assert main(["vectors", "run", *options, "--", *PLAIN, "counts_the_header"]) == 1
     said = capsys.readouterr().out
-    assert "LRO-FILE-06: line 1: /count count is wrong: expected 3, the number of record lines, got 4" in said
+    assert "LRO-FILE-06: line 1: count is wrong: expected 3, the number of record lines, got 4" in said
     assert "rule: The header's count MUST be the number of record lines that follow." in said
     assert "why: The file holds every record unchanged, and header and descriptor say what is in it." in said
     etree = pytest.importorskip("lxml.etree")
@@ -70,6 +73,25 @@ def test_a_writers_mistake_is_told_with_the_reason(capsys: pytest.CaptureFixture
     assert [name.partition(" ")[0] for name in failed] == ["LRO-FILE-06"], "the count is the only thing that is wrong"
     results = json.loads(report.read_text())
     assert {r["id"]: r["verdict"] for r in results["requirements"]}["LRO-FILE-06"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("change", "requirement", "text"),
+    [
+        ({"file_path": None}, "LRO-DESC-01", "file_path has the wrong type: expected a string, got null"),
+        ({"file_path": ...}, "LRO-DESC-01", "file_path is missing"),
+        ({"summary": {}}, "LRO-DESC-01", "summary.count is missing"),
+        ({"guidance": " "}, "LRO-GUI-01", "guidance is blank: expected a brief block of instructions, got "),
+    ],
+)
+def test_a_wrong_value_is_named_once(change: dict[str, Any], requirement: str, text: str) -> None:
+    """Also one that is missing, and one below another."""
+    vector = next(v for v in load().vectors if v.id == "write.default-recall")
+    answer = Writer().write_vector({**vector.input, "call": {**vector.input["call"], "detail": "light"}})
+    descriptor = {k: v for k, v in (answer["descriptor"] | change).items() if v is not ...}
+    problems = judge(vector, {"descriptor": descriptor, "file": answer["file"]}, "lro-6400")
+    assert any(p.requirement == requirement and p.text.startswith(text) for p in problems), problems
+    assert not any(p.text.startswith("/") for p in problems)
 
 
 def test_every_known_mistake_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -247,6 +269,7 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("[]", "expected a JSON object"),
         ('{"format": "lro-vectors/3", "chapter": "x", "vectors": []}', "lro schema vectors"),
         ('{"format": "lro-vectors/2", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
+        ('{"format": "lro-vectors/2", "vectors": []}', ": the file: expected a field 'chapter', got no such field ("),
     ],
 )
 def test_files_that_are_no_vectors_are_a_usage_error(
