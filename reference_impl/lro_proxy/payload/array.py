@@ -22,6 +22,7 @@ from lro_proxy.payload.elements import Elements, Known
 from lro_proxy.payload.survey import Survey
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
+from lro_spec.tokens import characters_in_utf8, wide_in_utf8
 
 Text = bytes | bytearray
 
@@ -50,6 +51,8 @@ class _Batch:
     """True if orjson loses nothing of it."""
     are_objects: bool
     """True if all elements are objects."""
+    has_escapes: bool
+    """True if a letter may be an escape in the text, and itself in the lines."""
     lines: bytes | None = None
     """Its elements as lines, of a batch that has nothing new."""
 
@@ -74,6 +77,10 @@ class Array:
         """Its place in the text."""
         self.are_objects = look is not None
         """True if all elements are objects."""
+        self.has_escapes = any(batch.has_escapes for batch in batches)
+        """True if a letter may be an escape in the text, and itself in the lines."""
+        self.wide: int | None = None
+        """Number of characters of wide scripts in the lines; None if they have not been counted."""
         self._look = look
         self._data, self._parts = data, batches
         self._count = sum(batch.count for batch in batches)
@@ -100,9 +107,12 @@ class Array:
         """The JSON of the elements batch by batch, as arrays."""
         return (part() for part in self.parts())
 
-    def json(self) -> Iterator[bytes]:
-        """The JSON of the elements without spaces batch by batch, with a character between two of a batch."""
-        return (encode(self._parse_lossless(one))[1:-1] if one.lines is None else one.lines for one in self._parts)
+    def count_characters(self) -> int:
+        """Number of characters of its JSON without spaces; counts the wide ones as well."""
+        jsons = (encode(self._parse_lossless(one))[1:-1] if one.lines is None else one.lines for one in self._parts)
+        sizes = list(map(characters_in_utf8, jsons))  # with a character between two elements of a batch
+        self.wide = sum(wide for _, wide in sizes)
+        return sum(characters + 1 for characters, _ in sizes) + 1
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
@@ -155,14 +165,17 @@ def find(data: Text, start: int, stop: int) -> Array | None:
     return None
 
 
-def parse(data: Text) -> Any:
+def parse(data: Text, wide: int | None = None) -> Any:
     """The value of a JSON text, with an `Array` for the array that is nearly all of a large one.
 
-    Raises `lossless.InexactError`.
+    *wide* is the number of characters of wide scripts in the text, if they have been counted. Raises
+    `lossless.InexactError`.
     """
     array = find(data, 0, len(data)) if len(data) >= LARGE else None
     if array is None:
         return lossless.parse(bytes(data))
+    if wide is not None and not array.has_escapes:
+        array.wide = wide - wide_in_utf8(bytes(data[: array.start])) - wide_in_utf8(bytes(data[array.stop :]))
     mark = secrets.token_hex(8)
     skeleton = b'%b"%b"%b' % (data[: array.start], mark.encode(), data[array.stop :])
     return replace_marks(lossless.parse(skeleton), {mark: array})
@@ -263,7 +276,7 @@ def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | Non
     text = b"".join((b"[", memoryview(data)[start:stop], b"]"))
     known = None if look is None else look.take(text)
     if known is not None:
-        return _Batch(start, stop, known.size, True, True, known.lines)
+        return _Batch(start, stop, known.size, True, True, known.has_escapes, known.lines)
     try:
         values: list[Any] = orjson.loads(text)
         plain = orjson.dumps(values) == text or lossless.is_whole(values, text)
@@ -274,7 +287,7 @@ def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | Non
     objects = set(map(type, values)) == {dict}
     if objects and look is not None:
         look.learn(values)
-    return _Batch(start, stop, len(values), plain, objects)
+    return _Batch(start, stop, len(values), plain, objects, b"\\u" in text)
 
 
 def _whole(data: Text, start: int, enough: int, stop: int) -> int:

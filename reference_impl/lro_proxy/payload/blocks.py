@@ -12,7 +12,7 @@ import orjson
 from lro_proxy.payload import array as arrays
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
-from lro_proxy.payload.elements import Elements, Known, apart
+from lro_proxy.payload.elements import Elements, Known
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
@@ -42,7 +42,7 @@ class Blocks:
         self.are_objects = True
         """True if every text is a JSON object."""
         self._exact = True
-        self._elements = Elements(are_apart=True)
+        self._elements = Elements()
         self._known: list[bytes | None] = []
         """The lines of each batch; None if it has something new."""
 
@@ -90,7 +90,7 @@ class Blocks:
         self._characters += sum(map(len, texts))
         self.wide += wide_in_utf8(joined)
         if self.are_objects:
-            known = self._elements.take(apart(joined, b"\0"))
+            known = self._elements.take_texts(joined, b"\0")
             is_known = known is not None and known.size == len(texts)  # none has a null character
             self._known.append(known.lines if known is not None and is_known else None)
             self.are_objects = is_known or all(map(self._is_object, texts))

@@ -47,14 +47,10 @@ def layout_of(record: Mapping[str, Any]) -> Layout:
 
 
 class Layouts:
-    """The layouts of records, and a decoder for records that have no other fields and types.
+    """The layouts of records, and a decoder for records that have no other fields and types."""
 
-    *are_apart*: each that is decoded is in an array of its own.
-    """
-
-    def __init__(self, *, are_apart: bool = False) -> None:
+    def __init__(self) -> None:
         self._known: dict[Layout, None] = {}
-        self._are_apart = are_apart
         self._decoder: msgspec.json.Decoder[list[Any]] | None = None
         self.names: dict[str, str] = {}
         """The attributes of decoded records, by field."""
@@ -104,10 +100,9 @@ class Layouts:
         if self._decoder is None:
             self._decoder = self._make_decoder()
         try:
-            found = None if self._decoder is None else self._decoder.decode(text)
+            return None if self._decoder is None else self._decoder.decode(text)
         except (ValueError, RecursionError):  # a field or a type that is new, or no JSON
             return None
-        return list(chain.from_iterable(found)) if found and self._are_apart else found
 
     def lines(self, structs: list[Any]) -> bytes | None:
         """Decoded records as lines; None if one is nested too deeply for orjson."""
@@ -142,7 +137,7 @@ class Layouts:
                 if inner is None:
                     self._untyped.append(self.names[name])
         record: Any = _struct(annotated, always)
-        return msgspec.json.Decoder(list[tuple[record]] if self._are_apart else list[record])
+        return msgspec.json.Decoder(list[record])
 
 
 class _Inner:
@@ -214,14 +209,10 @@ def _nothing(unset: object) -> None:
 
 
 class Elements:
-    """A pass over objects in JSON arrays, a batch at a time, which finds out what they have in common.
+    """A pass over objects of JSON, a batch at a time, which finds out what they have in common."""
 
-    *are_apart*: each is in an array of its own (`apart`), which shows where one ends and the next begins.
-    """
-
-    def __init__(self, *, are_apart: bool = False) -> None:
-        self._layouts = Layouts(are_apart=are_apart)
-        self._are_apart = are_apart
+    def __init__(self) -> None:
+        self._layouts = Layouts()
         self._sample = Sampling[Any]()
         self._counted: dict[str, Counter[Any]] = {}
         self._uncounted: set[str] = set()
@@ -229,13 +220,25 @@ class Elements:
 
     def take(self, array: bytes) -> Known | None:
         """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
+        return self._take(array, array)
+
+    def take_texts(self, texts: bytes, between: bytes) -> Known | None:
+        """Look at objects that are texts of their own, with some bytes between them; None as for `take`."""
+        return self._take(b"[%b]" % texts.replace(between, b","), _apart(texts, between))
+
+    def _take(self, array: bytes, spelling: bytes) -> Known | None:
+        """Look at an array; its lines have to have the same tokens as its *spelling*."""
         structs = None if self._layouts.are_many else self._layouts.decode(array)
         made = None if structs is None else self._layouts.lines(structs)
         if structs is None or made is None:
             return None
-        again = apart(made, b"\n") if self._are_apart else b"[%b]" % made.replace(b"\n", b",")
-        if again != array and not _are_same(again, array):
-            return None
+        again = b"[%b]" % made.replace(b"\n", b",") if spelling is array else _apart(made, b"\n")
+        has_escapes = False
+        if again != spelling:
+            spaceless = _without_spaces(spelling)
+            has_escapes = again != spaceless
+            if has_escapes and not _is_without_escapes(again, spaceless):
+                return None
         names = self._layouts.names
         self._sample.take(len(structs), structs.__getitem__)
         for name, counted in list(self._counted.items()):
@@ -243,7 +246,7 @@ class Elements:
                 counted.update(map(attrgetter(names[name]), structs))
             if name not in self._layouts.texts or len(counted) > _MOST_VALUES:
                 self._stop_counting(name)
-        return Known(len(structs), made)
+        return Known(len(structs), made, has_escapes)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
         """Look at objects of which something may be new."""
@@ -281,6 +284,8 @@ class Known(NamedTuple):
     size: int
     lines: bytes | None
     """Its objects, each in a line of its own; None if nobody wants them so."""
+    has_escapes: bool = False
+    """True if a letter is an escape in the array, and itself in the lines."""
 
 
 def texts_of(arrays: Iterable[bytes], name: str) -> Iterator[str]:
@@ -300,14 +305,19 @@ def can_be_named(name: str) -> bool:
     return encode(name) == f'"{name}"'.encode()
 
 
-def apart(texts: bytes, between: bytes) -> bytes:
-    """An array of arrays, one for each text, of texts with some bytes between them."""
+def _apart(texts: bytes, between: bytes) -> bytes:
+    """An array of arrays, one for each text: it shows where one ends and the next begins."""
     return b"[[%b]]" % texts.replace(between, b"],[")
 
 
-def _are_same(again: bytes, text: bytes) -> bool:
-    """True if two JSON texts have the same tokens; one may have spaces, and escapes of letters."""
-    spaceless = msgspec.json.format(text, indent=-1)
-    return again == spaceless or (
-        b"\\u" in spaceless and again.decode().encode("ascii", "backslashreplace") == spaceless
-    )
+def _without_spaces(text: bytes) -> bytes:
+    """A JSON text without spaces between its tokens; empty if it is none."""
+    try:
+        return msgspec.json.format(text, indent=-1)
+    except (ValueError, RecursionError):
+        return b""
+
+
+def _is_without_escapes(one: bytes, other: bytes) -> bool:
+    """True if a JSON text is another one with letters in place of their escapes."""
+    return b"\\u" in other and one.decode().encode("ascii", "backslashreplace") == other

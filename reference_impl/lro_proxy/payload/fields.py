@@ -155,6 +155,7 @@ class _Values:
     def __init__(self, types: Mapping[str, frozenset[str]], sample: Sequence[Mapping[str, Any]]) -> None:
         self._types, self._count = types, len(sample)
         self.by_path: dict[Path, list[Any]] = {}
+        self._filled: dict[Path, list[Any]] = {}
         self.nested: dict[str, Sequence[str]] = {}
         for name, found in types.items():
             values = [record.get(name) for record in sample]
@@ -170,7 +171,9 @@ class _Values:
 
     def filled(self, path: Path) -> list[Any]:
         """The values that are neither null nor an empty text."""
-        return [value for value in self.by_path[path] if value is not None and value != ""]
+        if path not in self._filled:
+            self._filled[path] = [value for value in self.by_path[path] if value is not None and value != ""]
+        return self._filled[path]
 
     def are_texts(self, path: Path) -> bool:
         """True if the values are texts, but not only numbers."""

@@ -10,19 +10,23 @@ _MANY = 10_000
 
 
 class FileFacts:
-    """Size, digest and wide characters of a file that is being written."""
+    """Size, digest and wide characters of a file that is being written.
 
-    def __init__(self) -> None:
+    *wide* is the number of wide characters after its first line, if they have been counted.
+    """
+
+    def __init__(self, wide: int | None = None) -> None:
         self._digest = hashlib.sha256()
-        self.size = self.wide = 0
+        self._counts = wide is None
+        self.size, self.wide = 0, wide or 0
         """Bytes, and characters of wide scripts; from ten thousand on, these are not counted further."""
 
     def add(self, lines: bytes) -> None:
         """Look at the next whole lines."""
+        if self.wide < _MANY and (self._counts or not self.size):
+            self.wide += wide_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
         self._digest.update(lines)
         self.size += len(lines)
-        if self.wide < _MANY:
-            self.wide += wide_in_utf8(lines)
 
     @property
     def sha256(self) -> str:

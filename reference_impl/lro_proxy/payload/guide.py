@@ -58,7 +58,7 @@ class RecordGuide:
         self._shape, self._tokens, self._threshold = shape, tokens, threshold
         self._text = not len(shape.records)
         self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
-        self.file = FileFacts()
+        self.file = FileFacts(shape.wide)
         """Facts of the file, once it is written."""
         self.noun = _noun(len(shape.lines), text=self._text)
         self.line_schema = _text_schema(shape, form) if self._text else self._schema()

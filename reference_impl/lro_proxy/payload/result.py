@@ -82,11 +82,8 @@ class ToolResult:
             large, around = [], encode(self.parsed_structured())
         characters, wide = characters_in_utf8(around)
         for array in large:
-            characters += 1 - len(b"null")
-            for json in array.json():
-                of_batch, wide_of_batch = characters_in_utf8(json)
-                characters += of_batch + 1  # with a comma
-                wide += wide_of_batch
+            characters += array.count_characters() - len(b"null")
+            wide += array.wide or 0
         return characters, wide
 
     def texts(self) -> list[str]:

@@ -55,7 +55,7 @@ def text_shape(text: Text, extra: Mapping[str, Any]) -> Shape:
     """A text by its lines."""
     lines = text.lines()
     extra = {"format": "text", **extra, "ending": "\n" if lines.ended else ""}
-    return Shape(lines, (), extra, is_well_formed=text.is_well_formed)
+    return Shape(lines, (), extra, is_well_formed=text.is_well_formed, wide=text.wide)
 
 
 def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | None:
@@ -113,7 +113,7 @@ def _value(text: Text) -> Any:
     if first == b"{" and (objects := jsonl.read(text.utf8)) is not None:
         return objects
     try:
-        return arrays.parse(text.utf8)
+        return arrays.parse(text.utf8, text.wide)
     except lossless.InexactError:
         return None
 
@@ -125,7 +125,7 @@ def _first_character(utf8: bytes | bytearray) -> bytes:
 def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
     if isinstance(value, JsonLines):
         extra = {"format": "jsonl", **extra, "ending": value.ending}
-        return Shape(value.lines, value.records, extra, is_well_formed=value.is_well_formed)
+        return Shape(value.lines, value.records, extra, is_well_formed=value.is_well_formed, wide=text.wide)
     if value is not None:
         return _of_value(value, extra)
     return _of_form(text, extra) or text_shape(text, extra)

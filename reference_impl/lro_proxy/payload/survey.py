@@ -27,23 +27,29 @@ class Survey:
     """Number of times that each text occurs, of the fields whose texts were counted."""
 
 
+def place(n: int, step: int) -> int:
+    """The place of the n-th item of a sample: one in every *step*, not always the same, as data may be periodic."""
+    return n * step + int(n * _GOLDEN % 1 * step)
+
+
+_HALF = tuple(place(n, 2) for n in range(SAMPLE))
+"""Places of the items that stay when every second one of a full sample is dropped."""
+
+
 class Sampling(Generic[Item]):
     """A sample of items whose number is not known before: all of a few, and some hundred of many."""
 
     def __init__(self) -> None:
         self.chosen: list[Item] = []
-        self._step, self._seen = 1, 0
+        self._step = 1
+        self._seen = self._next = 0
 
     def take(self, count: int, item: Callable[[int], Item]) -> None:
         """Look at further items; *item* returns the one at a place among them."""
-        while (wanted := max(0, place(len(self.chosen), self._step) - self._seen)) < count:
-            self.chosen.append(item(wanted))
+        while self._next < self._seen + count:
+            self.chosen.append(item(max(0, self._next - self._seen)))
             if len(self.chosen) == 2 * SAMPLE:
-                self.chosen = [self.chosen[place(n, 2)] for n in range(SAMPLE)]
+                self.chosen = [self.chosen[n] for n in _HALF]
                 self._step *= 2
+            self._next = place(len(self.chosen), self._step)
         self._seen += count
-
-
-def place(n: int, step: int) -> int:
-    """The place of the n-th item of a sample: one in every *step*, not always the same, as data may be periodic."""
-    return n * step + int(n * _GOLDEN % 1 * step)

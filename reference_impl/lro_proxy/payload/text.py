@@ -25,7 +25,7 @@ _CUT = re.compile(rb"[ ,:;]")
 _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 """The beginning of a string that holds JSON, and not a log that begins with a bracket."""
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
-_FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
+_FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
 _AROUND = 1 << 15
 _LONG, _NEAR = 4000, 500

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lro_proxy.payload import array, sample, text
 from lro_proxy.payload import result as results
 from lro_proxy.payload.array import Array
+from lro_proxy.payload.elements import Elements
 from lro_proxy.payload.fields import fields
 from lro_proxy.payload.forms import jsonl, tables
 from lro_proxy.payload.forms.form import Shape
@@ -28,7 +29,7 @@ from lro_proxy.payload.result import Answer, cut_answer, of_program, read_answer
 from lro_proxy.payload.shape import shape
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import estimate_of, script_aware_estimate
+from lro_spec.tokens import estimate_of, script_aware_estimate, wide_in_utf8
 from tests.support.payloads import ROWS, TEXTS, VALUES, dumped
 
 PAD = {"id": 1, "name": '},{ "id": [1], \\ – 字 ', "x": [{"id": 2}, {"id": 3}]}
@@ -41,7 +42,7 @@ def tiny(large: int = 2) -> Generator[None]:
     with (
         patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
         patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20, _AROUND=400),
-        patch.object(jsonl, "_BATCH", 50),
+        patch.multiple(jsonl, _FIRST=50, _BATCH=50),
         patch.object(tables, "_BATCH", 50),
         patch.object(results, "LARGE", large),
         patch.object(sample, "_WORTH_A_GUESS", 5),
@@ -77,6 +78,7 @@ def described(found: Shape | None) -> tuple[Any, ...]:
     lines = list(found.lines)
     assert len(found.lines) == len(lines) == len(found.records) or not len(found.records)
     assert len(list(found.records)) == len(found.records)
+    assert found.wide in (None, wide_in_utf8(b"\n".join(lines)))
     with patch.object(sample, "SAMPLE", 7):
         return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
@@ -333,6 +335,52 @@ def test_a_large_text_of_a_program_is_read_in_batches_as_well() -> None:
         assert found.text is not None
         assert found.text.utf8 is not None
         assert isinstance(array.parse(found.text.utf8), Array)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line_of(json_text({"字": "字", "items": ITEMS}, "compact")),
+        line_of(json_text(ITEMS, "indented")),
+        line_of(structured=json_text({"字": ITEMS}, "python")),
+        line_of("\n".join(JSONL)),
+        line_of("\n".join(["字 and a word"] * 50)),
+    ],
+)
+def test_wide_characters_are_counted_once(line: bytearray) -> None:
+    with tiny():
+        result = read_answer(line).result
+        assert result.size[1] >= 50  # the interceptor compares it with the threshold before it looks at the shape
+        found = shape(result)
+        assert found is not None
+        assert found.wide == 50
+
+
+def test_wide_characters_that_are_escapes_in_the_text_are_left_to_be_counted_in_the_file() -> None:
+    with tiny():
+        found = shape(read_answer(line_of(json_text(ITEMS, "python"))).result)
+        assert found is not None
+        assert found.wide is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b'{"a":[1\n2],"b":1}',
+        b'{"a":[1,2]\n"b":1}',
+        b'{"a":[1],"b":1},{"a":[2],"b":2}',
+        b'{"a":[1\n2],"b":1},{"a":[],"b":2}',
+        b'{"a":[1],"b":1}]\n[{"a":[2],"b":2}',
+        b'{"a":[1],"b":1,"b":1}\n{"a":[2],"b":2}',
+        b'{"a":[1], "b":1, "b":1}\n{"a":[2], "b":2}',
+        b'{"a":[1],"b":1}\n',
+    ],
+)
+def test_lines_are_looked_at_as_one_array_only_if_each_is_an_object(lines: bytes) -> None:
+    elements = Elements()
+    elements.learn([{"a": [1, 2], "b": 1}])
+    assert elements.take_texts(b'{"a":[1], "b":1}\n{"a":[2],"b":2}', b"\n") is not None
+    assert elements.take_texts(lines, b"\n") is None
 
 
 @pytest.mark.parametrize("form", ["json", "table"])

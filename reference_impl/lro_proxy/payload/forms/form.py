@@ -37,6 +37,8 @@ class Shape:
     """The rest of the payload and its layout."""
     is_well_formed: bool = False
     """True if no line has half of a surrogate pair; False if that is not known."""
+    wide: int | None = None
+    """Number of characters of wide scripts in the lines; None if they have not been counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, parse
-from lro_proxy.payload.elements import Elements, apart
+from lro_proxy.payload.elements import Elements
 from lro_spec.jsonl import lossless
 
-_BATCH = 1 << 16
+_FIRST, _BATCH = 1 << 14, 1 << 16
 _ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -37,9 +37,9 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     if first < 1 or text[first - 1 : first] != b"}":
         return None
     count, is_well_formed = 0, True
-    elements = Elements(are_apart=True)
+    elements = Elements()
     for block in _blocks(text, stop):
-        known = elements.take(apart(block, b"\n"))
+        known = elements.take_texts(block, b"\n")
         if known is not None:
             count += known.size
             continue
@@ -93,9 +93,9 @@ def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
 
 
 def _blocks(text: bytes | bytearray, stop: int) -> Iterator[bytes]:
-    start = 0
+    start, size = 0, _FIRST
     while start <= stop:
-        end = text.find(b"\n", min(start + _BATCH, stop), stop)
+        end = text.find(b"\n", min(start + size, stop), stop)
         end = stop if end < 0 else end
         yield bytes(memoryview(text)[start:end])
-        start = end + 1
+        start, size = end + 1, _BATCH

@@ -150,7 +150,8 @@ def _plain(array: AnyArray, extra: Extra) -> Shape:
     is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
     records = Batched(count, array.batches, array.texts if is_array else None)
     records.findings = array.findings() if is_array else None
-    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array)
+    wide = array.wide if is_array else None
+    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array, wide=wide)
 
 
 def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
