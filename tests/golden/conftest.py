@@ -1,4 +1,4 @@
-"""Cases that differ in a detail run the same jq on the same bytes: once is enough."""
+"""Cases that differ in a detail run the same jq on the same bytes: once is enough, and in one process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from lro_spec.recipes.pipeline import Pipeline
 from lro_spec.recipes.runner import JqRun, JqRunner
+from tests.support.shared_jq import one_jq_process
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -21,6 +22,6 @@ def jq_runs_once() -> Iterator[None]:
             outcomes[key] = run(self, pipeline, data)
         return outcomes[key]
 
-    with pytest.MonkeyPatch.context() as patch:
+    with one_jq_process(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(JqRunner, "run", kept_run)
         yield

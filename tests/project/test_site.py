@@ -7,15 +7,15 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lro_conformance.cli.explain import as_markdown, as_text, examples, explanation
+from lro_conformance.cli.explain import Explanation, as_markdown, as_text, examples, explanation
 from lro_conformance.report.catalogue import check_names
 from lro_conformance.report.formats.html import to_html
 from lro_conformance.report.load import read_report
@@ -34,8 +34,15 @@ __all__ = ["browser"]  # the fixture
 JUDGED = [r for r in catalogue() if r.excluded is None]
 
 
-def pages() -> dict[str, str]:
-    return {r.id: "\n".join(as_markdown(explanation(r), lambda id: f"{id}.md")) for r in catalogue()}
+@cache
+def explained(id: str) -> Explanation:
+    """The page of a requirement: made once for all that looks at it."""
+    return explanation(requirement(id))
+
+
+@cache
+def pages() -> Mapping[str, str]:
+    return {r.id: "\n".join(as_markdown(explained(r.id), lambda id: f"{id}.md")) for r in catalogue()}
 
 
 # What a page says
@@ -68,7 +75,7 @@ def test_a_failure_that_is_shown_is_the_one_that_the_fault_must_be_blamed_for():
 def test_a_page_tells_what_other_editions_make_of_a_requirement():
     paper, later = "`lro-paper` (MUST, level 3): same statement.", "`lro-1600` (MUST, level 1): Without a configured"
     shown = {
-        id: next((s.parts for s in explanation(requirement(id)).sections if "other editions" in s.heading), ())
+        id: next((s.parts for s in explained(id).sections if "other editions" in s.heading), ())
         for id in ("LRO-CLN-01", "LRO-THR-01", "LRO-THR-07")
     }
     assert shown["LRO-CLN-01"] == (paper,)
@@ -78,7 +85,7 @@ def test_a_page_tells_what_other_editions_make_of_a_requirement():
 
 def test_the_terminal_and_the_page_say_the_same():
     for r in catalogue():
-        page = explanation(r)
+        page = explained(r.id)
         text = "".join(" ".join(as_text(page, 72)).split())
         for section in page.sections:
             for part in section.parts:
@@ -90,7 +97,7 @@ def test_the_terminal_and_the_page_say_the_same():
 @pytest.mark.parametrize("width", [40, 72, 200])
 def test_no_line_is_wider_than_the_terminal(width: int):
     for r in catalogue():
-        assert max(len(line) for line in as_text(explanation(r), width)) <= width, r.id
+        assert max(len(line) for line in as_text(explained(r.id), width)) <= width, r.id
 
 
 def test_a_page_links_the_requirements_and_readings_that_it_names():
@@ -121,6 +128,14 @@ def build() -> Iterator[object]:
         sys.path.remove(str(ROOT / "docs" / "site"))
 
 
+@pytest.fixture(scope="module")
+def staged(build, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages that the site is built from, only to be read."""
+    folder = tmp_path_factory.mktemp("staged")
+    build.stage(folder)
+    return folder
+
+
 def test_links_lead_to_where_documents_lie_on_the_site(build):
     text = "[a](../README.md#x) [b](../schemas/report.schema.json) [c](ci.md) LRO-THR-07, `LRO-THR-07` [d](../tests)\n"
     assert build.moved(text, "docs/reports.md", {"LRO-THR-07"}) == (
@@ -137,9 +152,8 @@ def test_what_a_page_would_fetch_from_elsewhere_is_found(build, tmp_path: Path):
     assert list(build.from_elsewhere(tmp_path)) == ["a.html: //b.example/x.js", "b.css: https://c.example/x.css"]
 
 
-def test_requirements_lead_to_their_checks_vectors_and_faults_and_back(build, tmp_path: Path):
-    build.stage(tmp_path)
-    folder = tmp_path / "reference"
+def test_requirements_lead_to_their_checks_vectors_and_faults_and_back(staged: Path):
+    folder = staged / "reference"
     texts = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in folder.rglob("*.md")}
     for r in JUDGED:
         page = texts[f"requirements/{r.id}.md"]
@@ -155,9 +169,8 @@ def test_requirements_lead_to_their_checks_vectors_and_faults_and_back(build, tm
                 assert f"requirements/{r.id}.md" in line
 
 
-def test_vectors_lead_to_the_servers_that_they_were_captured_from(build, tmp_path: Path):
-    build.stage(tmp_path)
-    folder = tmp_path / "reference"
+def test_vectors_lead_to_the_servers_that_they_were_captured_from(staged: Path):
+    folder = staged / "reference"
     servers = set(re.findall(r'<span id="([\w-]+)">', (folder / "faults.md").read_text(encoding="utf-8")))
     rows = "\n".join(p.read_text(encoding="utf-8") for p in (folder / "vectors").glob("*.md"))
     captured = re.findall(r'<span id="documents-(?:sound-)?([\w-]+)">.*\(\.\./faults\.md#([\w-]+)\)', rows)
@@ -165,17 +178,16 @@ def test_vectors_lead_to_the_servers_that_they_were_captured_from(build, tmp_pat
     assert [pair for pair in captured if pair[0] != pair[1] or pair[1] not in servers] == []
 
 
-def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: Path):
-    build.stage(tmp_path)
-    commands = (tmp_path / "reference/command-line.md").read_text(encoding="utf-8")
+def test_the_reference_tells_of_every_command_schema_and_name(staged: Path):
+    commands = (staged / "reference/command-line.md").read_text(encoding="utf-8")
     assert "## lro certify" in commands
     assert "--evidence DIR" in commands
-    assert "threshold_tokens" in (tmp_path / "reference/schemas/profile.md").read_text(encoding="utf-8")
-    python = (tmp_path / "reference/python.md").read_text(encoding="utf-8")
+    assert "threshold_tokens" in (staged / "reference/schemas/profile.md").read_text(encoding="utf-8")
+    python = (staged / "reference/python.md").read_text(encoding="utf-8")
     assert "validate_file(\n    source: str" in python
     assert "Findings about an offloaded file, while it is read" in python
     ids = {r.id for chapter in chapters() for r in chapter.requirements}
-    assert {p.stem for p in (tmp_path / "reference/requirements").glob("LRO-*.md")} == ids
+    assert {p.stem for p in (staged / "reference/requirements").glob("LRO-*.md")} == ids
 
 
 def test_the_front_page_says_what_it_is_and_shows_a_command_a_report_and_a_picture():

@@ -6,9 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client
-
 from tests.support.proxying import ROOTS, SETTING
 
 
@@ -17,6 +14,10 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def python_client(command: list[str], folder: Path, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # half a second, which whoever only collects the tests need not wait for
+    import anyio
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
     async def run() -> list[dict[str, Any]]:
         server = StdioServerParameters(command=command[0], args=command[1:], env=environment(folder))
         with open(os.devnull, "w") as silent:

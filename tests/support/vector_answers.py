@@ -62,5 +62,8 @@ def serve(lines: Iterable[str], known: Mapping[str, Any] | None) -> None:
 
 
 if __name__ == "__main__":
+    from tests.support.shared_jq import one_jq_process
+
     path = sys.argv[1] if len(sys.argv) > 1 else None
-    serve(sys.stdin, None if path is None else json.loads(Path(path).read_text(encoding="utf-8")))
+    with one_jq_process():
+        serve(sys.stdin, None if path is None else json.loads(Path(path).read_text(encoding="utf-8")))

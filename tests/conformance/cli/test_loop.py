@@ -56,7 +56,10 @@ def test_a_word_that_selects_nothing_is_wrong(word: str, said: str) -> None:
         selection.selected([word], PLAIN)
 
 
-def test_the_last_failures_are_run_again_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_last_failures_are_run_again_in_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(certifying.BUDGETS, "quick", 1)  # it matters that something is explored, not how much
     words = ["--plain", "--budget", "quick"]
     assert main(["certify", *words, "--only", "threshold", "--", *command(FAULT)]) == EXIT_FAILED
     capsys.readouterr()

@@ -45,8 +45,9 @@ def judged(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Ca
     return judge
 
 
-def test_a_conformant_server_proves_every_level(judged: Callable[..., Report]) -> None:
-    report = judged(examples=SEQUENCES)
+@pytest.mark.parametrize("examples", [1, pytest.param(SEQUENCES, marks=pytest.mark.long)])
+def test_a_conformant_server_proves_every_level(judged: Callable[..., Report], examples: int) -> None:
+    report = judged(examples=examples)
     assert report.failure is None
     assert {r.verdict for r in report.requirements} == {Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_JUDGED}
     assert report.achieved == 3

@@ -96,10 +96,13 @@ def test_the_same_report_comes_of_evidence_alone(
 
 
 def test_a_memory_that_quotes_a_descriptor_is_none_from_evidence_either(tmp_path: Path) -> None:
-    """Whether the file that it names was written by the call is kept."""
-    name = "has_a_memory_of_an_earlier_descriptor"
-    assert _certified(tmp_path, name, sounds()[name].profile).achieved == 3
-    assert judge_again(read(tmp_path / "evidence")).achieved == 3
+    """Whether the file that it names was written by the call is kept. Among those that would fail are these two."""
+    name, ids = "has_a_memory_of_an_earlier_descriptor", {"LRO-THR-09", "LRO-CFG-02"}
+    for report in (
+        _certified(tmp_path, name, sounds()[name].profile, only=ids),
+        judge_again(read(tmp_path / "evidence")),
+    ):
+        assert {r.requirement.id for r in report.requirements if r.verdict is Verdict.PASS} == ids
 
 
 def test_a_server_that_does_not_start_is_evidence_too(tmp_path: Path) -> None:
@@ -186,16 +189,6 @@ def test_a_failure_pasted_into_bash_shows_itself(recorded: tuple[Path, Report]) 
     kept = json.loads((folder / name).read_text().splitlines()[int(line) - 1])
     asked = json.loads(kept["text"])
     assert (kept["direction"], asked["id"], asked["method"]) == ("out", answer["id"], "tools/call")
-
-
-def test_a_violation_is_shown_by_the_shortest_sequence(tmp_path: Path) -> None:
-    """The memory that it takes is stored first, and no other; then the call."""
-    report = _certified(tmp_path, "trims_contents", only={"file.values_are_untouched"}, examples=8)
-    failed = _failed(report)
-    said, _ = _pasted(failed.reproduce)
-    assert 1 <= failed.reproduce.count('"store_memory"') <= 2
-    assert find_descriptor(said[-1]["result"]) is not None
-    assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
 
 
 def test_calls_that_share_a_file_are_shown_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

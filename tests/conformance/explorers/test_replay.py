@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import gc
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.engine.judgement import judge_again
 from lro_conformance.engine.run import certify
+from lro_conformance.evidence.reader import read
 from lro_conformance.explorers.explorer import Explorer
-from lro_conformance.judging.results import CheckResult
+from lro_conformance.judging.results import CheckResult, Report
+from lro_spec.messages import find_descriptor
 from tests.servers.variants import profile_text
 
 
-def _failure(folder: Path, seed: int) -> CheckResult:
-    """The check that fails a server that trims contents."""
+def _report(folder: Path) -> Report:
+    """The report on a server that trims contents, with its evidence beside it."""
+    folder.mkdir()
     path = folder / "lro.yaml"
     path.write_text(profile_text("trims_contents"), encoding="utf-8")
-    report = certify(profiles.load(path), seed=seed, only={"file.values_are_untouched"})
+    return certify(profiles.load(path), seed=11, only={"file.values_are_untouched"}, evidence=folder / "evidence")
+
+
+def _failure(report: Report) -> CheckResult:
     ((check,),) = (r.checks for r in report.requirements if r.checks)
     return check
 
 
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckResult, CheckResult]:
-    """Failing checks of two runs with the same seed."""
-    folder = tmp_path_factory.mktemp("replay")
-    return _failure(folder, 11), _failure(folder, 11)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("replay")
 
 
-def test_a_seed_replays_the_shrunk_violation_to_the_letter(twice: tuple[CheckResult, CheckResult]) -> None:
-    first, again = twice
+@pytest.fixture(scope="module")
+def twice(folder: Path) -> tuple[Report, Report]:
+    """The reports of two runs with the same seed."""
+    return _report(folder / "first"), _report(folder / "again")
+
+
+def test_a_seed_replays_the_shrunk_violation_to_the_letter(twice: tuple[Report, Report]) -> None:
+    first, again = map(_failure, twice)
     assert (first.expected, first.observed) == (again.expected, again.observed)
     memory = first.evidence.splitlines()[0]
     assert memory == again.evidence.splitlines()[0]
@@ -39,7 +52,20 @@ def test_a_seed_replays_the_shrunk_violation_to_the_letter(twice: tuple[CheckRes
     assert "store_memory" in first.reproduce
 
 
-def test_nothing_of_an_exploration_stays_in_memory(twice: tuple[CheckResult, CheckResult]) -> None:
+def test_a_violation_is_shown_by_the_shortest_sequence(twice: tuple[Report, Report]) -> None:
+    """The memory that it takes is stored first, and no other; then the call."""
+    script = _failure(twice[0]).reproduce
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert 1 <= script.count('"store_memory"') <= 2
+    assert find_descriptor(said[-1]["result"]) is not None
+
+
+def test_its_evidence_is_judged_to_the_same_report(twice: tuple[Report, Report], folder: Path) -> None:
+    assert judge_again(read(folder / "first" / "evidence")).to_dict() == twice[0].to_dict()
+
+
+def test_nothing_of_an_exploration_stays_in_memory(twice: tuple[Report, Report]) -> None:
     """Hypothesis keeps the classes of its machines; what these refer to would be all of a run."""
     assert twice
     gc.collect()

@@ -56,6 +56,7 @@ class Runner:
     def __call__(self, **env: str) -> tuple[int, str]:
         """The exit code and the output."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "LRO_"))}
+        clean["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # none is needed, and each start would import them all
         done = subprocess.run(
             self.command,
             cwd=self.cwd,
@@ -184,9 +185,11 @@ def answers_of(edition: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One target folder for the crates in Rust, so that their dependencies are compiled once."""
+    """One target folder for the crates in Rust, so that their dependencies are compiled once, and for no debugger."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("CARGO_TARGET_DIR", str(tmp_path_factory.mktemp("target")))
+        environment.setenv("CARGO_PROFILE_DEV_DEBUG", "0")
+        environment.setenv("CARGO_INCREMENTAL", "0")
         yield
 
 
