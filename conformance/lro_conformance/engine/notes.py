@@ -77,7 +77,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if isinstance(edges, Edges):
         found += [
             f"the estimate of {e.operation} differs by {e.drift} tokens between identical calls: its threshold was "
-            "tested that much wider"
+            "tested by twice as much on each side"
             for e in edges.edges.values()
             if e.drift
         ]

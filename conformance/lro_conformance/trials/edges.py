@@ -60,7 +60,8 @@ class Edge:
     estimate: int
     """E, from identical calls at a threshold of 1; the largest if they differ."""
     drift: int
-    """Difference between the largest and smallest E of those calls; the exact test is widened by it."""
+    """Difference between the largest and smallest E of those calls. As further calls may differ more, the exact test is
+    widened by twice as much on each side."""
     largest: int
     """The largest single record of the set, in tokens as the server measures."""
     at: tuple[Probe, ...]
@@ -103,7 +104,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     if reason is not None:
         return Edges({}, (), reason, 0)
     sized = [s for name in survey.effective if (s := _sized(lab, survey, name)) is not None]
-    if any(one.most + one.drift > HIGH[-1] for one in sized):
+    if any(one.most + one.margin > HIGH[-1] for one in sized):
         with lab.highest_bench(Settings(threshold_tokens=NEVER)):
             pass  # the server may accept no threshold as high as these estimates
     order = [*sized[:1], *sorted(sized[1:], key=lambda s: -s.most)]
@@ -134,6 +135,10 @@ class _Sized(NamedTuple):
     def drift(self) -> int:
         return self.most - self.least
 
+    @property
+    def margin(self) -> int:
+        return 2 * self.drift
+
 
 def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
     known = _estimates(lab, survey, name)
@@ -146,11 +151,11 @@ def _edge(
     """The edge of an operation with two servers of its own, probes farther away, and the edges of *guests*."""
     name, estimate, drift = one.name, one.most, one.drift
     lab.step("edges", f"{name}: E = {estimate}")
-    below = lab.accepted.within(one.least - drift - 1)
+    reached, below = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
     with ExitStack() as stack:
-        upper = stack.enter_context(lab.bench(Settings(threshold_tokens=estimate + drift)))
-        at = _twice(upper, name, estimate, estimate + drift)
-        far = _far(lab, upper, survey, name, estimate + drift, others=others)
+        upper = stack.enter_context(lab.bench(Settings(threshold_tokens=reached)))
+        at = _twice(upper, name, estimate, reached)
+        far = _far(lab, upper, survey, name, reached, others=others)
         after = _after(upper, name, estimate) if name not in survey.volatile_operations else None
         if not guests:
             stack.close()

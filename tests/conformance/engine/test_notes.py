@@ -14,9 +14,9 @@ from lro_spec.editions import DEFAULT_EDITION
 from tests.support.made import Made
 
 
-def compared(filed: list[str], shown: list[str], *by_title: bool) -> str:
+def compared(filed: list[str], shown: list[str], *by_title: bool, seeded_by: str | None = None) -> str:
     records = [{"id": id} for id in shown]
-    survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])])
+    survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
     exchanges: Any = Made(exchanges=[Made(by_title=each, has_file=True) for each in by_title])
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
@@ -29,15 +29,18 @@ def test_records_that_were_compared_by_title_are_said_to_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("filed", "shown", "remedy"),
+    ("filed", "shown", "seeded_by", "remedy"),
     [
-        (["a"], ["b"], "profile: seed.tool, or server"),
-        ([], ["b"], "profile: seed.tool"),
-        (["a"], [], "profile: inline"),
+        (["a"], ["b"], None, "profile: seed.tool, or server"),
+        (["a"], ["b"], "tool", "profile: seed.arguments"),
+        ([], ["b"], None, "profile: seed.tool"),
+        (["a"], [], None, "profile: inline"),
     ],
 )
-def test_records_that_were_not_compared_have_a_remedy(filed: list[str], shown: list[str], remedy: str) -> None:
-    said = compared(filed, shown, False)
+def test_records_that_were_not_compared_have_a_remedy(
+    filed: list[str], shown: list[str], seeded_by: str | None, remedy: str
+) -> None:
+    said = compared(filed, shown, False, seeded_by=seeded_by)
     assert "cannot be compared with inline results" in said
     assert remedy in said
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.shared_jq import one_jq_process
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def jq_starts_once() -> Iterator[None]:
     with one_jq_process():
         yield
