@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
@@ -17,6 +18,7 @@ from lro_conformance.capture.records import (
     Record,
     envelope,
     show,
+    size,
     strings_in,
     tells_of,
     wide_share,
@@ -416,6 +418,12 @@ def test_one_token_above_is_offloaded(
     _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.above)
 
 
+def _own_estimate(call: Call, larger: Call) -> float:
+    """E of an inline result by that of a larger, offloaded one; infinite if its header states none."""
+    one, other = (sum(map(size, records)) for records in (call.records or [], larger.filed))
+    return inf if larger.estimate is None or not other else larger.estimate * one / other
+
+
 @check("LRO-THR-06")
 def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """A single record that exceeds the threshold is offloaded, and so are two."""
@@ -423,10 +431,13 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
     few = [*survey.single.values(), *survey.minimal_calls.values()]
     for call in few:
-        if not survey.effective or not survey.offloads(call.operation):
-            continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE)
+        larger = survey.whole[call.operation, None]
+        if not survey.effective or larger.outcome != "offloaded":
+            continue  # the setting has no effect (LRO-CFG-02), or size does not decide (LRO-SCOPE)
         if call.outcome == "inline" and (not call.records or survey.is_small(call)):
             continue
+        if call.outcome == "inline" and _own_estimate(call, larger) <= survey.lowest:
+            continue  # by the figure that headers state, it does not exceed the threshold (LRO-THR-02)
         if call.outcome in ("inline", "offloaded"):
             subjects.expect(
                 call.outcome == "offloaded",
