@@ -251,8 +251,8 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
     """Documented fields that memories fill in files, by server, detail level and id of the memory."""
     found: dict[tuple[int, str, str], frozenset[str]] = {}
     for call in (e.call for e in exchanges if e.has_file and e.call.detail is not None):
-        for record in call.filed:
-            key = (id(call.start), call.detail or "", id_of(record) or "")
+        for memory, record in by_id(call.filed).items():
+            key = (id(call.start), call.detail or "", memory)
             found[key] = found.get(key, frozenset()) | filled_fields([record])
     return found
 
@@ -605,7 +605,10 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
     changing = {path[0] for path in context.volatile.get(call.operation, ())}
     fields = filled_fields(call.filed) - changing
     for number, record in enumerate(call.filed, 1):
-        elsewhere = context.filled.get((id(call.start), call.detail, id_of(record) or ""), frozenset[str]())
+        memory = id_of(record)
+        if memory is None:
+            continue  # nothing tells which memory it is (LRO-FILE-11)
+        elsewhere = context.filled.get((id(call.start), call.detail, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in all records at {call.detail} detail whose memories have them"
