@@ -95,7 +95,7 @@ def of_series(call: Call, calls: int) -> str:
     request = quote(call.reply.request.decode("utf-8", "replace"))
     own = f'"id": {call.reply.id}', f'"id":{call.reply.id}'
     repeat = f"for n in {{1..{calls}}}; do l={request}; "
-    repeat += " ".join(f'l=${{l/{quote(id)}/{quote(id.partition(":")[0])}:"again-$n"}};' for id in own)
+    repeat += " ".join(f"l=${{l/{quote(id)}/'\"id\":\"again-'$n'\"'}};" for id in own)
     items = [*requests_before(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
     folder = word(start, str(start.output_dir or start.temp))
     return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")

@@ -139,10 +139,13 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
             )
 
 
-@check("LRO-CFG-04")
-def test_output_dir_setting(survey: Survey, documents: Documents, subjects: Subjects) -> None:
+@check("LRO-CFG-04", optional=("documented",))
+def test_output_dir_setting(
+    survey: Survey, documents: Documents, documented: Documented | None, subjects: Subjects
+) -> None:
     """output_dir takes effect: each file is below it."""
-    for call in (one.call for one in documents.documents):
+    otherwise_set = None if documented is None else documented.call  # whose folder is judged by LRO-CFG-07
+    for call in (one.call for one in documents.documents if one.call is not otherwise_set):
         if call.file is None or call.real_output_dir is None:
             subjects.not_observed(survey.reason_not_set("output_dir"))
             continue

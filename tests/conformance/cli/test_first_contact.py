@@ -25,6 +25,7 @@ from lro_conformance.profile.proxy import UPSTREAM, proxy_command
 from lro_conformance.report.details import reason_of
 from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
 from lro_conformance.report.formats.badge import to_svg
+from lro_conformance.report.formats.junit import to_junit
 from lro_conformance.report.terminal import plain_lines
 
 SERVER = """\
@@ -169,6 +170,7 @@ def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None
     assert "proved" not in report.levels.values()
     assert not [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.ERROR)]
     assert any("the run ended at its time limit of 4 s" in line for line in plain_lines(report))
+    assert f'<error message="{report.incomplete}" type="no verdict">' in to_junit(report)
     from lro_conformance.engine.judgement import judge_again
     from lro_conformance.evidence.reader import read
 

@@ -70,3 +70,13 @@ def test_nothing_of_an_exploration_stays_in_memory(twice: tuple[Report, Report])
     assert twice
     gc.collect()
     assert not [one for one in gc.get_objects() if type(one) is Explorer]
+
+
+def test_the_script_of_a_long_session_has_its_calls_answered(tmp_path: Path) -> None:
+    """It makes the same call again and again, with another id each time, and counts the files."""
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text("uses_names_again_in_a_long_session"), encoding="utf-8")
+    name = "naming.names_of_a_long_session_differ"
+    script = _failure(certify(profiles.load(path), seed=1, examples=1, only={name})).reproduce
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert 200 < int(done.stdout.splitlines()[-1]) < 250, done.stderr

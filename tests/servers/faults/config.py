@@ -369,4 +369,4 @@ class knows_its_folder_by_another_name(knows_variables_of_its_own_only):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         documented = {k: v for k, v in env.items() if not k.endswith("OUTPUT_DIR")}
         own = super().read_settings(env)
-        return own if "MY_LIMIT" in env else Server.read_settings(self, documented)
+        return own if any(name.startswith("MY_") for name in env) else Server.read_settings(self, documented)

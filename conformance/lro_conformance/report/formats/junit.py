@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
+from lro_conformance.errors import EXIT_NO_VERDICT
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines, reason_of
+from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.view import acceptance_line
@@ -46,7 +48,7 @@ def to_junit(report: Report) -> str:
 
 
 def _suites(report: Report) -> Iterator[TestSuite]:
-    if report.failure is not None:
+    if report.failure is not None or (report.incomplete and exit_code(report) == EXIT_NO_VERDICT):
         yield _suite(report, "run", [_no_verdict_case(report)])
     if report.baseline:
         yield _suite(report, "baseline", [_baseline_case(report, a) for a in report.baseline])
@@ -73,7 +75,7 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
 
 def _no_verdict_case(report: Report) -> TestCase:
     case = TestCase("the server could be observed", f"{one_line(report.edition)}.run", 0)
-    reasons = failure_lines(report)
+    reasons = failure_lines(report) or [one_line(report.incomplete)]
     case.result = [_with_text(Error(reasons[0] if reasons else "", "no verdict"), "\n".join(reasons))]
     return case
 
