@@ -13,6 +13,7 @@ from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
 from lro_conformance.judging.derived import Evidence, captured
+from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.operations import Operation
 from lro_conformance.trials.survey import Inline, Survey
@@ -251,14 +252,14 @@ CHANGES: list[Change] = [
     *({"began": WRITTEN + off} for off in (-86_400.0, -10.0, -3.0, 3.0, 10.0, 86_400.0)), {"query": None},
     {"query": "x"}, {"query": " "}, {"zone": 3600},
 ]  # fmt: skip
-SURVEYED = [c for c in checks() if c.needs and set(captured(c.needs)) <= {"survey", "inline"}]
+SURVEYED = [c for c in checks() if c.needs and set(captured(c.needs)) <= {"survey", "inline", "documented"}]
 
 
 def found(have: dict[str, Any], edition: str) -> list[str]:
     """What each check finds; those left out that find nothing to look at."""
     said: list[str] = []
     known = {r.id for r in catalogue(edition)}
-    evidence = Evidence(edition, have)
+    evidence = Evidence(edition, {"documented": NotApplicable("the profile has no other names"), **have})
     for one in (c for c in SURVEYED if c.requirement in known):
         result = judge(one, evidence.select(one.needs), edition=edition)
         if result.subjects or result.verdict.label == "error":

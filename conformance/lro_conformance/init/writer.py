@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -49,7 +50,8 @@ OUTPUT = Path("lro.yaml")
 
 
 def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output: Path = OUTPUT) -> str:
-    """Text of the profile; *redact* removes secrets from text of the server; *output* is the file it is for."""
+    """Text of the profile; *redact* removes secrets from text of the server; *output* is the file it is for, from the
+    working directory, in which the server was started."""
     return "\n".join([*_lines(found, redact, output), ""])
 
 
@@ -73,14 +75,20 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
         return line if is_shown else command_again(found, ["COMMAND"], output, tools)
 
     title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
-    yield f"# Profile of {title} for `lro certify` in this directory, written by `lro init`."
-    yield "# `lro validate lro.yaml` checks it; `lro schema profile` describes every key."
+    named, named_for = _safe(quote(str(output))), "in this directory"
+    if output != OUTPUT:
+        named_for = f"with `--profile {named}`"
+    yield f"# Profile of {title} for `lro certify` {named_for}, written by `lro init`."
+    yield f"# `lro validate {named}` checks it; `lro schema profile` describes every key."
     yield ""
     yield f"edition: {profile.edition}"
     yield "# level: 3                     # level that you claim: `lro certify` exits 0 only if it is proved"
     yield ""
     yield "server:"
     yield f"  command: {_flow(profile.server.command)}"
+    folder = os.path.relpath(Path.cwd(), output.absolute().parent)
+    if folder != os.curdir:
+        yield f"  cwd: {_flow(folder)}   # the directory to start it in, from that of this file"
     if profile.server.env:
         yield f"  env: {_flow(profile.server.env)}"
     else:

@@ -339,6 +339,13 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "a tool for inject, which gathers memories for a prompt; fine if the server has none\n" in text
     assert "# The server also lists housekeeping. If that performs an operation, name it:\n" in text
     assert f" --tool search=NAME --tool inject=NAME -- {sys.executable} {server}\n" in text
+    (tmp_path / "profiles").mkdir()
+    _init(tmp_path, "-o", "profiles/mine.yaml", "--", sys.executable, server.name)
+    elsewhere = profiles.load(tmp_path / "profiles/mine.yaml")
+    assert (elsewhere.folder / elsewhere.server.cwd).resolve() == tmp_path.resolve()
+    first, second, *_ = (tmp_path / "profiles/mine.yaml").read_text().splitlines()
+    assert "for `lro certify` with `--profile profiles/mine.yaml`, written by" in first
+    assert second.startswith("# `lro validate profiles/mine.yaml` checks it;")
 
 
 def test_a_server_with_one_tool_of_another_name(tmp_path: Path, passes: Callable[..., bool]) -> None:
