@@ -47,7 +47,7 @@ class Erratum:
     """A defect of the specification that makes its own command for a recipe fail."""
 
     reason: str
-    """What fails, as a sentence without a full stop."""
+    """The failure, as a sentence without a full stop."""
     number: str = ""
     """Its number in docs/interpretations.md, such as ``E-01``; empty if it has none."""
     remedy: str = ""

@@ -270,7 +270,7 @@ def found(have: dict[str, Any], edition: str) -> list[str]:
 
 @cache
 def sound(edition: str) -> list[str]:
-    """What is found of a sound server. It is asked for by the cases: whoever only lists them need not wait for it."""
+    """The findings about a sound server, made for the first case that compares with them, not when cases are listed."""
     return found(evidence(None, {}), edition)
 
 

@@ -75,11 +75,10 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
         return line if is_shown else command_again(found, ["COMMAND"], output, tools)
 
     title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
-    named, named_for = _safe(quote(str(output))), "in this directory"
-    if output != OUTPUT:
-        named_for = f"with `--profile {named}`"
-    yield f"# Profile of {title} for `lro certify` {named_for}, written by `lro init`."
-    yield f"# `lro validate {named}` checks it; `lro schema profile` describes every key."
+    path = _safe(quote(str(output)))
+    how = "in this directory" if output == OUTPUT else f"with `--profile {path}`"
+    yield f"# Profile of {title} for `lro certify` {how}, written by `lro init`."
+    yield f"# `lro validate {path}` checks it; `lro schema profile` describes every key."
     yield ""
     yield f"edition: {profile.edition}"
     yield "# level: 3                     # level that you claim: `lro certify` exits 0 only if it is proved"

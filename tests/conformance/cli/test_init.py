@@ -525,7 +525,7 @@ FORGETFUL = REFUSING.replace('raise BadArguments("the store is read-only")', 're
 
 
 def test_memories_that_are_stored_and_not_found_are_told(tmp_path: Path) -> None:
-    """What was stored, where it was looked for, for how long, and what to do; in the profile as well."""
+    """The message says where they were looked for, for how long, and what to do; the profile has it as well."""
     (tmp_path / "server.py").write_text(FORGETFUL.format(root=str(ROOT)))
     words = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
     done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)

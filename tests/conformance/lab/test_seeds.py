@@ -247,7 +247,7 @@ def test_a_server_that_finds_a_memory_later_is_given_the_time(tmp_path: Path) ->
 
 
 def test_what_is_not_found_in_time_is_told_with_what_to_do(tmp_path: Path) -> None:
-    """What was stored, where it was looked for, how long; once, not for each operation."""
+    """One message for all operations says what was stored, where it was looked for, and for how long."""
     report = _seeded(tmp_path, lag_s=600)
     assert report.failure is not None
     (note,) = [n for n in report.notes if "store" in n or "find" in n]
