@@ -90,7 +90,7 @@ class Blocks:
         self._characters += sum(map(len, texts))
         self.wide += wide_in_utf8(joined)
         if self.are_objects:
-            known = self._elements.take_texts(joined, b"\0")
+            known = self._elements.take_texts(joined)
             is_known = known is not None and known.size == len(texts)  # none has a null character
             self._known.append(known.lines if known is not None and is_known else None)
             self.are_objects = is_known or all(map(self._is_object, texts))

@@ -7,7 +7,7 @@ it has nothing new.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Union, cast
@@ -51,7 +51,7 @@ class Layouts:
 
     def __init__(self) -> None:
         self._known: dict[Layout, None] = {}
-        self._decoder: msgspec.json.Decoder[list[Any]] | None = None
+        self._decoder: _Decoder | None = None
         self.names: dict[str, str] = {}
         """The attributes of decoded records, by field."""
         self.texts: set[str] = set()
@@ -95,25 +95,39 @@ class Layouts:
                 if name in record:
                     inner.learn(record[name])
 
-    def decode(self, text: bytes) -> list[Any] | None:
+    def decode(self, array: bytes) -> list[Any] | None:
         """The records of a JSON array, if they have only known fields and types, as structs; otherwise None."""
-        if self._decoder is None:
+        return self._decode(lambda decoder: decoder.array(array))
+
+    def decode_lines(self, lines: bytes) -> list[Any] | None:
+        """Like `decode`, of records with spaces and line feeds anywhere between them, or none at all."""
+        return self._decode(lambda decoder: decoder.lines(lines))
+
+    def _decode(self, decode: Callable[[_Decoder], list[Any]]) -> list[Any] | None:
+        if self._decoder is None and not self.are_many:
             self._decoder = self._make_decoder()
         try:
-            return None if self._decoder is None else self._decoder.decode(text)
+            return None if self._decoder is None else decode(self._decoder)
         except (ValueError, RecursionError):  # a field or a type that is new, or no JSON
             return None
 
     def lines(self, structs: list[Any]) -> bytes | None:
         """Decoded records as lines; None if one is nested too deeply for orjson."""
+        return self._encode(structs, lambda: _ENCODER.encode_lines(structs)[:-1])
+
+    def array(self, structs: list[Any]) -> bytes | None:
+        """Decoded records as a JSON array; None as for `lines`."""
+        return self._encode(structs, lambda: _ENCODER.encode(structs))
+
+    def _encode(self, structs: list[Any], encode: Callable[[], bytes]) -> bytes | None:
         try:
             for attribute in self._untyped:
                 orjson.dumps(list(map(attrgetter(attribute), structs)), default=_nothing)
-            return _ENCODER.encode_lines(structs)[:-1]
+            return encode()
         except (TypeError, ValueError, RecursionError):
             return None
 
-    def _make_decoder(self) -> msgspec.json.Decoder[list[Any]] | None:
+    def _make_decoder(self) -> _Decoder | None:
         types: dict[str, set[type]] = {}
         for names, kinds in self._known:
             for name, kind in zip(names, kinds, strict=True):
@@ -137,7 +151,14 @@ class Layouts:
                 if inner is None:
                     self._untyped.append(self.names[name])
         record: Any = _struct(annotated, always)
-        return msgspec.json.Decoder(list[record])
+        return _Decoder(msgspec.json.Decoder(list[record]).decode, msgspec.json.Decoder(record).decode_lines)
+
+
+class _Decoder(NamedTuple):
+    """Functions that decode records into structs. Raise `ValueError`, and `RecursionError` for deep nesting."""
+
+    array: Callable[[bytes], list[Any]]
+    lines: Callable[[bytes], list[Any]]
 
 
 class _Inner:
@@ -220,19 +241,32 @@ class Elements:
 
     def take(self, array: bytes) -> Known | None:
         """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
-        return self._take(array, array)
-
-    def take_texts(self, texts: bytes, between: bytes) -> Known | None:
-        """Look at objects that are texts of their own, with some bytes between them; None as for `take`."""
-        return self._take(b"[%b]" % texts.replace(between, b","), _apart(texts, between))
-
-    def _take(self, array: bytes, spelling: bytes) -> Known | None:
-        """Look at an array; its lines have to have the same tokens as its *spelling*."""
-        structs = None if self._layouts.are_many else self._layouts.decode(array)
-        made = None if structs is None else self._layouts.lines(structs)
-        if structs is None or made is None:
+        structs = self._layouts.decode(array)
+        lines = None if structs is None else self._layouts.lines(structs)
+        if structs is None or lines is None:
             return None
-        again = b"[%b]" % made.replace(b"\n", b",") if spelling is array else _apart(made, b"\n")
+        return self._known(structs, lines, b"[%b]" % lines.replace(b"\n", b","), array)
+
+    def take_lines(self, lines: bytes) -> Known | None:
+        """Look at objects of which each is a line; None as for `take`."""
+        structs = self._layouts.decode_lines(lines)
+        array = None if structs is None else self._layouts.array(structs)
+        if structs is None or array is None:
+            return None
+        # With a comma for each line feed, the lines are this array only if one line feed stands between two objects,
+        # and none within an object: otherwise they would have a comma less, or one more.
+        return self._known(structs, None, array, b"[%b]" % lines.replace(b"\n", b","))
+
+    def take_texts(self, texts: bytes) -> Known | None:
+        """Look at objects that are texts of their own, with a null character between them; None as for `take`."""
+        structs = self._layouts.decode(b"[%b]" % texts.replace(b"\0", b","))
+        lines = None if structs is None else self._layouts.lines(structs)
+        if structs is None or lines is None:
+            return None
+        return self._known(structs, lines, _apart(lines, b"\n"), _apart(texts, b"\0"))
+
+    def _known(self, structs: list[Any], lines: bytes | None, again: bytes, spelling: bytes) -> Known | None:
+        """Count decoded objects if *again*, written from them, has the tokens of their *spelling*; None if it has not."""
         has_escapes = False
         if again != spelling:
             spaceless = _without_spaces(spelling)
@@ -246,7 +280,7 @@ class Elements:
                 counted.update(map(attrgetter(names[name]), structs))
             if name not in self._layouts.texts or len(counted) > _MOST_VALUES:
                 self._stop_counting(name)
-        return Known(len(structs), made, has_escapes)
+        return Known(len(structs), lines, has_escapes)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
         """Look at objects of which something may be new."""

@@ -39,7 +39,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     count, is_well_formed = 0, True
     elements = Elements()
     for block in _blocks(text, stop):
-        known = elements.take_texts(block, b"\n")
+        known = elements.take_lines(block)
         if known is not None:
             count += known.size
             continue
