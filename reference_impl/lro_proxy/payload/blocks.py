@@ -12,7 +12,7 @@ import orjson
 from lro_proxy.payload import array as arrays
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
-from lro_proxy.payload.elements import Elements, Known
+from lro_proxy.payload.elements import Elements, Known, array_of
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
@@ -143,11 +143,11 @@ class Blocks:
         return isinstance(value_of(text), dict)
 
     def _json(self) -> Iterator[bytes]:
-        return (_array(_joined(batch)) for batch in self.texts.batches())
+        return (array_of(_joined(batch), b"\0") for batch in self.texts.batches())
 
     def _lines(self) -> Iterator[bytes]:
         for known, batch in zip(self._known, self._batches, strict=True):
-            yield b"\n".join(map(encode, orjson.loads(_array(_joined(batch()))))) if known is None else known
+            yield b"\n".join(map(encode, orjson.loads(array_of(_joined(batch()), b"\0")))) if known is None else known
 
     def _objects(self) -> Iterator[list[Any]]:
         if self._exact:
@@ -166,11 +166,6 @@ def _texts_in(part: Callable[[], bytes]) -> list[str]:
 def _joined(texts: Sequence[str]) -> bytes:
     """Texts with a null character between them."""
     return "\0".join(texts).encode("utf-8", "surrogatepass")
-
-
-def _array(joined: bytes) -> bytes:
-    """The values of joined texts as one array."""
-    return b"[%b]" % joined.replace(b"\0", b",")
 
 
 def value_of(text: str) -> Any:

@@ -245,28 +245,26 @@ class Elements:
         lines = None if structs is None else self._layouts.lines(structs)
         if structs is None or lines is None:
             return None
-        return self._known(structs, lines, b"[%b]" % lines.replace(b"\n", b","), array)
+        return self._known(structs, lines, array_of(lines), array)
 
     def take_lines(self, lines: bytes) -> Known | None:
         """Look at objects of which each is a line; None as for `take`."""
+        # With a comma for each line feed, lines have the tokens of an array of the objects in them only if one line
+        # feed stands between two objects, and none within one: otherwise there would be a comma less, or one more.
         structs = self._layouts.decode_lines(lines)
         array = None if structs is None else self._layouts.array(structs)
-        if structs is None or array is None:
-            return None
-        # With a comma for each line feed, the lines are this array only if one line feed stands between two objects,
-        # and none within an object: otherwise they would have a comma less, or one more.
-        return self._known(structs, None, array, b"[%b]" % lines.replace(b"\n", b","))
+        return None if structs is None or array is None else self._known(structs, None, array, array_of(lines))
 
     def take_texts(self, texts: bytes) -> Known | None:
         """Look at objects that are texts of their own, with a null character between them; None as for `take`."""
-        structs = self._layouts.decode(b"[%b]" % texts.replace(b"\0", b","))
+        structs = self._layouts.decode_lines(texts.replace(b"\0", b"\n"))  # sound as in `take_lines`
         lines = None if structs is None else self._layouts.lines(structs)
         if structs is None or lines is None:
             return None
-        return self._known(structs, lines, _apart(lines, b"\n"), _apart(texts, b"\0"))
+        return self._known(structs, lines, array_of(lines), array_of(texts, b"\0"))
 
     def _known(self, structs: list[Any], lines: bytes | None, again: bytes, spelling: bytes) -> Known | None:
-        """Count decoded objects if *again*, written from them, has the tokens of their *spelling*; None if it has not."""
+        """Count decoded objects; None unless *again*, written from them, has the tokens of their *spelling*."""
         has_escapes = False
         if again != spelling:
             spaceless = _without_spaces(spelling)
@@ -339,9 +337,9 @@ def can_be_named(name: str) -> bool:
     return encode(name) == f'"{name}"'.encode()
 
 
-def _apart(texts: bytes, between: bytes) -> bytes:
-    """An array of arrays, one for each text: it shows where one ends and the next begins."""
-    return b"[[%b]]" % texts.replace(between, b"],[")
+def array_of(texts: bytes, between: bytes = b"\n") -> bytes:
+    """The values of JSON texts as one array."""
+    return b"[%b]" % texts.replace(between, b",")
 
 
 def _without_spaces(text: bytes) -> bytes:

@@ -383,11 +383,13 @@ def test_wide_characters_that_are_escapes_in_the_text_are_left_to_be_counted_in_
         b'{"a":[1],\n"b":1} {"a":[2],"b":2}',
     ],
 )
-def test_lines_are_looked_at_as_one_array_only_if_each_is_an_object(lines: bytes) -> None:
+def test_lines_and_texts_are_looked_at_as_one_array_only_if_each_is_an_object(lines: bytes) -> None:
     elements = Elements()
     elements.learn([{"a": [1, 2], "b": 1}])
     assert elements.take_lines(b'{"a":[1], "b":1}\n{"a":[2],"b":2}') is not None
     assert elements.take_lines(lines) is None
+    assert elements.take_texts(b'{"a":[1],\n "b":1}\n\0{"a":[2],"b":2}') is not None
+    assert elements.take_texts(lines.replace(b"\n", b"\0")) is None
 
 
 @pytest.mark.parametrize("form", ["json", "table"])

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, parse
-from lro_proxy.payload.elements import Elements
+from lro_proxy.payload.elements import Elements, array_of
 from lro_spec.jsonl import lossless
 
 _FIRST, _BATCH = 1 << 14, 1 << 16
@@ -55,7 +55,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     records = Batched(
         count,
         lambda: (list(map(parse, block.split(b"\n"))) for block in _blocks(text, stop)),
-        (lambda: map(_array, _blocks(text, stop))) if is_well_formed else None,
+        (lambda: map(array_of, _blocks(text, stop))) if is_well_formed else None,
     )
     records.findings = elements.findings() if is_well_formed else None
     return JsonLines(BatchedLines(count, lambda: _blocks(text, stop)), records, ending, is_well_formed)
@@ -65,7 +65,7 @@ def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
     """The objects that lines are, none of which loses a member; None if they are anything else."""
     if not all(line.startswith(b"{") for line in lines):
         return None
-    array = _array(block)
+    array = array_of(block)
     try:
         values: list[Any] = orjson.loads(array)
         if [bytes(raw) for raw in _ELEMENTS.decode(array)] != lines:
@@ -76,11 +76,6 @@ def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
     except ValueError:
         return None
     return values
-
-
-def _array(block: bytes) -> bytes:
-    """The values of lines as one array."""
-    return b"[" + block.replace(b"\n", b",") + b"]"
 
 
 def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
