@@ -35,7 +35,6 @@ CALLED_FALSELY = (
     "counts_accesses",
     "ties_come_in_any_order",
     "inline_is_jsonl",
-    "keeps_what_other_processes_were_given",
 )
 """Sound servers that are always explored: those that a naive model would accuse first."""
 

@@ -33,7 +33,7 @@ from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE, tiny, undocumented, various
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
-from lro_conformance.capture.records import Record, by_id
+from lro_conformance.capture.records import Record
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder
@@ -138,8 +138,6 @@ class Explorer:
         """Number of memories that were stored in earlier sequences."""
         self._progress_tokens = 0
         """Number of calls that asked for progress."""
-        self._shares: bool | None = None
-        """True if the servers share their memories; None until one has been stored."""
         self._live: list[LiveFinding] = []
         self.details: Mapping[str, Sequence[str]] = {
             name: operation.details for name, operation in survey.operations.items() if survey.offloads(name)
@@ -383,19 +381,11 @@ class Explorer:
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
             first, *others = self._benches
-            accepted = first.stored(memory)
-            if accepted and self._shares is None:
-                self._shares = self._is_shared(others[-1], memory["id"], word)
-            if not (accepted and (self._shares or all([bench.stored(memory) for bench in others]))):  # noqa: C419
+            if not (first.stored(memory) and all([bench.stored(memory) for bench in others])):  # noqa: C419
                 self._refused += 1
                 continue
             self._memories.append(memory)
             self._word = word
-
-    def _is_shared(self, other: Bench, id: str, word: str) -> bool:
-        """Return whether a server finds a memory that only another one was given, as they use the same store."""
-        found = (other.call(name, query=word, limit=5) for name in self.details)
-        return any(id in by_id(call.records or []) for call in found)
 
     def call(self, asked: Sequence[Mapping[str, Any]]) -> None:
         """Make calls of each server, several at once, and judge what they return."""

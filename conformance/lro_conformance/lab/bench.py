@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.call import Call, descriptor_in
-from lro_conformance.capture.corpus import substitute
+from lro_conformance.capture.corpus import Memory, substitute
 from lro_conformance.capture.file import FileSeen, is_header, see_file, written_since
 from lro_conformance.capture.records import as_record, find_records, show
 from lro_conformance.capture.start import Start
@@ -41,6 +41,12 @@ CLEANUP_TOOL = "run_custodial_task"
 """The tool that triggers cleanup by the specification."""
 
 
+def accepts(reply: Reply) -> bool:
+    """Return whether a reply is a result that is no error."""
+    result: object = reply.result
+    return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
+
+
 class Sent(NamedTuple):
     """A call that was posted."""
 
@@ -64,6 +70,8 @@ class Bench:
     start: Start
     on_restart: Callable[[Bench], None]
     """Called after the server was restarted, because it may have lost its seeded memories."""
+    on_stored: Callable[[Bench, Memory], None]
+    """Called with each memory that the server has accepted."""
     client: str | None = None
     """The client name that the suite sends; None for that of the profile, or its own."""
     tools: Sequence[Mapping[str, Any]] = ()
@@ -314,7 +322,7 @@ class Bench:
         names = [] if self.output_dir is None else names_in(self.output_dir)
         return [name for name in names if name not in self.files_before]
 
-    def store(self, memory: Mapping[str, Any]) -> Reply | None:
+    def store(self, memory: Memory) -> Reply | None:
         """Store one memory by the seed tool; None if the profile names no such tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
@@ -326,13 +334,14 @@ class Bench:
             self._note_file(reply)
         if reply.failure is not None:
             self.ledger.note_failure(reply.failure, f"{seed.tool}(…)")
+        elif accepts(reply):
+            self.on_stored(self, memory)
         return reply
 
-    def stored(self, memory: Mapping[str, Any]) -> bool:
+    def stored(self, memory: Memory) -> bool:
         """True if the server accepted one memory."""
         reply = self.store(memory)
-        result: object = None if reply is None else reply.result
-        return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
+        return reply is not None and accepts(reply)
 
     def call_other(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
         """Call a tool that performs no operation, and note the file that it may name."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lro_conformance.capture.corpus import Memory
 from lro_conformance.judging.events import Observer, TrialStep
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.editions import Editions
@@ -180,8 +181,8 @@ class Lab:
     ) -> Bench:
         own = place()  # each process has its own: two that share one would find each other's memories
         server, start = self.launcher.spawn(own.values, own.workdir, own.temp, own.output_dir, file_size_limit, zone)
-        refill = self.seeding.fill_again
-        made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, client)
+        refill, look = self.seeding.fill_again, self._note_stored
+        made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, look, client)
         handshakes = self.launcher.handshakes
         try:
             if modern:
@@ -221,6 +222,9 @@ class Lab:
             self.seeding.refuse_shared_data(made)
         if self.seeding.on and seeds:
             self.seeding.fill(made)
+
+    def _note_stored(self, bench: Bench, memory: Memory) -> None:
+        self.seeding.note_stored(bench, memory, list(self.kept.values()))
 
     def _keep(self, made: Bench, name: str) -> None:
         with self._lock:

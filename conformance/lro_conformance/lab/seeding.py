@@ -35,6 +35,9 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
 _MOST_CHARACTERS = 1_000_000
 """Length of the part of a result in which the suite's memories, which are much shorter, are looked for."""
 
+_MOST_UNLOOKED = 500
+"""Number of stored memories that are searched for in another process; a run stores more only where there is none."""
+
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
@@ -179,27 +182,50 @@ class Seeding:
         """The reason why the last memory that was refused was not stored, as a remark in the report."""
         self.unfound: str | None = None
         """The sentence that no call found what was stored, and what to do; None if one did."""
-        self._looked = set[bool]()
-        """The values that `on` had when the data of a new process were looked at."""
+        self._unlooked: list[Memory] = []
+        """What was stored before any process was looked at that was given nothing."""
+        self._knows_first = False
+        """True when the data that the first process begins with were looked at."""
+        self._knows_others = False
+        """True when another process than the one that was given a memory was looked at."""
+
+    def note_stored(self, bench: Bench, memory: Memory, others: Iterable[Bench]) -> None:
+        """Note what a process has accepted. The first time, look at one of the *others* that was given nothing."""
+        if self._knows_others or len(self._unlooked) >= _MOST_UNLOOKED:
+            return
+        self._unlooked.append(memory)
+        for other in others:
+            if other is not bench and other.server.alive and not other.state_changing_requests:
+                self.refuse_shared_data(other)
+                return
 
     def refuse_shared_data(self, bench: Bench) -> None:
-        """Raise `Shortage` if a process that was given nothing yet finds what the suite has stored in another one.
+        """Raise `Shortage` if a process that was given nothing finds what the suite has stored in another one.
 
         Servers that run at the same time would find each other's memories, and a user's own data would be mixed up with
-        the suite's.
+        the suite's. The first process is searched for the memories of an earlier run; the first one at hand after a
+        memory was stored, for that.
         """
-        seed = bench.profile.seed
-        if seed is None or seed.tool is None or not bench.operations or self.on in self._looked:
+        seed, stored = bench.profile.seed, tuple(self._unlooked)
+        if seed is None or seed.tool is None or not bench.operations or self._knows_others:
             return
-        self._looked.add(self.on)
-        found = largest_result(bench, next(iter(bench.operations)))
-        if tells_of("\n".join([found.text, *strings_in(found.filed)])[:_MOST_CHARACTERS], corpus()):
-            raise Shortage(
-                f"server processes share their data: {found.tool} of a new one finds memories that {seed.tool} stored "
-                "in another one, so that results of two processes cannot be compared: let each keep its data in a "
-                "directory of its own, {workdir} (profile: server.command or server.env), and remove the suite's "
-                "memories from where they are now"
-            )
+        if self._knows_first and not stored:
+            return
+        self._knows_first, self._knows_others = True, bool(stored)
+        operations = bench.operations
+        name = next((n for n, o in operations.items() if stored and o.query is not None), next(iter(operations)))
+        queries = [None] if not stored or operations[name].query is None else [_words_of(stored[0]), None]
+        if not any(_finds(largest_result(bench, name, query), stored or corpus(), bench) for query in queries):
+            return
+        if bench.state_changing_requests:  # another trial has stored something in it by now
+            self._knows_others = False
+            return
+        raise Shortage(
+            f"server processes share their data: {operations[name].tool} of a new one finds memories that {seed.tool} "
+            "stored in another one, so that results of two processes cannot be compared: let each keep its data in a "
+            "directory of its own, {workdir} (profile: server.command or server.env), and remove the suite's memories "
+            "from where they are now"
+        )
 
     def is_wanted(self, bench: Bench) -> bool:
         """Return whether the server holds too little for the default threshold and the profile says how to seed it."""
@@ -324,13 +350,33 @@ class _Seeker:
         return not self._finds_first and self._shows_any()
 
     def _finds(self, memory: Memory) -> bool:
-        return self._tells(largest_result(self._bench, self._name, query=str(memory["title"])), [memory])
+        return self._tells(largest_result(self._bench, self._name, _words_of(memory)), [memory])
 
     def _shows_any(self) -> bool:
         return self._tells(largest_result(self._bench, self._name), corpus())
 
-    def _tells(self, call: Call, memories: Iterable[Memory]) -> bool:
+    def _tells(self, call: Call, memories: Sequence[Memory]) -> bool:
         self.calls.append(call)
-        found = tells_of("\n".join([call.text, *strings_in(call.filed)]), memories)
+        found = _finds(call, memories, self._bench)
         self.found_any |= found
         return found
+
+
+def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
+    """Return whether a call has found one of these memories. An answer that only repeats its query has not."""
+    text = _text_of(call)
+    if not tells_of(text, memories):
+        return False
+    if call.query is None or tells_of(text, [{k: v for k, v in m.items() if k != "title"} for m in memories]):
+        return True
+    nonsense = call.query[::-1]
+    return not tells_of(_text_of(largest_result(bench, call.operation, nonsense)), [{"title": nonsense}])
+
+
+def _words_of(memory: Memory) -> str:
+    """A query that finds a memory."""
+    return str(memory.get("title") or memory.get("content"))[:60]
+
+
+def _text_of(call: Call) -> str:
+    return "\n".join([call.text, *strings_in(call.filed)])[:_MOST_CHARACTERS]

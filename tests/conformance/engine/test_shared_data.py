@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
@@ -28,3 +31,31 @@ def test_shared_data_are_no_fault_and_no_level(tmp_path: Path) -> None:
         assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == [], run
         assert "proved" not in report.levels.values(), run
     assert report.starts == 1
+
+
+@pytest.mark.parametrize("examples", [0, 5])
+def test_shared_data_of_a_user_that_are_enough_are_noticed_by_the_first_memory(tmp_path: Path, examples: int) -> None:
+    """The suite stores nothing at the start where a server holds enough, so what is shared shows only later."""
+    stored = tmp_path / "memories.jsonl"
+    stored.write_text("".join(json.dumps(_bookmark(number)) + "\n" for number in range(300)))
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text(SERVER, f"server:\n  command: [{{command}}]\n  env: {{MEMORIES: {stored}}}\n"))
+    report = certify(profiles.load(path), seed=1, examples=examples)
+    assert exit_code(report) == EXIT_NO_VERDICT
+    assert (report.failure or "").startswith("server processes share their data: ")
+    assert 301 <= len(stored.read_text().splitlines()) <= 303  # another trial may have stored one meanwhile
+
+
+def _bookmark(number: int) -> dict[str, object]:
+    return {
+        "id": f"note-{number + 1:04}",
+        "memory_type": "semantic",
+        "namespace": "bookmarks",
+        "title": f"Bookmark of page {number}",
+        "content": f"What page {number} says about a harbour, told at some length. " * 4,
+        "created": "2026-01-01T08:00:00Z",
+        "modified": "2026-01-02T08:00:00Z",
+        "status": "active",
+        "tags": ["web"],
+        "provenance": {"confidence": 0.5, "source_type": "observation"},
+    }

@@ -31,6 +31,19 @@ class answers_a_store_with_what_it_holds(Server):
         return self.offer("recall", {"query": "*"}) if name == "store_memory" else answer
 
 
+@sound("it takes an answer that repeats its query for one that has found what was stored in another process")
+class repeats_every_query(Server):
+    """In its guidance, and in an inline result, which is a text."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        made = super().descriptor(call, path)
+        return {**made, "guidance": f"{made['guidance']} The memories were found for {call.query}."}
+
+    def inline(self, call: Call) -> Record:
+        parts = (f"## {r['title']}\n{self.dumps(r)}\n" for r in call.records)
+        return self.text(f"{len(call.records)} memories were found for {call.query}\n\n{''.join(parts)}")
+
+
 @sound("it gives up on answers of a megabyte")
 class has_three_thousand_memories(Server):
     def corpus(self) -> list[Record]:
@@ -282,36 +295,6 @@ class has_no_limit_argument(Server):
 
     def limited(self, found: list[Record], limit: int | None) -> list[Record]:
         return found
-
-
-@sound("it takes memories that an earlier process was given for ones that the file lacks")
-class keeps_what_other_processes_were_given(Server):
-    """One store for all processes of a run: a file two folders above the temporary one."""
-
-    read_to = 0
-
-    @property
-    def shared(self) -> str:
-        run = os.path.dirname(os.path.dirname(os.environ.get("TMPDIR", "")))
-        return os.path.join(run, "memories.jsonl") if "lro-" in run else os.devnull
-
-    @property
-    def memories(self) -> list[Record]:
-        stored = super().memories
-        if os.path.exists(self.shared):
-            with open(self.shared, "rb") as file:
-                file.seek(self.read_to)
-                lines = file.read().split(b"\n")[:-1]
-            self.read_to += sum(len(line) + 1 for line in lines)
-            stored += [self.loads(line) for line in lines]
-        return stored
-
-    def store(self, memory: Record) -> Any:
-        made = self.completed(memory)
-        descriptor = os.open(self.shared, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(descriptor, self.dumps(made).encode() + b"\n")
-        os.close(descriptor)
-        return made["id"]
 
 
 @sound("it expects every id once, though the call shows two of the same inline")
