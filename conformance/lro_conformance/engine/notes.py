@@ -106,10 +106,15 @@ _KINDS = {FROM_START: "output_dir is a file when the server starts"}
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
-    if any(e.by_title and e.has_file for e in exchanges.exchanges):
+    if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "
             "that the suite stored"
+        )
+    if exchanges.by_text:
+        return (
+            "inline results are a text without records, so files were compared only with the memories whose title and "
+            "content the text shows; if it contains JSON, say where (profile: inline)"
         )
     return comparison.obstacle or ""
 

@@ -237,7 +237,11 @@ def test_init_proposes_to_store_by_a_tool_that_stores(tmp_path: Path) -> None:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
         assert done.returncode == 1
         assert ("add --tool seed=" in done.stdout) == bool(seed)
-        assert f"if the server starts empty, add --tool seed={seed}\n" in done.stdout or not seed
+        assert (
+            f"if the server starts empty, add --tool seed={seed}; if the server keeps its data in" in done.stdout
+            or not seed
+        )
+        assert f"as in `-- env 'MY_DATA={{workdir}}/data' {sys.executable} " in done.stdout or not seed
         assert ("address_lookup" in (tmp_path / "lro.yaml").read_text().partition("# seed:")[2]) is False
 
 
