@@ -214,8 +214,8 @@ def test_fields_that_the_seed_leaves_out_are_named(
             {"text": {}, "bucket": {"type": "string"}, "shelf": {"type": "string"}, "colour": {}},
             [
                 (
-                    "the seed gives add no namespace, so checks see less: if one of bucket, shelf stands for it, add NAME: "
-                    "$memory.namespace (profile: seed.arguments)"
+                    "the seed gives add no namespace, so checks see less: if one of bucket, shelf stands for it, add "
+                    "NAME: $memory.namespace (profile: seed.arguments)"
                 )
             ],
         ),
