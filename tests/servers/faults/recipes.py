@@ -470,7 +470,12 @@ class recipes_have_their_neighbours_descriptions(Described):
         return [*about[1:], about[0]]
 
 
-@fault("LRO-REC-04", says="where the records have different values", proves=1, also=("LRO-REC-09",))
+@fault(
+    "LRO-REC-04",
+    says="once the suite gives the file's records other values of .provenance.confidence",
+    proves=1,
+    also=("LRO-REC-09",),
+)
 class recipe_4_sorts_upwards_as_no_record_has_a_confidence(Spelled):
     """Memories have no provenance, so that any order of them is right."""
 
