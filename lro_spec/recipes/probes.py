@@ -61,6 +61,11 @@ def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str,
     return [_with(record, path, value) for record, value in zip(cycle(records), values(count), strict=False)]
 
 
+def depends_on(effect: str) -> str:
+    """The field on whose values an effect depends, as jq names it."""
+    return f".{'.'.join(_FIELDS[effect][0])}"
+
+
 _ENOUGH = 3
 """The fewest records that can be counted in two groups of different sizes."""
 _SEVERAL = 12

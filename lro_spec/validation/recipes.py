@@ -28,7 +28,7 @@ from lro_spec.recipes.compare import (
 )
 from lro_spec.recipes.oracle import DEFAULT_LITERAL, find_erratum
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
-from lro_spec.recipes.probes import literals, rearranged
+from lro_spec.recipes.probes import depends_on, literals, rearranged
 from lro_spec.recipes.runner import EngineError, JqRun
 from lro_spec.recipes.shell import RecipeSyntaxError
 
@@ -293,6 +293,8 @@ class _Trial:
         self._short = listed < len({recipe.number for recipe in self._standards})
         self._outputs: dict[str, JqRun] = {}
         self._outcomes: dict[tuple[int, int], Finding | None] = {}
+        self._changed = ""
+        """How the records differ from those of the file, for the end of a sentence; empty if they do not."""
         for place, pipeline in commands.items():
             judge.first.setdefault((edition.name, detail, _text(pipeline)), (self, place))
         judge.runner.max_output = _OUTPUT + _OUTPUT_PER_INPUT_BYTE * len(sample.lines)
@@ -423,9 +425,9 @@ class _Trial:
         if sample is None:
             return None
         trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
+        trial._changed = f" once the suite gives the file's records other values of {depends_on(recipe.effect)}"
         words = literals(recipe.effect, sample.records)
-        found = next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
-        return found and replace(found, message=f"{found.message} where the records have different values")
+        return next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
 
     def _check_output(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, word: str | None, done: JqRun | None = None
@@ -442,17 +444,18 @@ class _Trial:
             message = f"recipe {number} does not start reading at line 2"
             hint = "skip the header, and nothing else: tail -n +2"
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
-        message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output"
+        message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output{self._changed}"
         message += f"; {found.difference}" if found.difference else ""
-        return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, found.expected, found.observed)
+        expected = f"with the suite's values: {found.expected}" if self._changed else found.expected
+        return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, expected, found.observed)
 
     def _erratum(self, recipe: StandardRecipe, where: str, found: Agreement) -> Finding:
         """The warning about a command that fails on this file because the specification's own command does."""
         known = find_erratum(recipe.number, self._sample.records, **self._spelled)
         named = f" ({known.number})" if known is not None and known.number else ""
         message = (
-            f"recipe {recipe.number} fails on this file by an erratum of the specification{named}, not by a fault of "
-            f"the server: {found.erratum}"
+            f"recipe {recipe.number} fails on this file{self._changed} by an erratum of the specification{named}, not "
+            f"by a fault of the server: {found.erratum}"
         )
         hint = "nothing has to be repaired"
         if known is not None and known.remedy:

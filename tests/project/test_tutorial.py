@@ -133,3 +133,16 @@ def test_the_server_that_is_put_together_step_by_step_proves_level_3(tmp_path: P
     code, printed = lro(["certify", "--level", "3", "-q", "--", "python", "notes.py"], tmp_path)
     assert code == 0, printed
     assert re.search(r"^achieved +level 3 \(claimed: level 3\)$", printed, re.MULTILINE), printed
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("field", ["provenance", "namespace"])
+def test_its_recipes_serve_records_that_lack_a_field(tmp_path: Path, field: str):
+    """As the page says of a server without confidences."""
+    server = implemented(tmp_path)
+    code, removed = re.subn(rf'^ +"{field}": .*\n', "", server.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
+    assert removed == 1
+    server.write_text(code, encoding="utf-8")
+    status, printed = lro(["certify", "--only", "recipes,descriptor", "--", "python", "notes.py"], tmp_path)
+    assert status == 0, printed
+    assert not re.search(r"^(fail|warn) ", printed, re.MULTILINE), printed

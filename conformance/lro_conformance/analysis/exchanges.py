@@ -188,6 +188,16 @@ class Exchanges:
                     at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
+    @property
+    def by_text(self) -> bool:
+        """True if a file was compared with memories that a text without records shows."""
+        return any(e.has_file and shown_in_text(e, self.context) for e in self.exchanges)
+
+    @property
+    def by_title(self) -> bool:
+        """True if records of a file were compared with inline ones by title."""
+        return any(e.has_file and e.by_title for e in self.exchanges)
+
     def _at(self, exchange: Exchange, found: Judged) -> object:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:
@@ -462,9 +472,9 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
     filed, shown, prose = exchange.call, exchange.twin, context.prose
     if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
         return
-    known = prose.known_in(shown) + _stored_in(exchange, shown)
+    known = shown_in_text(exchange, context)
     if not known:
-        yield "no records can be read in inline results (profile: inline)"
+        yield NO_RECORDS if context.survey.seeded_by is not None else f"{NO_RECORDS}; {OR_SEED}"
         return
     missing = missing_from(filed, known, shown.text)
     yield Judged(
@@ -477,6 +487,20 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
         there = sum(r.get("title") == title for r in filed.filed)  # a content may be altered (LRO-FILE-10)
         if both > 1 and any("title" in r for r in filed.filed):
             yield Judged(there >= both, f"{both} memories that differ in their ids only, as inline", f"{there} of them")
+
+
+def shown_in_text(exchange: Exchange, context: Context) -> list[Record]:
+    """The known memories whose title and content the twin shows, if that is a text without records."""
+    shown, prose = exchange.twin, context.prose
+    if prose is None or shown is None or shown.records is not None:
+        return []
+    return prose.known_in(shown) + _stored_in(exchange, shown)
+
+
+NO_RECORDS = "no records can be read in inline results (profile: inline, if they contain JSON)"
+"""Reason why nothing of an inline result can be compared with a file."""
+OR_SEED = "in a text, the suite compares the memories that it stored (profile: seed)"
+"""The way to have them compared nevertheless."""
 
 
 def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
@@ -492,11 +516,17 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
         return
     stored = prose.stored | {str(m.get("title")): m for m in exchange.stored.values()}
     there = _by_title(filed.filed)
-    for title in stored.keys() & there.keys():
-        for key, value in shown_of(stored[title], shown.text).items():
-            if key in ("title", "content") and key in there[title]:
-                expected = f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline"
-                yield Judged(there[title][key] == value, expected, show(there[title][key]))
+    found = [
+        (title, key, value)
+        for title in stored.keys() & there.keys()
+        for key, value in shown_of(stored[title], shown.text).items()
+        if key in ("title", "content") and key in there[title]
+    ]
+    if not found:
+        yield NO_RECORDS if stored else f"{NO_RECORDS}; {OR_SEED}"
+    for title, key, value in found:
+        expected = f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline"
+        yield Judged(there[title][key] == value, expected, show(there[title][key]))
 
 
 def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,12 +97,18 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         why = one_line(masks.text(found.troubles["seed"]), 1_000)
         click.echo(f"lro init: nothing was stored by {seed}: {why}", err=True)
 
+    if found.profile.seed is not None:
+        for remark in found.left_out:
+            click.echo(f"note: {one_line(remark, 1_000)}")
+
     def again(tools: Mapping[str, str]) -> str:
         return command_again(found, masks.value(command), output, tools)
 
+    own_data = f"`-- env 'MY_DATA={{workdir}}/data' {join(masks.value(command))}`"
+
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.empty:
-        for line in _advice_on_empty(found, output, certify, again):
+        for line in _advice_on_empty(found, output, certify, again, own_data):
             click.echo(line)
         return 0
     if found.operations:
@@ -121,16 +128,20 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if found.tools:
         click.echo("name the tool that returns many records as recall, the one that looks for some as search")
         if found.storing is not None:
-            click.echo(f"if the server starts empty, add --tool seed={one_line(str(found.storing.get('name')), 200)}")
+            seed_option = f"add --tool seed={one_line(str(found.storing.get('name')), 200)}"
+            click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
         proposed = perhaps(found, ("recall", "search"))
         click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
     return EXIT_FAILED
 
 
 def _advice_on_empty(
-    found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str]
+    found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str], own_data: str
 ) -> Iterator[str]:
-    """Advice on a server that returned no records; the last line is the next step."""
+    """Advice on a server that returned no records; the last line is the next step.
+
+    *own_data* is the end of a command that gives each process a directory of its own.
+    """
     if found.unfound is not None:
         yield one_line(found.unfound, 1_000)
         yield f"next: edit {output}, then {certify}"
@@ -141,10 +152,20 @@ def _advice_on_empty(
         yield f"next: edit {output}, then {certify}"
         return
     tool = str(found.storing.get("name"))
-    own = "" if found.has_own_data else " and each process has its own data (in memory, or in {workdir} in the command)"
     yield f"no call returned records, so nothing else could be tried: {some}"
-    yield f"if it holds none{own}, have {one_line(tool, 200)} store the memories of the suite"
+    store = f"have {one_line(tool, 200)} store the memories of the suite"
+    yield f"if it holds none, {store}{_with_own_data(found, own_data)}"
     yield f"next: {again({'seed': tool})}"
+
+
+def _with_own_data(found: ProbeResult, own_data: str) -> str:
+    """The condition under which the suite may store memories; nothing if the command meets it."""
+    if found.has_own_data:
+        return ""
+    return (
+        "; if the server keeps its data in a file or a directory, let the command name {workdir} as that place, a new "
+        f"directory for each process, as in {own_data}"
+    )
 
 
 def _choose(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -148,7 +148,9 @@ class Capture:
                 elif time.monotonic() < until:
                     continue
                 else:
-                    self.end(workspace, f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)")
+                    self.end(
+                        workspace, f"the run ended at its time limit of {self._timeout_s:g} s (raise it by --timeout)"
+                    )
                 return
 
         watcher = threading.Thread(target=watch, name="limits", daemon=True)

@@ -54,8 +54,8 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     cleanup = have.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
         found.append(
-            "expired files were deleted at a start; whether they are while the server runs is unknown "
-            "(lro explain LRO-CLN-06)"
+            "expired files were deleted when the server started; whether a running server deletes them, too, was not "
+            "seen (lro explain LRO-CLN-06)"
         )
     eras = have.get("eras")
     if isinstance(eras, Eras):
@@ -106,10 +106,15 @@ _KINDS = {FROM_START: "output_dir is a file when the server starts"}
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
-    if any(e.by_title and e.has_file for e in exchanges.exchanges):
+    if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "
             "that the suite stored"
+        )
+    if exchanges.by_text:
+        return (
+            "inline results are a text without records, so files were compared only with the memories whose title and "
+            "content the text shows; if it contains JSON, say where (profile: inline)"
         )
     return comparison.obstacle or ""
 
@@ -174,8 +179,8 @@ def _above(survey: Survey) -> str:
         return "that could have been offloaded"
     largest = f"(the largest has {survey.largest_inline} characters)"
     if (flag := survey.fixed.get("threshold_tokens")) is not None:
-        return f"that certainly exceeds the threshold that {flag} fixes {largest}"
-    default = f"that certainly exceeds the default of {survey.default_tokens} tokens {largest}"
+        return f"that is surely above the threshold that {flag} fixes {largest}"
+    default = f"that is surely above the default of {survey.default_tokens} tokens {largest}"
     if not survey.adjustable:
         return default
     if survey.claims and survey.lowest == 1:
@@ -225,8 +230,8 @@ def _undecided(survey: Survey) -> Iterator[str]:
         yield f"{claims}; yet nothing was offloaded, not even a result of {survey.largest_inline} characters"
     elif not survey.exceeds_default:
         yield (
-            "no result certainly exceeds the default threshold, so only threshold_tokens = 1 could show offloading: "
-            "if the server has settings of its own, name them (profile: settings)"
+            f"no result was surely above the default threshold of {survey.default_tokens} tokens, and a threshold of "
+            f"{survey.lowest} had no effect: if the server has settings of its own, name them (profile: settings)"
         )
 
 

@@ -15,16 +15,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from lro_conformance.analysis.prose import is_shown
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import corpus
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
-from lro_conformance.lab.queries import found_nothing, replace_poor_queries
-from lro_conformance.lab.seeding import memory_arguments
+from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
+from lro_conformance.lab.seeding import fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.profile import Cleanup, Client, Profile, Seed, Setting
@@ -87,8 +89,9 @@ class ProbeResult:
     """The server's description of itself and of its tools."""
     fruitless: Sequence[str] = ()
     """Names of the operations that found nothing by any query."""
-    inline_found: bool | None = None
-    """True if records were found in an inline result; None if there was no inline result."""
+    inline: Literal["records", "text", "unknown"] | None = None
+    """What an inline result was seen to have: records; a text that shows memories of a file, or of the suite, with
+    title and content; or neither. None if there was no inline result."""
     unfound: str | None = None
     """The sentence that no call found the memories that were stored, and what to do; None if one did."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
@@ -109,6 +112,19 @@ class ProbeResult:
     def empty(self) -> bool:
         """True if no operation found anything by any query, so nothing could be offloaded."""
         return self.answers and len(self.fruitless) == len(self.operations) and not self.offloads
+
+    @property
+    def seed(self) -> Seed | None:
+        """The seed that every process was given, or else the one to propose; None if there is no tool for one."""
+        if self.profile.seed is not None or self.storing is None:
+            return self.profile.seed
+        arguments = memory_arguments(self.storing)
+        return None if arguments is None else Seed(str(self.storing.get("name")), arguments)
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """Remarks on fields of a memory that `seed` leaves out."""
+        return [*fields_left_out(self.seed, self.tools)]
 
     @property
     def has_own_data(self) -> bool:
@@ -292,7 +308,8 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
     """True if the lowest accepted threshold offloads a result that a threshold of a billion returns inline."""
     with lab.lowest_bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
         low = {name: bench.call(name) for name in bench.operations}
-    offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
+        offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
+        filed = largest_result(bench, offloaded[0]).filed if offloaded else []
     if not offloaded:
         for call in low.values():
             _answered(call)
@@ -300,8 +317,11 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
     found.calls = low
     with lab.bench(Settings(threshold_tokens=NEVER, output_dir=None)) as bench:
         high = _answered(bench.call(offloaded[0]))
+        shown = largest_result(bench, offloaded[0])
     if high.outcome == "inline":
-        found.inline_found = high.records is not None
+        known = [*filed, *(corpus() if lab.seeding.on else ())]
+        is_text = shown.outcome == "inline" and any(is_shown(memory, shown.text) for memory in known)
+        found.inline = "records" if high.records is not None else "text" if is_text else "unknown"
     return high.outcome == "inline"
 
 

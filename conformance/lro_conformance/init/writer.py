@@ -23,7 +23,6 @@ from lro_conformance.lab.operations import (
     required_of,
     sample_value,
 )
-from lro_conformance.lab.seeding import memory_arguments
 from lro_conformance.profile.model import Setting, default_settings
 from lro_conformance.report.sanitize import one_line
 
@@ -102,10 +101,9 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
     yield ""
     yield from _cleanup(found)
     yield from _events(found)
-    if found.inline_found is False:
+    if found.inline not in (None, "records"):
         yield ""
-        yield "# NOT FOUND: records in an inline result. If they are JSON, name their path:"
-        yield '# inline: {records: ".results"}'
+        yield from _inline(found)
 
 
 def _client(found: ProbeResult) -> Iterator[str]:
@@ -241,6 +239,7 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
     seed = found.profile.seed
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
+        yield from _left_out(found)
         if found.unfound is not None:
             yield f"# NOT FOUND: {_safe(found.unfound, 1_000)}"
         return
@@ -248,8 +247,8 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
         yield "# NOT FOUND: a tool that stores memories. Without `seed`, the suite uses the memories of the server."
         yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}, or {command: […]}'
         return
-    tool, arguments = str(found.storing.get("name")), memory_arguments(found.storing)
-    if arguments is None:
+    tool, proposed = str(found.storing.get("name")), found.seed
+    if proposed is None:
         yield "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory."
         takes = dict.fromkeys([*properties_of(found.storing)][:1], "$memory.content")
         yield f"# seed: {_flow({'tool': tool, 'arguments': takes})}   # or {{env: NAME}}, or {{command: […]}}"
@@ -263,10 +262,16 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
         yield "# Perhaps this stores memories; it was not called, as it would write into the server's data. If each"
         yield "# process has its own data (in memory, or in {workdir} in `command` or `env` above), use it: more"
         yield "# requirements can then be observed."
-    yield f"# seed: {_flow({'tool': tool, 'arguments': arguments})}"
+    yield f"# seed: {_flow({'tool': tool, 'arguments': proposed.arguments})}"
+    yield from _left_out(found)
     if found.empty and "seed" not in found.troubles:
         yield "# This uses it, and tries again what was not found:"
         yield f"#   {again({'seed': tool})}"
+
+
+def _left_out(found: ProbeResult) -> Iterator[str]:
+    """What the seed, written or proposed, leaves out of a memory."""
+    return (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
 
 
 def _cleanup(found: ProbeResult) -> Iterator[str]:
@@ -301,6 +306,17 @@ def _events(found: ProbeResult) -> Iterator[str]:
         yield f"# NOT FOUND: where its events appear{_untried(found)}. Without the key, an event that is"
         yield "# not seen leaves level 3 unproved. One of notifications, stderr, {file_env: NAME}, none:"
         yield "# events: notifications"
+
+
+def _inline(found: ProbeResult) -> Iterator[str]:
+    """What the suite makes of inline results in which it found no records."""
+    if found.inline == "text":
+        yield "# Inline results are a text without records. Files are compared with the memories whose title and"
+        yield "# content the text shows. If it contains JSON, name the path of the records:"
+    else:
+        yield "# NOT FOUND: records in an inline result. If they are JSON, name their path. In Markdown or prose, the"
+        yield "# suite recognises memories that show title and content as they were stored, best with a `seed`:"
+    yield '# inline: {records: ".results"}'
 
 
 def _untried(found: ProbeResult) -> str:

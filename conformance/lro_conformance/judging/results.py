@@ -210,7 +210,7 @@ class Report:
     incomplete: str = ""
     """The reason why the run ended before its last experiment; no level is proved then."""
     all_experiments: bool = False
-    """True if a part of the requirements was judged by all experiments: others than those that its checks ask for had
+    """True if a part of the requirements was judged by all experiments: one that its checks do not ask for had
     shown a failure."""
 
     def counts(self) -> dict[str, int]:

@@ -284,7 +284,7 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that is valid for a schema's constant, default, enumeration and type."""
+    """A value that is valid for a schema's constant, default, enumeration, type and format."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     for certain in ("const", "default"):
         if certain in node:
@@ -292,6 +292,73 @@ def sample_value(schema: Any) -> Any:
     options = enumeration_of(node)
     if options:
         return options[0]
-    kind = node.get("type")
-    samples: dict[Any, Any] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
-    return samples.get(kind, "memory") if isinstance(kind, str) else "memory"
+    for one in alternatives(node):
+        for kind in types_of(one):
+            if kind == "string" and (known := FORMATS.get(str(one.get("format")))) is not None:
+                return known.sample
+            if kind in _SAMPLES:
+                return _SAMPLES[kind]
+    return "memory"
+
+
+def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schemas between which a union lets choose, each with the keywords beside it; the schema itself if it is none.
+
+    A type may stand beside the union or inside it.
+    """
+    for union in ("anyOf", "oneOf"):
+        members: object = schema.get(union)
+        if isinstance(members, list) and members:
+            beside = {k: v for k, v in schema.items() if k != union}
+            return [{**beside, **as_record(member)} for member in cast("list[Any]", members)]
+    return [schema]
+
+
+def types_of(schema: Mapping[str, Any]) -> list[str]:
+    """The JSON types that a schema names itself, not by a union; a format without a type is that of a string."""
+    named: Any = schema.get("type", "string" if str(schema.get("format")) in FORMATS else None)
+    kinds = cast("list[Any]", named) if isinstance(named, list) else [named]
+    return [k for k in kinds if isinstance(k, str)]
+
+
+_SAMPLES: Mapping[str, Any] = {
+    "string": "memory", "integer": 1, "number": 1, "boolean": False, "array": [], "object": {},
+}  # fmt: skip
+"""A value for each JSON type, apart from null, which is the last resort of a union."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of JSON Schema."""
+
+    sample: str
+    pattern: re.Pattern[str]
+    """Matches texts that may have the format: a coarse test, which a text of another kind fails."""
+
+
+_DATE, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
+_URI = Format("https://example.org/memory", re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"))
+_EMAIL = Format("memory@example.org", re.compile(r"[^@\s]+@[^@\s]+"))
+_HOST = Format("example.org", re.compile(r"[\w-]+(\.[\w-]+)*"))
+_UUID = "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d800"
+FORMATS: Mapping[str, Format] = {
+    **dict.fromkeys(("uri", "iri", "url"), _URI),
+    **dict.fromkeys(("uri-reference", "iri-reference"), Format(_URI.sample, re.compile(r"\S*"))),
+    **dict.fromkeys(("email", "idn-email"), _EMAIL),
+    **dict.fromkeys(("hostname", "idn-hostname"), _HOST),
+    "uuid": Format(_UUID, re.compile(r"[\da-fA-F]{8}(-[\da-fA-F]{4}){3}-[\da-fA-F]{12}")),
+    "date-time": Format("2026-01-02T03:04:05Z", re.compile(f"{_DATE}[Tt]{_TIME}")),
+    "date": Format("2026-01-02", re.compile(_DATE)),
+    "time": Format("03:04:05Z", re.compile(_TIME)),
+    "duration": Format("P1D", re.compile(r"P[\dYMWDTHS.]+")),
+    "ipv4": Format("192.0.2.1", re.compile(r"\d+(\.\d+){3}")),
+    "ipv6": Format("2001:db8::1", re.compile(r"[\da-fA-F:.]*:[\da-fA-F:.]*")),
+    "json-pointer": Format("/memory", re.compile(r"(/.*)?")),
+}
+"""Formats of texts by their names; ``url`` is none of JSON Schema, but in use."""
+
+
+def may_have_format(text: str, schema: Mapping[str, Any]) -> bool:
+    """False if a schema names a format that a text does not have."""
+    known = FORMATS.get(str(schema.get("format")))
+    return known is None or known.pattern.fullmatch(text) is not None

@@ -7,8 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various
-from lro_conformance.capture.records import as_record, is_blank, show, strings_in, tells_of, text_of
-from lro_conformance.lab.operations import enumeration_of, plain_name, properties_of, required_of, sample_value
+from lro_conformance.capture.records import is_blank, show, strings_in, tells_of, text_of
+from lro_conformance.lab.operations import (
+    alternatives,
+    enumeration_of,
+    may_have_format,
+    plain_name,
+    properties_of,
+    required_of,
+    sample_value,
+    types_of,
+)
 from lro_conformance.lab.queries import is_enough, largest_result, replace_poor_queries
 from lro_conformance.profile import Seed
 from lro_conformance.profile.reader import memory_words
@@ -42,7 +51,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
     "content": ("content", "text", "body", "note", "value", "observation", "message"),
-    "namespace": ("namespace", "category", "scope", "project", "collection"),
+    "namespace": ("namespace", "category", "scope", "project", "collection", "folder", "notebook"),
     "memory_type": ("memory_type", "type", "kind"),
     "tags": ("tags", "labels", "keywords"),
     "created": ("created", "created_at", "timestamp"),
@@ -92,7 +101,11 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A remark on fields of a memory that the seed's tool has arguments for, and the profile does not give it."""
+    """Remarks on fields of a memory that the seed's tool has arguments for, and the profile does not give it.
+
+    Arguments with a usual name are named with their fields. Of others, the remark says which could take a field of
+    `JUDGED` that no argument is given.
+    """
     if (
         seed is None
         or seed.tool is None
@@ -100,16 +113,30 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
     ):
         return
     used = {word.removeprefix("$memory").removeprefix(".") for word in memory_words(seed.arguments)}
-    missing = [
-        f"{name}: $memory.{field}"
-        for name, field in _fields_by_argument(properties_of(tool), seed.arguments)
-        if not {"", field, field.partition(".")[0]} & used
-    ]
+    free = {name: node for name, node in properties_of(tool).items() if name not in seed.arguments}
+    missing = {
+        name: field for name, field in _fields_by_argument(free, ()) if not {"", field, field.partition(".")[0]} & used
+    }
     if missing:
+        added = ", ".join(f"{name}: $memory.{field}" for name, field in missing.items())
         yield (
-            f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add "
-            f"{', '.join(missing)} (profile: seed.arguments)"
+            f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add {added} (profile: "
+            "seed.arguments)"
         )
+    usual = {plain_name(n) for names in _FIELDS.values() for n in names}
+    unknown = {name: node for name, node in free.items() if plain_name(name) not in usual}
+    for field in JUDGED:
+        takers = [name for name, node in unknown.items() if _names_a_type(node) and _accepts(node, field)]
+        if takers and not {"", field, field.partition(".")[0]} & {*used, *missing.values()}:
+            which = takers[0] if len(takers) == 1 else f"one of {', '.join(takers)}"
+            yield (
+                f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so checks see less: if {which} stands for "
+                f"it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
+            )
+
+
+JUDGED = ("namespace", "provenance.confidence")
+"""Fields from which a summary is made: without different values of them, a wrong summary can look right."""
 
 
 SELECTING = ("namespace", "memory_type", "tags", "status")
@@ -142,19 +169,24 @@ def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -
 def _accepts(schema: Mapping[str, Any], field: str) -> bool:
     """Return whether an argument accepts this field of every memory of the suite."""
     values = [v for m in (*corpus(), *various()) if (v := value_of(field, m)) is not ABSENT]
-    options, kinds = enumeration_of(schema), _kinds(schema)
+    options = enumeration_of(schema)
     if options is not None:
         return all(v in options for v in values)
-    return not kinds or all(kind in kinds for v in values for types, kind in _KINDS if isinstance(v, types))
+    nodes = alternatives(schema)
+    typed = [node for node in nodes if types_of(node)]
+    return all(any(_admits(node, v) for node in typed or nodes) for v in values)
 
 
-def _kinds(schema: Mapping[str, Any]) -> set[str]:
-    """The JSON types that a schema admits; empty if it names none."""
-    unions: list[Any] = [schema.get("anyOf"), schema.get("oneOf")]
-    nodes = [schema, *(as_record(n) for union in unions if isinstance(union, list) for n in cast("list[Any]", union))]
-    named: list[Any] = [node.get("type") for node in nodes]
-    kinds = (k for kind in named for k in (cast("list[Any]", kind) if isinstance(kind, list) else [kind]))
-    return {k for k in kinds if isinstance(k, str)}
+def _names_a_type(schema: Mapping[str, Any]) -> bool:
+    return any(types_of(node) for node in alternatives(schema))
+
+
+def _admits(schema: Mapping[str, Any], value: object) -> bool:
+    """Return whether a schema without a union admits a value by its types and its format."""
+    if isinstance(value, str) and not may_have_format(value, schema):
+        return False
+    kinds = types_of(schema)
+    return not kinds or all(kind in kinds for types, kind in _KINDS if isinstance(value, types))
 
 
 _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number"), (list, "array"), (dict, "object"))

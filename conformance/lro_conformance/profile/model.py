@@ -127,7 +127,7 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Channel of the server's events."""
+    """Channel of the server's events; notifications and stderr are read whatever it is (I-11)."""
 
     channel: Channel = "notifications"
     file_env: str | None = None

@@ -11,6 +11,7 @@ from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTIMATE
 from lro_conformance.judging.verdicts import Verdict, level_verdict
 from lro_conformance.report.details import (
+    REASON_CHARACTERS,
     Brevity,
     Detail,
     abbreviated,
@@ -188,6 +189,8 @@ def _next_observation(report: Report) -> str | None:
         return None
     if trouble := _hiding(report):
         return f"fix {trouble}"
+    if report.incomplete and any(r.reason == report.incomplete for r in unseen):
+        return f"run it to its end, to observe {_ids(unseen)}: {one_line(report.incomplete, REASON_CHARACTERS)}"
     if {r.reason for r in unseen} <= {*report.notes}:  # the notes say it, and what to do
         return None
     first = "" if len(unseen) == 1 else "the first: "

@@ -158,8 +158,8 @@ def _outcome(report: Report) -> Iterator[Fact]:
 
 def _by_experiments(report: Report) -> str:
     if report.all_experiments:
-        return "by all experiments, because only others than those of its checks showed a failure the last time"
-    return "by the experiments that its checks ask for"
+        return "judged by all experiments, because an experiment made for other checks showed a failure in the last run"
+    return "judged by the experiments that their checks need"
 
 
 def _verdict_counts(results: Iterable[RequirementResult]) -> str:

@@ -48,15 +48,22 @@ def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshol
 
 
 def context(
-    decision: str = "exact", *, volatile: frozenset[str] = frozenset(), obstacle: Any = None, **other: Any
+    decision: str = "exact",
+    *,
+    volatile: frozenset[str] = frozenset(),
+    obstacle: Any = None,
+    stored: Any = None,
+    **other: Any,
 ) -> Any:
-    survey = Made(volatile_operations=volatile, lowest=1, single={"recall": Made(outcome="offloaded")}, **other)
+    survey = Made(
+        seeded_by=None, volatile_operations=volatile, lowest=1, single={"recall": Made(outcome="offloaded")}, **other
+    )
     survey.operations = ("recall",)
     survey.is_small = lambda call: False
     comparison = Made(obstacle=obstacle, volatile=lambda name: set(), other_level=lambda filed, shown: None)
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context
-    prose = Made(known_in=lambda shown: [], stored={})
+    prose = Made(known_in=lambda shown: [], stored=stored or {})
     return of(survey, None, edition("lro-6400"), comparison, edges, {"recall": decision}, prose)
 
 
@@ -112,8 +119,23 @@ def test_results_without_records_are_not_compared() -> None:
     prose = inline()
     prose.records = None
     assert judged("LRO-FILE-09", exchange(call(A), prose)) == [
-        "no records can be read in inline results (profile: inline)"
+        (
+            "no records can be read in inline results (profile: inline, if they contain JSON); in a text, the suite "
+            "compares the memories that it stored (profile: seed)"
+        )
     ]
+
+
+def test_values_in_a_text_without_a_seed_have_a_reason_that_names_the_key() -> None:
+    """With a seed, the text shows what was stored, or else has records that were not found."""
+    prose = inline()
+    prose.records = None
+    without_seed, seeded = (context(stored=known) for known in ({}, {"A": A}))
+    (reason,) = judged("LRO-FILE-10", exchange(call(A), prose), without_seed)
+    assert "(profile: seed)" in str(reason)
+    (reason,) = judged("LRO-FILE-10", exchange(call(A), prose), seeded)
+    assert "(profile: inline, if they contain JSON)" in str(reason)
+    assert "(profile: seed)" not in str(reason)
 
 
 def test_values_are_those_of_the_twin() -> None:

@@ -132,7 +132,7 @@ def test_less_than_the_threshold_in_force_proves_nothing(tmp_path: Path) -> None
     path.write_text(f"server: {{command: {command}}}\nsettings: {{threshold_tokens: null}}\n", encoding="utf-8")
     report = certify(profiles.load(path), seed=1, examples=0)
     assert (report.implemented, exit_code(report)) == (None, EXIT_NO_VERDICT)
-    assert "certainly exceeds the default of 6400 tokens" in (report.failure or "")
+    assert "is surely above the default of 6400 tokens" in (report.failure or "")
 
 
 @pytest.mark.parametrize("act", [SILENT, OTHER_ID], ids=["silent", "another id"])
@@ -165,7 +165,7 @@ def ended(seconds: float, evidence: Path | None = None) -> Report:
 def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None:
     report = ended(4, tmp_path / "kept")
     assert report.duration_s < 12
-    assert report.incomplete == "the run ended at its time limit of 4 s (--timeout)"
+    assert report.incomplete == "the run ended at its time limit of 4 s (raise it by --timeout)"
     assert exit_code(report) == EXIT_NO_VERDICT
     assert "proved" not in report.levels.values()
     assert not [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.ERROR)]
@@ -237,7 +237,11 @@ def test_init_proposes_to_store_by_a_tool_that_stores(tmp_path: Path) -> None:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
         assert done.returncode == 1
         assert ("add --tool seed=" in done.stdout) == bool(seed)
-        assert f"if the server starts empty, add --tool seed={seed}\n" in done.stdout or not seed
+        assert (
+            f"if the server starts empty, add --tool seed={seed}; if the server keeps its data in" in done.stdout
+            or not seed
+        )
+        assert f"as in `-- env 'MY_DATA={{workdir}}/data' {sys.executable} " in done.stdout or not seed
         assert ("address_lookup" in (tmp_path / "lro.yaml").read_text().partition("# seed:")[2]) is False
 
 

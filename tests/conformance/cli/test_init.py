@@ -282,6 +282,64 @@ def test_a_tool_that_takes_fields_is_given_every_one_that_a_memory_has(tmp_path:
     )
 
 
+CHECKING = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import BadArguments, Server
+
+class ChecksAddresses(Server):
+    def corpus(self):
+        return []
+
+    def tools(self):
+        tools = super().tools()
+        text = {{"type": "string"}}
+        takes = {{"url": {{**text, "format": "uri"}}, "title": text, "note": text, "bucket": text}}
+        tools[3]["inputSchema"] = {{"type": "object", "properties": takes, "required": ["url", "note"]}}
+        return tools
+
+    def call_tool(self, name, arguments):
+        if name == "store_memory":
+            if not arguments["url"].startswith("https://"):
+                raise BadArguments("invalid URL at url")
+            arguments = {{"memory": {{"title": arguments.get("title"), "content": arguments["note"]}}}}
+        return super().call_tool(name, arguments)
+
+ChecksAddresses().serve()
+"""
+"""A server whose tool checks the format of an argument, and takes a namespace under an unusual name."""
+
+
+def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) -> None:
+    """In the terminal and in the profile, in the words of the note of `lro certify`."""
+    (tmp_path / "checking.py").write_text(CHECKING.format(root=str(ROOT)))
+    words = [sys.executable, "-I", "-S", str(tmp_path / "checking.py")]
+    done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)
+    assert "nothing was stored" not in done.stderr
+    note = (
+        "the seed gives store_memory no namespace, so checks see less: if bucket stands for it, add bucket: "
+        "$memory.namespace (profile: seed.arguments)"
+    )
+    assert f"note: {note}" in done.stdout.splitlines()
+    written = (tmp_path / "lro.yaml").read_text()
+    assert f"\n# Note: {note}\n" in written
+    assert 'url: "https://example.org/memory"' in written
+    assert note in _notes(tmp_path)
+
+    done = _init(tmp_path, "--force", "--", *words)
+    assert "note:" not in done.stdout
+    assert f"\n# Note: {note}\n" in (tmp_path / "lro.yaml").read_text()
+
+
+@pytest.mark.parametrize("kind", ["inline_is_markdown", "inline_is_prose"])
+def test_records_that_are_recognised_in_a_text_are_not_said_to_be_missing(tmp_path: Path, kind: str) -> None:
+    done = _init(tmp_path, "--", *command(kind))
+    assert done.returncode == 0
+    text = (tmp_path / "lro.yaml").read_text()
+    assert "NOT FOUND: records" not in text
+    assert "Files are compared with the memories whose title and\n# content the text shows." in text
+
+
 def _notes(folder: Path) -> tuple[str, ...]:
     only = {"recipes.sorted_by_confidence", "threshold.estimate_is_honest"}
     return certify(profiles.load(folder / "lro.yaml"), seed=1, only=only, examples=0).notes
@@ -426,8 +484,9 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
         "6 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything\n"
         "no call returned records, so nothing else could be tried: if the server holds some, give `operations` in "
         "lro.yaml arguments that find them\n"
-        "if it holds none and each process has its own data (in memory, or in {workdir} in the command), have "
-        "store_memory store the memories of the suite\n"
+        "if it holds none, have store_memory store the memories of the suite; if the server keeps its data in a file "
+        "or a directory, let the command name {workdir} as that place, a new directory for each process, as in "
+        f"`-- env 'MY_DATA={{workdir}}/data' {shlex.join(command('holds_nothing'))}`\n"
         f"next: lro init --force --tool seed=store_memory -- {shlex.join(command('holds_nothing'))}\n"
     )
     assert "looking for" not in done.stderr

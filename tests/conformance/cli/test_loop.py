@@ -69,7 +69,8 @@ def test_the_last_failures_are_run_again_in_seconds(
     shown = capsys.readouterr().out
     assert "FAIL LRO-THR-07" in shown
     assert (
-        "selected        1 of 159 requirements, by the experiments that its checks ask for; a level needs all" in shown
+        "selected        1 of 159 requirements, judged by the experiments that their checks need; a level needs"
+        in shown
     )
     assert "Level 1         failed by LRO-THR-07" in shown
     assert "unproved" not in shown
@@ -109,9 +110,9 @@ def test_what_only_the_explorer_found_is_tried_by_all_trials_again(tmp_path: Pat
 def test_a_part_that_all_experiments_judged_says_so() -> None:
     left_out = replace(judged("LRO-A-02", Verdict.NOT_OBSERVED), checks=(), reason="not part of this run")
     part = report(judged("LRO-A-01", Verdict.FAIL), left_out)
-    assert "by the experiments that its checks ask for" in "\n".join(plain_lines(part))
+    assert "judged by the experiments that their checks need" in "\n".join(plain_lines(part))
     (line,) = (li for li in plain_lines(replace(part, all_experiments=True)) if li.startswith("selected"))
-    assert "1 of 2 requirements, by all experiments, because only others than those of its checks showed" in line
+    assert "1 of 2 requirements, judged by all experiments, because an experiment made for other checks showed" in line
 
 
 def test_all_experiments_of_a_part_are_seen_in_its_evidence() -> None:

@@ -14,17 +14,25 @@ from lro_spec.editions import DEFAULT_EDITION
 from tests.support.made import Made
 
 
-def compared(filed: list[str], shown: list[str], *by_title: bool, seeded_by: str | None = None) -> str:
+def compared(
+    filed: list[str], shown: list[str], *by_title: bool, seeded_by: str | None = None, by_text: bool = False
+) -> str:
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
-    exchanges: Any = Made(exchanges=[Made(by_title=each, has_file=True) for each in by_title])
+    exchanges: Any = Made(by_title=any(by_title), by_text=by_text)
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:
     said = compared(["a"], ["b"], False, True)
     assert "were compared with inline results by title" in said
+    assert "cannot be compared" not in said
+
+
+def test_records_that_were_compared_with_a_text_are_said_to_be() -> None:
+    said = compared(["a"], [], by_text=True)
+    assert "files were compared only with the memories whose title and content the text shows" in said
     assert "cannot be compared" not in said
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.lab.operations import Operation, hinted_tool, resolve, sample_value, storing_tools
+from lro_conformance.lab.operations import FORMATS, Operation, hinted_tool, resolve, sample_value, storing_tools
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 
@@ -60,12 +61,27 @@ def test_what_a_profile_says_stands(tmp_path: Path) -> None:
         ({"oneOf": [{"const": 2}, {"const": 3}]}, 2),
         ({"anyOf": [{"enum": ["x"]}, {"type": "null"}]}, "x"),
         ({"type": "integer"}, 1),
+        ({"type": ["null", "integer"]}, 1),
+        ({"type": "string", "format": "uri"}, "https://example.org/memory"),
+        ({"anyOf": [{"type": "null"}, {"type": "string", "format": "date"}]}, "2026-01-02"),
+        ({"format": "email"}, "memory@example.org"),
+        ({"type": "integer", "format": "uri"}, 1),
+        ({"type": "string", "format": "x-own"}, "memory"),
+        ({"type": "string", "format": ["uri"]}, "memory"),
         ({}, "memory"),
         (True, "memory"),
     ],
 )
 def test_a_value_is_one_that_the_schema_admits(schema: Any, value: object) -> None:
     assert sample_value(schema) == value
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_sample_has_its_format(name: str) -> None:
+    """By the checker of jsonschema where it knows the format, and by the suite's own pattern."""
+    text = sample_value({"type": "string", "format": name})
+    Draft202012Validator({"format": name}, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(text)
+    assert FORMATS[name].pattern.fullmatch(text)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,23 @@ def test_a_server_that_refuses_its_seed_is_not_said_to_have_it(tmp_path: Path) -
         ),
         ({"entries": {"type": "array"}}, [], {"entries": ["$memory"]}),
         (
+            {
+                "note": {"type": "string"},
+                "url": {"type": "string", "format": "uri"},
+                "created": {"type": "string", "format": "date-time"},
+                "name": {"anyOf": [{"type": "string", "format": "email"}, {"type": "null"}]},
+                "folder": {"type": "string"},
+            },
+            ["note", "url", "name"],
+            {
+                "note": "$memory.content",
+                "folder": "$memory.namespace",
+                "created": "$memory.created",
+                "url": "https://example.org/memory",
+                "name": "memory@example.org",
+            },
+        ),
+        (
             {"text": {"type": "string"}, "kind": {"enum": ["fact"]}, "user": {"type": "string"}},
             ["text", "user"],
             {"text": "$memory.content", "user": "memory"},
@@ -173,6 +190,47 @@ def test_fields_that_the_seed_leaves_out_are_named(
         f"{missing} (profile: seed.arguments)"
     )
     assert [*fields_left_out(Seed("add", arguments), _listed(*properties))] == ([said] if missing else [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "properties", "said"),
+    [
+        (
+            {"text": "$memory.content"},
+            {"text": {}, "bucket": {"type": "string"}, "weight": {"type": ["number", "null"]}},
+            [
+                (
+                    "the seed gives add no namespace, so checks see less: if bucket stands for it, add bucket: "
+                    "$memory.namespace (profile: seed.arguments)"
+                ),
+                (
+                    "the seed gives add no confidence, so checks see less: if weight stands for it, add weight: "
+                    "$memory.provenance.confidence (profile: seed.arguments)"
+                ),
+            ],
+        ),
+        (
+            {"text": "$memory.content"},
+            {"text": {}, "bucket": {"type": "string"}, "shelf": {"type": "string"}, "colour": {}},
+            [
+                (
+                    "the seed gives add no namespace, so checks see less: if one of bucket, shelf stands for it, add "
+                    "NAME: $memory.namespace (profile: seed.arguments)"
+                )
+            ],
+        ),
+        ({"text": "$memory.content", "shelf": "$memory.namespace"}, {"bucket": {"type": "string"}, "shelf": {}}, []),
+        ({"text": "$memory.content", "bucket": "main"}, {"bucket": {"type": "string"}}, []),
+        ({"text": "$memory.content"}, {"url": {"type": "string", "format": "uri"}, "days": {"type": "integer"}}, []),
+        ({"memory": "$memory"}, {"memory": {}, "bucket": {"type": "string"}}, []),
+    ],
+)
+def test_arguments_that_may_take_a_field_are_named(
+    arguments: dict[str, Any], properties: dict[str, Any], said: list[str]
+) -> None:
+    """Those of a fitting type whose names are no usual ones, if nothing else is given the field."""
+    tools = [{"name": "add", "inputSchema": {"type": "object", "properties": properties}}]
+    assert [*fields_left_out(Seed("add", arguments), tools)] == said
 
 
 def test_no_field_is_left_out_without_a_tool_that_is_listed() -> None:

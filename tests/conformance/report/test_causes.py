@@ -109,6 +109,16 @@ def test_a_server_that_ended_is_the_first_step() -> None:
     assert step == "fix the trouble that hides 1 requirement, then this: LRO-THR-07, and level 1 is proved"
 
 
+def test_a_run_that_its_time_limit_ended_is_to_be_run_to_its_end() -> None:
+    """The option that helps is in the line; a failure or trouble that was seen comes first."""
+    why = "the run ended at its time limit of 3 s (raise it by --timeout)"
+    unseen = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason=why)
+    ended = made(unseen, levels=dict.fromkeys((1, 2, 3), "unproved"), incomplete=why)
+    assert next_step(ended) == f"run it to its end, to observe LRO-CLN-01: {why}"
+    failed = made(at("", "LRO-THR-07", 1), unseen, incomplete=why)
+    assert (next_step(failed) or "").startswith("fix this: LRO-THR-07; level 1 also needs LRO-CLN-01")
+
+
 def test_many_requirements_without_a_verdict_for_one_reason_are_one_row_and_no_next_step() -> None:
     why = "no tool of the server was called, so no level is proved"
     unseen = [replace(judged(r.id, Verdict.NOT_OBSERVED, level=1), reason=why) for r in catalogue()[:20]]

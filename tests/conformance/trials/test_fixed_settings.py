@@ -75,7 +75,7 @@ def test_a_threshold_that_a_flag_fixes_may_be_one_that_nothing_reaches(tmp_path:
     assert report.failure is not None
     lines = report.failure.splitlines()
     assert lines[0].startswith(
-        "no call returned a result that certainly exceeds the threshold that --threshold-tokens fixes ("
+        "no call returned a result that is surely above the threshold that --threshold-tokens fixes ("
     )
     assert lines[-1] == (
         "--threshold-tokens in the server's command fixes the threshold (leave it out, or name it in the profile: "

@@ -127,14 +127,14 @@ class EquallyConfident(Spelled):
         return {**super().at_detail(memory, detail), "provenance": {"confidence": 0.5}}
 
 
-@fault("LRO-REC-04", says="different values", proves=1)
+@fault("LRO-REC-04", says="other values of", proves=1)
 class recipe_4_sorts_equals_upwards(EquallyConfident):
     """The least confident first, where all are equally so."""
 
     number, program = 4, "jq -s 'sort_by(.provenance.confidence)'"
 
 
-@fault("LRO-REC-09", says="different values", proves=1)
+@fault("LRO-REC-09", says="other values of", proves=1)
 class recipe_9_takes_the_first_of_equals(EquallyConfident):
     """The first ten memories, where all are equally confident."""
 
@@ -470,7 +470,12 @@ class recipes_have_their_neighbours_descriptions(Described):
         return [*about[1:], about[0]]
 
 
-@fault("LRO-REC-04", says="where the records have different values", proves=1, also=("LRO-REC-09",))
+@fault(
+    "LRO-REC-04",
+    says="once the suite gives the file's records other values of .provenance.confidence",
+    proves=1,
+    also=("LRO-REC-09",),
+)
 class recipe_4_sorts_upwards_as_no_record_has_a_confidence(Spelled):
     """Memories have no provenance, so that any order of them is right."""
 

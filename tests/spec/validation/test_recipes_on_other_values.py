@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lro_spec.editions import edition
-from lro_spec.findings import Kind
+from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.render import render
 from lro_spec.validation.recipes import RecipeJudge, Sample
 
@@ -21,6 +21,11 @@ BARE = [{"id": str(n), "url": f"https://example.org/{n}"} for n in range(5)]
 
 def found(number: int, jq: str | None, records: list[dict[str, Any]] = BARE) -> list[tuple[str, Kind, str]]:
     """Rule, kind and severity of what is found of recipe *number* when its jq is replaced."""
+    return [(f.rule, f.kind, f.severity) for f in findings_of(number, jq, records)]
+
+
+def findings_of(number: int, jq: str | None, records: list[dict[str, Any]] = BARE) -> list[Finding]:
+    """The findings on recipe *number* when its jq is replaced."""
     lines = b"".join(json.dumps(line).encode() + b"\n" for line in (HEADER, *records))
     commands = [r.command for r in render("lro-6400", PATH, detail="full")]
     if jq is not None:
@@ -29,7 +34,7 @@ def found(number: int, jq: str | None, records: list[dict[str, Any]] = BARE) -> 
     rule = LRO.recipes_at("full")[number - 1].requirement
     with RecipeJudge() as judge:
         findings = judge.judge(descriptor, Sample(lines, HEADER, records), LRO).findings
-    return [(f.rule, f.kind, f.severity) for f in findings if f.rule == rule]
+    return [f for f in findings if f.rule == rule]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,19 @@ def found(number: int, jq: str | None, records: list[dict[str, Any]] = BARE) -> 
 def test_a_command_that_reads_another_field_or_none_is_wrong(number: int, jq: str) -> None:
     ((_, kind, severity),) = found(number, jq)
     assert (kind, severity) == (Kind.WRONG_OUTPUT, "error")
+
+
+@pytest.mark.parametrize(
+    ("number", "jq", "field"),
+    [
+        (4, "jq -s 'sort_by(.provenance.confidence)'", ".provenance.confidence"),
+        (8, "jq -s 'group_by(.url[:5]) | map({namespace: null, count: length}) | sort_by(-.count)'", ".namespace"),
+    ],
+)
+def test_values_that_the_suite_put_into_the_records_are_said_to_be_its_own(number: int, jq: str, field: str) -> None:
+    (finding,) = findings_of(number, jq)
+    assert f"the wrong output once the suite gives the file's records other values of {field}; " in finding.message
+    assert str(finding.expected).startswith("with the suite's values: ")
 
 
 @pytest.mark.parametrize("number", range(1, 11))
