@@ -149,7 +149,7 @@ class Capture:
                     continue
                 else:
                     self.end(
-                        workspace, f"the run ended at its time limit of {self._timeout_s:g} s (raise it by --timeout)"
+                        workspace, f"the run ended at its time limit of {self._timeout_s:g} s (raise it with --timeout)"
                     )
                 return
 

@@ -165,7 +165,7 @@ def ended(seconds: float, evidence: Path | None = None) -> Report:
 def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None:
     report = ended(4, tmp_path / "kept")
     assert report.duration_s < 12
-    assert report.incomplete == "the run ended at its time limit of 4 s (raise it by --timeout)"
+    assert report.incomplete == "the run ended at its time limit of 4 s (raise it with --timeout)"
     assert exit_code(report) == EXIT_NO_VERDICT
     assert "proved" not in report.levels.values()
     assert not [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.ERROR)]

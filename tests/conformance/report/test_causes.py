@@ -111,7 +111,7 @@ def test_a_server_that_ended_is_the_first_step() -> None:
 
 def test_a_run_that_its_time_limit_ended_is_to_be_run_to_its_end() -> None:
     """The option that helps is in the line; a failure or trouble that was seen comes first."""
-    why = "the run ended at its time limit of 3 s (raise it by --timeout)"
+    why = "the run ended at its time limit of 3 s (raise it with --timeout)"
     unseen = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason=why)
     ended = made(unseen, levels=dict.fromkeys((1, 2, 3), "unproved"), incomplete=why)
     assert next_step(ended) == f"run it to its end, to observe LRO-CLN-01: {why}"
