@@ -14,9 +14,12 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn, TypeAlias, cast
+
+import orjson
 
 from lro_spec.findings import Kind
 
@@ -25,6 +28,9 @@ Json: TypeAlias = Any
 
 DEEPEST = 500
 """Largest accepted nesting of arrays and objects."""
+
+_ORJSON_LEVELS = 254
+"""Deepest nesting that orjson writes; for deeper values it raises `TypeError`."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|-?(?:NaN|Infinity)|[^\s"\[\]{}:,]+', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
@@ -130,8 +136,12 @@ def too_deep(value: Json, most: int = DEEPEST) -> bool:
     """True if a value is nested deeper than *most* levels, which lenient readers accept but recursive code does not
     survive.
 
-    Works level by level, without recursion.
+    Works level by level, without recursion, where orjson cannot write the value.
     """
+    if most >= _ORJSON_LEVELS:
+        with suppress(TypeError):
+            orjson.dumps(value)
+            return False
     level: list[Any] = [value]
     for _ in range(most):
         level = [child for parent in level for child in _members(parent) if isinstance(child, (dict, list))]

@@ -107,6 +107,17 @@ class Exchange:
         """Records by id, or by title."""
         return _by_title(records) if self.by_title else by_id(records)
 
+    @cached_property
+    def filed(self) -> Mapping[str, Record]:
+        """The records in the file by id, or by title; empty if there is no file."""
+        lines = self.call.file.record_lines if self.call.file is not None else []
+        return self.index(r for line in lines if line.problem is None and (r := line.record) is not None)
+
+    @cached_property
+    def shown(self) -> Mapping[str, Record]:
+        """The records of the inline result by id, or by title; empty if there are none."""
+        return self.index((self.twin.records if self.twin is not None else None) or [])
+
     def obstacle(self, comparison: Comparison) -> str | None:
         """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
         return None if self.by_title else comparison.obstacle
@@ -284,9 +295,9 @@ def varying(exchanges: Iterable[Exchange]) -> int:
         (
             abs(size(record) - size(shown))
             for e in exchanges
-            if e.call is e.lowest and e.has_file and e.twin is not None and e.twin.records
-            for key, shown in e.index(e.twin.records).items()
-            for record in (e.index(e.call.filed).get(key, {}),)
+            if e.call is e.lowest and e.has_file
+            for key, shown in e.shown.items()
+            for record in (e.filed.get(key, {}),)
             if record.keys() == shown.keys()
         ),
         default=0,
@@ -431,7 +442,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if records is None:
         yield from _complete_by_text(exchange, context)
         return
-    here, there = exchange.index(records), exchange.index(filed.filed)
+    here, there = exchange.shown, exchange.filed
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(filed, records, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
@@ -558,10 +569,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     skip = context.volatile[filed.operation]
     level = comparison.other_level(filed, shown)
-    lines = filed.file.record_lines if filed.file is not None else []
-    there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
-    given = exchange.index(exchange.stored.values())
-    for key, record in exchange.index(shown.records or []).items():
+    there, given = exchange.filed, exchange.index(exchange.stored.values())
+    for key, record in exchange.shown.items():
         if key not in there or (comparison.obstacle is not None and key not in given):
             continue
         wrong = lost_or_changed(record, there[key], skip)
