@@ -37,6 +37,9 @@ A fault is *caught* when the requirement that it breaks fails (or warns, where i
 no other does, but for those that it cannot help breaking too. The *level* is right when the highest level proved is the
 one that the fault leaves standing.
 
+A table that is perfect on its own cases proves little. What the suite makes of faults that it has never met is
+[a page of its own](fresh-faults.md).
+
 Checks that only another edition knows, or that look at the messages of MCP's protocols beside results, have their
 servers in `tests/servers/editions`. Three of the latter kind are counted among the checks below: nothing here breaks
 them.

@@ -399,10 +399,11 @@ def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
     text = _text_of(call)
     if not tells_of(text, memories):
         return False
-    if call.query is None or tells_of(text, [{k: v for k, v in m.items() if k != "title"} for m in memories]):
+    query = call.query or ""
+    if not query or tells_of(text, [{k: v for k, v in m.items() if not tells_of(query, [{k: v}])} for m in memories]):
         return True
-    nonsense = call.query[::-1]
-    return not tells_of(_text_of(largest_result(bench, call.operation, nonsense)), [{"title": nonsense}])
+    turned = " ".join(reversed(query.split()))  # finds as much, but is in no memory
+    return not tells_of(_text_of(largest_result(bench, call.operation, turned)), [{"title": turned}])
 
 
 def _words_of(memory: Memory) -> str:
