@@ -31,6 +31,7 @@ from lro_conformance.capture.records import (
     show,
     size,
     strings_in,
+    tells_of,
     texts_of,
     value_at,
 )
@@ -155,6 +156,10 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     """The defect of the records of a result that could not be written; None if they are whole and few enough."""
     records = _returned(failing)
+    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
+    is_empty = not records if records is not None else not _shows_any(failing)
+    if is_empty and first < failing.threshold / 4:
+        return f"no records, although the first one ({first:.0f} tokens) would fit"
     if records is None:
         tokens = len(failing.call.text) / 4
         if tokens > TEXT_ROOM * failing.threshold + 200:
@@ -166,9 +171,6 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
         return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
-    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
-    if not records and first < failing.threshold / 4:
-        return f"no records, although the first one ({first:.0f} tokens) would fit"
     rate = tokens_per_character(failing.original)
     tokens = failing.returned_estimate or sum(map(size, records)) * rate
     alone = _too_large_by_itself(failing, records)
@@ -186,6 +188,17 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
         if cut and known is not None:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
+
+
+def _shows_any(failing: Failing) -> bool:
+    """Return whether a formatted text shows some record of the file by a text of its own; also if none has any."""
+    own = [text for text in strings_in([*failing.known.values()]) if len(text) >= _OWN]
+    shown = "\n".join([failing.call.text, *texts_of(failing.call.result)])
+    return not own or tells_of(shown, ({"content": text} for text in own))
+
+
+_OWN = 12
+"""Length in characters from which a text is hardly a word that many records have, such as a type or a status."""
 
 
 def _returned(failing: Failing) -> list[Record] | None:

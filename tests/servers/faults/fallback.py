@@ -89,6 +89,14 @@ class fallback_returns_everything(Server):
         return super().truncated(call, warning)
 
 
+@fault("LRO-ERR-02", says="no records", proves=2)
+class fallback_returns_only_the_warning(Server):
+    """Truncated to nothing, and without the list in which records would be."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return self.structured({"warning": warning})
+
+
 @fault("LRO-ERR-02", says="10 records", proves=2)
 class fallback_keeps_ten(Server):
     """The first ten, whatever their size and the threshold."""
