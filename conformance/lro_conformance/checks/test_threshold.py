@@ -249,6 +249,10 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
         )
 
 
+_MAINLY_WIDE = 0.4
+"""Share of a text from which it is mainly of wide scripts."""
+
+
 @check("LRO-THR-03")
 def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects) -> None:
     """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
@@ -257,11 +261,12 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
         raise NotObserved("the estimate is not honest for other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
-        if wide_share(text) < 0.4:
+        if wide_share(text) < _MAINLY_WIDE:
+            share = wide_share("".join(strings_in(call.filed)))
             subjects.not_observed(
                 "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
-                if wide_share("".join(strings_in(call.filed))) >= 0.4
-                else f"{call.label} returned too few of the memories in CJK characters that were stored"
+                if share >= _MAINLY_WIDE
+                else f"{share:.0%} of the characters that {call.label} returned are CJK; this needs {_MAINLY_WIDE:.0%}"
             )
             continue
         least = -(-3 * len(text) // 10)
