@@ -110,8 +110,7 @@ class Exchange:
     @cached_property
     def filed(self) -> Mapping[str, Record]:
         """The records in the file by id, or by title; empty if there is no file."""
-        lines = self.call.file.record_lines if self.call.file is not None else []
-        return self.index(r for line in lines if line.problem is None and (r := line.record) is not None)
+        return self.index(self.call.filed)
 
     @cached_property
     def shown(self) -> Mapping[str, Record]:
@@ -569,7 +568,9 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     skip = context.volatile[filed.operation]
     level = comparison.other_level(filed, shown)
-    there, given = exchange.filed, exchange.index(exchange.stored.values())
+    lines = filed.file.record_lines if filed.file is not None else []
+    there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
+    given = exchange.index(exchange.stored.values())
     for key, record in exchange.shown.items():
         if key not in there or (comparison.obstacle is not None and key not in given):
             continue

@@ -66,7 +66,9 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         )
         return
     if own is not None and not own.gone and not own.triggered:
-        raise NotObserved("no cleanup trigger is known and a restart deleted nothing; add `cleanup:` to the profile")
+        raise NotObserved(
+            "a restart deleted nothing, and no other trigger is known: if there is one, name it (profile: cleanup)"
+        )
     if own is not None:
         subjects.expect(
             own.gone,

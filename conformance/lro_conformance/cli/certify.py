@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,27 +173,34 @@ def certify(
     chosen: frozenset[str] | None = None
     if not watched:
         return once(only)
-    return _watch([*watched, *([profile_path] if profile_path is not None else [])], once, only)
+    written = [*map(Path, options.outputs.paths), *([evidence] if evidence is not None else [])]
+    return _watch([*watched, *([profile_path] if profile_path is not None else [])], once, only, written)
 
 
-def _watch(paths: Sequence[Path], once: Callable[[tuple[str, ...], str], int], only: tuple[str, ...]) -> int:
+def _watch(
+    paths: Sequence[Path],
+    once: Callable[[tuple[str, ...], str], int],
+    only: tuple[str, ...],
+    written: Collection[Path],
+) -> int:
     """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code.
 
     *once* takes the words of ``--only``, and a line to write before the run, if it is not the first; it raises
-    `UsageError` if the profile, as it is then, is not valid. That ends only the first run.
+    `UsageError` if the profile, as it is then, is not valid. That ends only the first run. *written* are the files and
+    folders of its results, whose changes start no run.
     """
     from lro_conformance.cli.selection import FAILED, NothingFailed
     from lro_conformance.cli.watching import changes, state
 
     whole = ", ".join(only) if only else "everything"
     waiting = f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it"
-    known = state(paths)  # of before the run: a change during it counts
+    known = state(paths, written)  # of before the run: a change during it counts
     begun = time.monotonic()
     code = once(only, "")
     whole += f", which took {time.monotonic() - begun:.0f} s"
     click.echo(waiting, err=True)
     try:
-        for changed in changes(paths, known):
+        for changed in changes(paths, known, written):
             why = f"{changed} changed"
             try:
                 if code == EXIT_FAILED:

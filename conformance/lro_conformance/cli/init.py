@@ -148,7 +148,10 @@ def _advice_on_empty(
         return
     some = f"if the server holds some, give `operations` in {output} arguments that find them"
     if found.profile.seed is not None or "seed" in found.troubles or found.storing is None:
-        yield f"no call returned records: {some}, or give it some by `seed`"
+        yield f"no call returned records: {some}"
+        if found.storing is None:
+            own = _with_own_data(found, own_data)
+            yield f"if it holds none, name the tool that stores one: add --tool seed=NAME{own}"
         yield f"next: edit {output}, then {certify}"
         return
     tool = str(found.storing.get("name"))

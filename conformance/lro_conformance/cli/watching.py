@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 POLL_S = 0.5
 SETTLE_S = 0.3
 """Seconds between two looks at the files, and without a further change before a run begins."""
 
+State = dict[str, tuple[int, int]]
+"""Time of change in nanoseconds and size in bytes, by path."""
+
 _SKIPPED = {"__pycache__", "node_modules", ".git", ".venv", "venv", "target", "dist", "build"}
 
 
-def state(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
-    """Time of change and size of every file in these paths; folders that tools fill are left out."""
-    found: dict[str, tuple[int, int]] = {}
+def state(paths: Sequence[Path], written: Collection[Path] = ()) -> State:
+    """Time of change and size of every file in these paths; folders that tools fill are left out.
+
+    So is what a run writes itself: *written* are its files, and folders with all that is in them.
+    """
+    own = {os.path.realpath(path) for path in written}
+    found: State = {}
     for path in _files(paths):
         try:
             seen = os.stat(path)
         except OSError:
+            continue
+        if own and not own.isdisjoint({place := os.path.realpath(path), *map(str, Path(place).parents)}):
             continue
         found[path] = (seen.st_mtime_ns, seen.st_size)
     return found
@@ -35,20 +44,22 @@ def _files(paths: Sequence[Path]) -> Iterator[str]:
             yield from (os.path.join(here, n) for n in names if not n.startswith("."))
 
 
-State = dict[str, tuple[int, int]]
+def changes(
+    paths: Sequence[Path], known: State, written: Collection[Path] = (), sleep: Callable[[float], object] = time.sleep
+) -> Iterator[str]:
+    """Yield the path of a file that changed since the state *known*, and after each later change, for ever.
 
-
-def changes(paths: Sequence[Path], known: State, sleep: Callable[[float], object] = time.sleep) -> Iterator[str]:
-    """Yield the path of a file that changed since the state *known*, and after each later change, for ever."""
+    *written* as for `state`.
+    """
     while True:
         sleep(POLL_S)
-        now = state(paths)
+        now = state(paths, written)
         if now == known:
             continue
         changed = next((p for p in {**known, **now} if known.get(p) != now.get(p)), "")
         while True:
             sleep(SETTLE_S)
-            later = state(paths)
+            later = state(paths, written)
             if later == now:
                 break
             now = later

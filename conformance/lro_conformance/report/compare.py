@@ -9,6 +9,7 @@ from typing import Literal
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import reason_of
+from lro_conformance.report.exit_code import is_selection, is_unselected
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import applicable_extensions
 
@@ -141,6 +142,8 @@ def describe(report: Report, name: str) -> str:
 
 
 def _levels(old: Report, new: Report) -> list[Change]:
+    if is_selection(old) or is_selection(new):
+        return []  # a part proves none
     if old.failure is not None or new.failure is not None:
         if (old.failure is None) == (new.failure is None):
             return []
@@ -158,9 +161,9 @@ def _levels(old: Report, new: Report) -> list[Change]:
 
 def _requirements(old: Report, new: Report) -> list[Change]:
     was, now = ({r.requirement.id: r for r in report.requirements} for report in (old, new))
-    return [
-        change for id in dict.fromkeys((*was, *now)) if (change := _change(id, was.get(id), now.get(id))) is not None
-    ]
+    left_out = {id for results in (was, now) for id, r in results.items() if is_unselected(r)}
+    ids = (id for id in dict.fromkeys((*was, *now)) if id not in left_out)
+    return [change for id in ids if (change := _change(id, was.get(id), now.get(id))) is not None]
 
 
 def _change(id: str, was: RequirementResult | None, now: RequirementResult | None) -> Change | None:
@@ -189,4 +192,11 @@ def _notes(old: Report, new: Report) -> list[str]:
         ("server", old.server.name, new.server.name),
         ("command", " ".join(old.server.command), " ".join(new.server.command)),
     )
-    return [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]
+    found = [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]
+    for which, report in (("old", old), ("new", new)):
+        if is_selection(report):
+            judged = sum(not is_unselected(r) for r in report.requirements)
+            found.append(
+                f"the {which} run judged {judged} requirements only (--only): no other is compared, and no level"
+            )
+    return found

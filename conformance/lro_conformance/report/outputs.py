@@ -150,6 +150,11 @@ class Outputs:
         """The outputs except those of a form."""
         return replace(self, files=tuple(o for o in self.files if o.form.name != form))
 
+    @property
+    def paths(self) -> list[str]:
+        """All files but standard output."""
+        return [o.target for o in self.files if o.target != STDOUT]
+
     def targets(self, form: str) -> list[str]:
         """The files of a form."""
         return [o.target for o in self.files if o.form.name == form]

@@ -10,7 +10,7 @@ import pytest
 from lxml import html
 
 from lro_conformance.cli.main import main
-from lro_conformance.judging.results import Report, ServerInfo
+from lro_conformance.judging.results import UNSELECTED, Report, ServerInfo
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.compare import Comparison, compare, matrix
 from lro_conformance.report.compare_views import text_lines, to_html, to_markdown
@@ -72,6 +72,17 @@ def test_a_requirement_that_only_one_release_knows_is_worse_only_when_it_failed(
 def test_losing_the_verdict_altogether_is_worse():
     assert changed(report(), report(failure="exit code 1")) == [("worse", "Verdict")]
     assert changed(report(failure="exit code 1"), report()) == [("better", "Verdict")]
+
+
+def test_what_was_not_part_of_a_run_is_not_compared_and_nor_are_levels():
+    first, second = (judged(f"LRO-A-0{n}", Verdict.PASS) for n in (1, 2))
+    whole = report(first, second, levels={1: "proved", 2: "proved", 3: "proved"})
+    other = replace(second, verdict=Verdict.NOT_OBSERVED, checks=(), reason=UNSELECTED)
+    part = report(replace(first, verdict=Verdict.FAIL), other, levels={1: "failed", 2: "failed", 3: "failed"})
+    assert changed(whole, part) == [("worse", "LRO-A-01")]
+    assert changed(part, whole) == [("better", "LRO-A-01")]
+    said = "the new run judged 1 only (--only): no other requirement is compared, and no level"
+    assert compare(whole, part, NAMES).notes == (said,)
 
 
 def test_other_reasons_for_a_change_are_named():

@@ -177,7 +177,7 @@ def test_a_change_is_seen_once_it_has_settled(tmp_path: Path) -> None:
     def sleep(_: float) -> None:
         next(steps, lambda: None)()
 
-    assert next(watching.changes([tmp_path], watching.state([tmp_path]), sleep)) == str(tmp_path / "server.py")
+    assert next(watching.changes([tmp_path], watching.state([tmp_path]), (), sleep)) == str(tmp_path / "server.py")
 
 
 def test_folders_that_tools_fill_are_not_watched(tmp_path: Path) -> None:
@@ -185,6 +185,14 @@ def test_folders_that_tools_fill_are_not_watched(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text("")
     assert list(watching.state([tmp_path])) == [str(tmp_path / "src" / "x")]
+
+
+def test_what_a_run_writes_itself_starts_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("server.py", "report.json", "evidence/calls/1"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    assert list(watching.state([Path()], [Path("report.json"), Path("evidence")])) == ["./server.py"]
 
 
 def test_watch_runs_again_until_it_is_interrupted(tmp_path: Path) -> None:
