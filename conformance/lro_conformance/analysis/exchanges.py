@@ -319,8 +319,11 @@ def _seeded(found: object) -> Iterator[Exchange]:
     if not isinstance(found, Seeded):
         return
     whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
+    candidates = [m for m in map(large, LARGE) if m["content"] in whole]
+    if whole == {None}:  # records without contents do not tell which it is, but they all have one title
+        candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
     pairs = (
-        (found.large_filed, found.large, [m for m in map(large, LARGE) if m["content"] in whole]),
+        (found.large_filed, found.large, candidates),
         (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in DELICATE_IDS]),
         (found.rough_filed, found.rough, [rough()]),
     )

@@ -327,8 +327,16 @@ class Seeding:
 
     def fill_again(self, bench: Bench) -> None:
         """Seed a server again if it lost the memories when it was restarted."""
-        if self.on and self.is_wanted(bench):
+        if self.on and not self._holds_any(bench):
             self.fill(bench)
+
+    def _holds_any(self, bench: Bench) -> bool:
+        """Return whether a server finds any of the suite's memories."""
+        for name, operation in bench.operations.items():
+            for query in (None, _words_of(corpus()[0])) if operation.query is not None else (None,):
+                if _finds(largest_result(bench, name, query), corpus(), bench):
+                    return True
+        return False
 
     def is_stored(self, bench: Bench, reply: Reply | None) -> bool:
         """Return whether the server accepted a memory; a refusal becomes a remark in the report."""

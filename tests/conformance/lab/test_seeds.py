@@ -327,3 +327,23 @@ def test_nothing_is_waited_for_where_memories_are_found_at_once(
     report = _seeded(tmp_path, kind)
     assert (report.failure, waits) == (None, [])
     assert not [n for n in report.notes if "is found only" in n]
+
+
+def test_a_restarted_server_is_seeded_again_only_if_it_lost_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not if it holds too little for the default threshold, as one does whose records have titles only."""
+    path = tmp_path / "lro.yaml"
+    name = "numbers_its_memories_and_shows_titles_only"
+    path.write_text(profile_text(name, sounds()[name].profile))
+    with Workspace() as workspace:
+        lab = Lab(profiles.load(path), workspace, lambda event: None, seed=1)
+        with lab.bench(Settings(threshold_tokens=1)) as bench:
+            lab.seeding.begin(bench)
+            monkeypatch.setattr(lab.seeding, "is_wanted", lambda _: True)
+            store = bench.workdir / "work" / "memories.jsonl"
+            for kept in (True, False):
+                if not kept:
+                    store.unlink()
+                bench.restart()
+                assert store.read_bytes().count(b"\n") == len(corpus()), kept

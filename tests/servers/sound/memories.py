@@ -31,6 +31,40 @@ class answers_a_store_with_what_it_holds(Server):
         return self.offer("recall", {"query": "*"}) if name == "store_memory" else answer
 
 
+NUMBERED = """\
+server:
+  command: [{command}]
+  env: {MEMORIES: "{workdir}/memories.jsonl"}
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, limit: limit}
+  search: {tool: search_memories, arguments: {query: memory}, query: query, limit: limit}
+"""
+
+
+@sound("it takes numbers for ids that two processes share, and fills a store again that has kept all", profile=NUMBERED)
+class numbers_its_memories_and_shows_titles_only(Server):
+    """On disk, the newest first; its tools have no detail level, and records are light."""
+
+    def tools(self) -> list[Record]:
+        made = super().tools()[:2] + super().tools()[3:]
+        for tool in made:
+            tool["inputSchema"]["properties"].pop("detail", None)
+        return made
+
+    @property
+    def memories(self) -> list[Record]:
+        if not os.path.exists(os.environ["MEMORIES"]):
+            return []
+        with open(os.environ["MEMORIES"], "rb") as file:
+            return [self.loads(line) for line in file][::-1]
+
+    def store(self, memory: Record) -> Any:
+        stored = self.completed({**memory, "id": f"note-{len(self.memories) + 1:04}"})
+        with open(os.environ["MEMORIES"], "a", encoding="utf-8") as file:
+            file.write(self.dumps(stored) + "\n")
+        return stored["id"]
+
+
 @sound("it takes an answer that repeats its query for one that has found what was stored in another process")
 class repeats_every_query(Server):
     """In its guidance, and in an inline result, which is a text."""
