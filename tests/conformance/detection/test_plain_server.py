@@ -206,6 +206,8 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
     profile = yaml.safe_load(profile_text(variant.name, variant.profile))
     recall = next(iter(profile["operations"].values()))
     env = settings(threshold_tokens=getattr(variant.server, "refused_below", 1), output_dir=folder)
+    own = profile["server"].get("env", {})
+    env |= {name: str(value).replace("{workdir}", str(folder)) for name, value in own.items()}
     argv = [word.replace("{workdir}", str(folder)) for word in profile["server"]["command"]]
     requests: list[Request] = [
         (
@@ -228,7 +230,9 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
     if "result" not in answer:
         return f"{variant.name}: {answer}"
     usual = "settings" not in profile and variant.name not in ("takes_its_files_along", "requires_a_detail_level")
-    if isinstance(variant, Sound) and usual:
+    holds = (answer["result"].get("structuredContent") or {}).get("count")
+    starts_empty = holds == 0 and {"corpus", "memories"} & vars(variant.server).keys()
+    if isinstance(variant, Sound) and usual and not starts_empty:
         return offloaded_well(variant, answer["result"], folder)
     return ""
 
