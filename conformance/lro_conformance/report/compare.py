@@ -142,8 +142,6 @@ def describe(report: Report, name: str) -> str:
 
 
 def _levels(old: Report, new: Report) -> list[Change]:
-    if is_selection(old) or is_selection(new):
-        return []  # a part proves none
     if old.failure is not None or new.failure is not None:
         if (old.failure is None) == (new.failure is None):
             return []
@@ -151,6 +149,8 @@ def _levels(old: Report, new: Report) -> list[Change]:
         reason = one_line(new.failure or old.failure or "", 200)
         states = ["none" if r.failure is not None else "observed" for r in (old, new)]
         return [Change("Verdict", "", states[0], states[1], direction, reason)]
+    if is_selection(old) or is_selection(new):
+        return []  # a part proves none
     rank = {"failed": 0, "unproved": 1, "attested": 2, "proved": 3}
     return [
         Change(f"Level {n}", "", was, now, "worse" if rank[now] < rank[was] else "better", "")
