@@ -294,7 +294,7 @@ class _Trial:
         self._outputs: dict[str, JqRun] = {}
         self._outcomes: dict[tuple[int, int], Finding | None] = {}
         self._changed = ""
-        """How the records differ from those of the file, for the end of a sentence; empty if they do not."""
+        """Difference between the records and those of the file, for the end of a sentence; empty if there is none."""
         for place, pipeline in commands.items():
             judge.first.setdefault((edition.name, detail, _text(pipeline)), (self, place))
         judge.runner.max_output = _OUTPUT + _OUTPUT_PER_INPUT_BYTE * len(sample.lines)

@@ -191,10 +191,15 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
 
 
 def _shows_any(failing: Failing) -> bool:
-    """Return whether a formatted text shows some record of the file by a text of its own; also if none has any."""
-    own = [text for text in strings_in([*failing.known.values()]) if len(text) >= _OWN]
+    """Return whether a formatted text shows some record of the file by its title or a text of its own.
+
+    Also if no record has any.
+    """
+    records = [*failing.known.values()]
+    own = [{"content": text} for text in strings_in(records) if len(text) >= _OWN]
+    titles = [title for record in records if isinstance(title := record.get("title"), str) and title]
     shown = "\n".join([failing.call.text, *texts_of(failing.call.result)])
-    return not own or tells_of(shown, ({"content": text} for text in own))
+    return not (own or titles) or tells_of(shown, own) or any(title in shown for title in titles)
 
 
 _OWN = 12

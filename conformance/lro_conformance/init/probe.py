@@ -90,8 +90,8 @@ class ProbeResult:
     fruitless: Sequence[str] = ()
     """Names of the operations that found nothing by any query."""
     inline: Literal["records", "text", "unknown"] | None = None
-    """What an inline result was seen to have: records; a text that shows memories of a file, or of the suite, with
-    title and content; or neither. None if there was no inline result."""
+    """Content of an inline result: records; a text that shows memories of a file, or of the suite, with title and
+    content; or something else. None if there was no inline result."""
     unfound: str | None = None
     """The sentence that no call found the memories that were stored, and what to do; None if one did."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])

@@ -270,7 +270,7 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 
 
 def _left_out(found: ProbeResult) -> Iterator[str]:
-    """What the seed, written or proposed, leaves out of a memory."""
+    """Remarks on fields of a memory that the seed, written or proposed, leaves out."""
     return (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
 
 
@@ -309,7 +309,7 @@ def _events(found: ProbeResult) -> Iterator[str]:
 
 
 def _inline(found: ProbeResult) -> Iterator[str]:
-    """What the suite makes of inline results in which it found no records."""
+    """Comments on inline results in which no records were found."""
     if found.inline == "text":
         yield "# Inline results are a text without records. Files are compared with the memories whose title and"
         yield "# content the text shows. If it contains JSON, name the path of the records:"

@@ -215,7 +215,7 @@ class Seeding:
         self.unfound: str | None = None
         """The sentence that no call found what was stored, and what to do; None if one did."""
         self._unlooked: list[Memory] = []
-        """What was stored before any process was looked at that was given nothing."""
+        """Memories that were stored before a process that was given none was looked at."""
         self._knows_first = False
         """True when the data that the first process begins with were looked at."""
         self._knows_others = False

@@ -72,3 +72,20 @@ def test_a_result_that_may_fit_the_next_time_is_not_judged_as_a_failed_write(est
 
     of: Any = Placed
     assert len(list(failing_of(of(triple("replaced by a file"), (triple(""),)), observable=True))) == judged
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Offloading failed, so the results are truncated.", False),
+        ("Offloading failed, so the results are truncated:\n- 記憶庫 3", True),
+        ("Offloading failed, so the results are truncated:\n- " + "text " * 9, True),
+    ],
+)
+def test_a_text_has_to_show_some_record_by_its_title_however_short_or_by_a_text_of_its_own(
+    text: str, holds: bool
+) -> None:
+    known = [{**record, "title": f"記憶庫 {number}"} for number, record in enumerate(MANY)]
+    one: Any = failing(known, [], above=3.0)
+    one.call.records, one.call.text = None, text
+    assert (not_truncated(one, ()) is None) is holds
