@@ -22,6 +22,11 @@ class Made(SimpleNamespace):
         """The ids of the records of an inline result, as `Call.order`."""
         return tuple(map(id_of, self.records or []))
 
+    @property
+    def identity(self) -> int:
+        """Each stands for another call."""
+        return id(self)
+
     @cached_property
     def computed(self) -> dict[object, Any]:
         """Results of pure functions, as `Call.computed`."""

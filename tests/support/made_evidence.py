@@ -123,6 +123,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "files": files,
         "together": (),
         "whole": {},
+        "repeats": {},
         "adjustable": True,
         "effective": ["recall"],
         "offloads": lambda name: any(c.operation == name for c in offloaded),
@@ -165,6 +166,7 @@ def answered(
     """A call of recall that was answered so."""
     reply: Any = Made(result=result, error=error, raw=raw, failure=failure, request=b'{"x"}\n', id=7)
     start: Any = Made(
+        number=1,
         settings={"A": 1} if file else {},
         argv=("run", "it"),
         output_dir=None,

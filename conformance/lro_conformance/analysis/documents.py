@@ -9,13 +9,13 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call, beside_others, sometimes_shared_paths
+from lro_conformance.capture.call import Call, Identity, beside_others, named_before
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -114,7 +114,9 @@ class Documents:
     duplicate_ids: Mapping[str, int]
     """Ids that occur more than once in one inline result, with the highest count: the store itself holds duplicates."""
     in_flight: frozenset[int] = frozenset()
-    """Identities of the calls that were in flight with others."""
+    """`id` of each call that was in flight with others."""
+    repeated: frozenset[Identity] = frozenset()
+    """The calls whose file an earlier call of the run has named."""
 
     def duplicates_in_store(self, one: Document) -> str | None:
         """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
@@ -143,12 +145,8 @@ class Documents:
             _examine(one, rule, subjects, partial(self._placed, one, place))
 
     def _placed(self, one: Document, place: str, at: Marked | Command) -> object:
-        by_others = beside_others((one.call,), self._shared, at, in_flight=id(one.call) in self.in_flight)
+        by_others = beside_others((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
         return Marked(at, (), place) if by_others is at and place else by_others
-
-    @cached_property
-    def _shared(self) -> frozenset[str]:
-        return sometimes_shared_paths(d.call for d in self.documents)
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -235,7 +233,15 @@ def broken_line(call: Call) -> str | None:
 
 
 @derived
-def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], edition: Edition) -> Documents:
+def repeated(survey: Survey, found: Mapping[str, Any]) -> frozenset[Identity]:
+    """The calls whose file an earlier call of the run has named."""
+    return named_before([c for c in _every_call(survey, found) if c.file is not None])
+
+
+@derived
+def documents(
+    survey: Survey, details: DetailLevels, repeated: frozenset[Identity], found: Mapping[str, Any], edition: Edition
+) -> Documents:
     """Validate every descriptor and file of the run by the edition of the report; identical ones are validated once."""
     known: dict[bytes, Document] = {}
     validated_calls: list[Document] = []
@@ -251,7 +257,8 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _twice(call.records or []).items():
             duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
-    return Documents(tuple(validated_calls), duplicate_ids, _calls_in_flight(survey, found.get("explored")))
+    in_flight = _calls_in_flight(survey, found.get("explored"))
+    return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
 
 
 def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
@@ -353,13 +360,16 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
     }
-    evidence: list[object] = [survey, *(each for name, each in found.items() if name not in NOT_DOCUMENTS)]
-    if survey.unsettled:  # descriptors may name files before they are complete, and only the survey reads files again
-        evidence = [survey.calls]
     explored = found.get("explored")
     odd |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
-    calls = {id(c): c for each in evidence for c in calls_in(each)}
-    yield from (c for key, c in calls.items() if key not in odd and c.operation in survey.operations)
+    # Where descriptors may name files before they are complete, only the survey reads files again.
+    calls = survey.calls if survey.unsettled else _every_call(survey, found)
+    yield from (c for c in calls if id(c) not in odd and c.operation in survey.operations)
+
+
+def _every_call(survey: Survey, found: Mapping[str, Any]) -> Iterable[Call]:
+    evidence: list[object] = [survey, *(each for name, each in found.items() if name not in NOT_DOCUMENTS)]
+    return {id(c): c for each in evidence for c in calls_in(each)}.values()
 
 
 def calls_in(value: object) -> Iterator[Call]:

@@ -10,7 +10,7 @@ from math import gcd
 from typing import cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, Identity, named_before
 from lro_conformance.capture.estimate import characters, honest_range, is_honest, tokens_per_character
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
@@ -74,6 +74,16 @@ class Estimates:
             abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack(a, b)
             for a, b in self.same_memories
         )
+
+    def is_of_an_earlier_call(self, operation: str) -> bool:
+        """True if E, by which the exact threshold of an operation is tried, may be that of an earlier call: each call
+        that states it names a file that an earlier one has named."""
+        calls = self.survey.repeats.get(operation, ())
+        return bool(calls) and all(c.identity in self._named_before for c in calls)
+
+    @cached_property
+    def _named_before(self) -> frozenset[Identity]:
+        return named_before(self.survey.offloaded)
 
     @cached_property
     def fraction(self) -> tuple[Call, float] | None:

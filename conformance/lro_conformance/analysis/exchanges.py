@@ -26,7 +26,7 @@ from lro_conformance.analysis.results import cursor_beside, differing_descriptor
 from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
 from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
-from lro_conformance.capture.call import Call, CallInContext, beside_others, died, sometimes_shared_paths
+from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.file import OUTSIDE
@@ -187,6 +187,8 @@ class Exchanges:
 
     exchanges: Sequence[Exchange]
     context: Context
+    repeated: frozenset[Identity] = frozenset()
+    """The calls whose file an earlier call of the run has named."""
 
     def judge(self, requirement: str, subjects: Subjects) -> None:
         """Examine every exchange by the rules of a requirement."""
@@ -212,12 +214,8 @@ class Exchanges:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:
             return at
-        by_others = beside_others((exchange.call, *found.read), self._shared, at, in_flight=exchange.in_flight)
+        by_others = beside_others((exchange.call, *found.read), self.repeated, at, in_flight=exchange.in_flight)
         return Marked(at, (), found.place) if by_others is at and found.place else by_others
-
-    @cached_property
-    def _shared(self) -> frozenset[str]:
-        return sometimes_shared_paths(e.call for e in self.exchanges if e.has_file)
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -228,7 +226,12 @@ def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator
 
 @derived
 def exchanges(
-    survey: Survey, details: DetailLevels, estimates: Estimates, found: Mapping[str, Any], edition: Edition
+    survey: Survey,
+    details: DetailLevels,
+    estimates: Estimates,
+    repeated: frozenset[Identity],
+    found: Mapping[str, Any],
+    edition: Edition,
 ) -> Exchanges:
     """Every call of the run with its twin; of the explorer's calls, those of the shortest sequences come first."""
     inline = found.get("inline")
@@ -264,7 +267,7 @@ def exchanges(
     known_by_all = replace(
         context, filled=_filled(every), scored_by_confidence=by_confidence, varying=varying(explicit)
     )
-    return Exchanges(every, known_by_all)
+    return Exchanges(every, known_by_all, repeated)
 
 
 def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
 from functools import cached_property
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lro_conformance.wire.reply import Reply
 
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
+
+Identity = tuple[int, int]
+"""The number of a server start and the id of a request: what tells one call of a run from all others."""
 
 LINE_BYTES = 400
 """Memory of a line of a file in addition to its text, in bytes."""
@@ -175,6 +178,11 @@ class Call:
         return 3 * len(raw) + OBJECT_BYTES * raw.count(b"{") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
 
     @property
+    def identity(self) -> Identity:
+        """Equal for all records of the same call, such as one whose file was read again later."""
+        return self.start.number, self.reply.id
+
+    @property
     def label(self) -> str:
         """The call in a few words."""
         parts = [f"{k}={show(v, 40)}" for k, v in self.arguments.items()]
@@ -196,22 +204,21 @@ class CallInContext(OfACall):
 
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
     """Paths of files that several calls name."""
-    named: dict[str, list[Call]] = {}
+    named: dict[str, set[Identity]] = {}
     for call in calls:
-        named.setdefault(call.path, []).append(call)
-    several = {path: same for path, same in named.items() if path and len(same) > 1}
-    return frozenset(p for p, same in several.items() if len({(id(c.start), c.reply.id) for c in same}) > 1)
+        named.setdefault(call.path, set()).add(call.identity)
+    return frozenset(path for path, by in named.items() if path and len(by) > 1)
 
 
-def sometimes_shared_paths(calls: Iterable[Call]) -> frozenset[str]:
-    """Shared paths of operations that also have files of their own.
+def named_before(calls: Collection[Call]) -> frozenset[Identity]:
+    """The calls whose file an earlier one has named: whatever is wrong with it, the earlier one may have done it.
 
-    What is wrong with none of the latter may come of sharing.
+    The first call that names a file found it as that call itself left it.
     """
-    known = [c for c in calls if c.path]
-    shared = shared_paths(known)
-    sometimes = {c.operation for c in known if c.path not in shared}
-    return frozenset(c.path for c in known if c.path in shared and c.operation in sometimes)
+    first: dict[str, Identity] = {}
+    for call in sorted(calls, key=lambda c: c.identity):
+        first.setdefault(call.path, call.identity)
+    return frozenset(c.identity for c in calls if c.path and first[c.path] != c.identity)
 
 
 def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
@@ -219,12 +226,11 @@ def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
     return Marked(at, (), SHARED_FILE) if call.path in shared else at
 
 
-def beside_others(calls: Iterable[Call], shared: Collection[str], at: object, *, in_flight: bool) -> object:
+def beside_others(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
     """The subject *at*, judged by the files of these calls, with the place that tells that other calls may be the
-    reason, if they may: they name such a file, or were under way at that time."""
-    named = next((c for c in calls if c.path in shared), None)
-    if named is not None:
-        return in_shared_file(named, shared, at)
+    reason, if they may: they have named such a file before (`named_before`), or were under way at that time."""
+    if any(c.identity in repeated for c in calls):
+        return Marked(at, (), SHARED_FILE)
     return Marked(at, (), IN_FLIGHT) if in_flight else at
 
 

@@ -26,7 +26,7 @@ from lro_conformance.capture.records import (
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects, evidence_of
+from lro_conformance.judging.subjects import SHARED_FILE, STATED_ESTIMATE, Marked, Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.defaults import Bracket, Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
@@ -485,8 +485,13 @@ def _edges(
                 probe.call.outcome == outcome,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else at,
+                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else _by_its_estimate(estimates, name, at),
             )
+
+
+def _by_its_estimate(estimates: Estimates, name: str, at: object) -> object:
+    """The subject *at*, judged by E of an operation, with the place that tells that E may be an earlier call's."""
+    return Marked(at, (), SHARED_FILE) if estimates.is_of_an_earlier_call(name) else at
 
 
 @check("LRO-THR-06", optional=("explored",))
@@ -548,7 +553,7 @@ def test_total_is_compared(
             expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
             f"are offloaded at threshold {edge.above[0].threshold}",
             observed="returned inline, but offloaded at a threshold below the largest single record",
-            at=edge.above[0].call,
+            at=_by_its_estimate(estimates, name, edge.above[0].call),
         )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -573,7 +578,12 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
 
 @check("LRO-THR-09")
 def test_one_threshold_for_all(
-    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Decision], subjects: Subjects
+    survey: Survey,
+    edges: Edges,
+    defaults: Defaults,
+    decisions: Mapping[str, Decision],
+    estimates: Estimates,
+    subjects: Subjects,
 ) -> None:
     """The same threshold holds for every operation and every detail level."""
     if len(survey.operations) == 1 and not any(len(o.details) > 1 for o in survey.operations.values()):
@@ -604,7 +614,7 @@ def test_one_threshold_for_all(
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
                 f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
-                at=wrong.call,
+                at=_by_its_estimate(estimates, name, wrong.call),
             )
     if not any(r in ("exact", "own threshold") for r in decisions.values()):
         subjects.not_observed("no operation has an exact threshold to compare with")

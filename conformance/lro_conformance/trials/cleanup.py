@@ -144,6 +144,8 @@ class Crowd:
     files: int
     gone: tuple[str, ...]
     """Names of the files that were deleted by then."""
+    earlier: tuple[Call, ...] = ()
+    """The call before it, whose file those in the folder are copies of."""
 
 
 @evidence_of.register
@@ -246,7 +248,7 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
     for path in planted:
         path.unlink(missing_ok=True)
     names = [*(p.name for p in planted), os.path.basename(first.file.path)]
-    return Crowd(call, len(names), tuple(n for n in names if n not in there))
+    return Crowd(call, len(names), tuple(n for n in names if n not in there), (first,))
 
 
 def clean(

@@ -16,6 +16,7 @@ from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.check import checks_of
 from lro_conformance.judging.check import judge as judge_check
+from lro_conformance.judging.subjects import INDIRECT, SHARED_FILE
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import edition
@@ -26,6 +27,7 @@ from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 from tests.support.agreement import disagreements
+from tests.support.made import Made
 
 SERVERS = {**faults(), **sounds(), **variants()}
 ALWAYS = ("summary_count_includes_the_header",)
@@ -75,6 +77,21 @@ def test_forms_of_values_are_judged_alike(form: str, tmp_path: Path, capsys: pyt
     path.write_bytes(call.file.data)
     main(["validate", str(path), "--format", "json"])
     assert (f'"{rule}"' in capsys.readouterr().out) is not allowed
+
+
+def test_a_file_that_was_wrong_from_the_first_is_a_cause_of_its_own() -> None:
+    """Only where each call that names it was not the first may the reason be that calls share files."""
+    call = made_call([RECORD], 3, header={"count": 1.5})
+    document = validated_document(call, Request(call.operation, "full"), edition("lro-6400"))
+    reply: Any = Made(**{**vars(call.reply), "id": 8})
+    again = replace(document, call=replace(call, reply=reply))
+    (check,) = (c for c in checks_of("LRO-FILE-03") if c.needs == ("documents",))
+    places = [
+        judge_check(check, {"documents": Documents(seen, {}, repeated=frozenset({again.call.identity}))}).place
+        for seen in ((again,), (again, document))
+    ]
+    assert places[0] == SHARED_FILE
+    assert places[1] not in INDIRECT
 
 
 def test_a_text_that_no_record_has_is_no_failure_where_it_may_be_empty() -> None:

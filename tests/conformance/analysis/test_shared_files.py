@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.capture.call import Call, beside_others, in_shared_file, shared_paths, sometimes_shared_paths
+from lro_conformance.capture.call import Call, beside_others, in_shared_file, named_before, shared_paths
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
@@ -16,15 +17,19 @@ from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTI
 from lro_conformance.report.causes import causes, next_step
 from tests.conformance.report.test_causes import at, made
 from tests.servers.variants import profile_text
+from tests.support.made import Made
 from tests.support.made_evidence import answered
 
 
-def named(path: str, operation: str = "recall") -> Call:
-    """A call whose descriptor names a file."""
-    return replace(answered({}, FileSeen(path)), operation=operation)
+def named(path: str, id: int, process: int = 1) -> Call:
+    """A call of a server process whose descriptor names a file."""
+    call = answered({}, FileSeen(path))
+    reply: Any = Made(**{**vars(call.reply), "id": id})
+    start: Any = Made(**{**vars(call.start), "number": process})
+    return replace(call, reply=reply, start=start)
 
 
-SHARED, OWN = (named("/a"), named("/a")), named("/b")
+SHARED, OWN = (named("/a", 3), named("/a", 4)), named("/b", 5)
 
 
 def test_a_path_is_shared_by_several_calls_not_by_one_seen_twice() -> None:
@@ -32,13 +37,16 @@ def test_a_path_is_shared_by_several_calls_not_by_one_seen_twice() -> None:
     assert shared_paths((OWN, OWN, replace(OWN, started=9.0))) == frozenset()
 
 
-def test_an_operation_without_a_file_of_its_own_shows_nothing_of_sharing() -> None:
-    assert sometimes_shared_paths((*SHARED, OWN)) == {"/a"}
-    assert sometimes_shared_paths((*SHARED, named("/b", "search"))) == frozenset()
+def test_what_is_wrong_with_a_file_may_come_of_those_who_named_it_before() -> None:
+    """The first call found the file as it left it itself, whatever it is seen as, and in whatever order."""
+    first, second = SHARED
+    assert named_before((second, OWN, first, replace(first, started=9.0))) == {second.identity}
+    assert named_before((second, named("/a", 1, process=2))) == {(2, 1)}
+    assert named_before((named("", 1), named("", 2))) == frozenset()
 
 
 def subjects(*calls: Call) -> Subjects:
-    found, shared = Subjects(), sometimes_shared_paths((*SHARED, OWN))
+    found, shared = Subjects(), shared_paths((*SHARED, OWN))
     for call in calls:
         found.expect(holds=False, expected="", observed=call.path, at=in_shared_file(call, shared, call.path))
     return found
@@ -58,10 +66,10 @@ def test_failures_of_shared_files_are_one_cause_with_the_name_first() -> None:
 
 
 def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_is_shared() -> None:
-    shared = shared_paths((*SHARED, OWN))
+    first, second = SHARED
     assert [
-        place_of(beside_others(calls, shared, "at", in_flight=in_flight))
-        for calls, in_flight in (((OWN,), False), ((OWN,), True), (SHARED, True), ((OWN, SHARED[0]), False))
+        place_of(beside_others(calls, named_before((*SHARED, OWN)), "at", in_flight=in_flight))
+        for calls, in_flight in (((OWN,), False), ((first,), True), (SHARED, True), ((OWN, second), False))
     ] == ["", IN_FLIGHT, SHARED_FILE, SHARED_FILE]
 
 

@@ -12,6 +12,7 @@ from tests.servers.plain import CROCKFORD, Call, Server
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from tests.servers.plain import Record
 
@@ -332,6 +333,25 @@ class same_arguments_share_a_file(Server):
         self.names: dict[str, str] = getattr(self, "names", {})
         key = f"{call.operation} {sorted(call.arguments.items())}"
         return self.names.setdefault(key, super().file_name(call))
+
+
+@fault(
+    "LRO-NAME-04",
+    says="the file of another call",
+    proves=0,
+    also=("LRO-FILE-07", "LRO-FILE-09", "LRO-NAME-03", "LRO-DESC-02", "LRO-INJ-03", "LRO-ERR-05", "LRO-ERR-04"),
+)
+class remembers_answers_without_the_limit(Server):
+    """The first descriptor for a query at a detail level answers it from then on, however many records it asks for."""
+
+    def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
+        self.known: dict[str, Record] = getattr(self, "known", {})
+        key = self.dumps([operation, {name: value for name, value in arguments.items() if name != "limit"}])
+        return self.known.get(key) or super().offer(operation, arguments)
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        key = self.dumps([call.operation, {name: value for name, value in call.arguments.items() if name != "limit"}])
+        return self.known.setdefault(key, super().offloaded(call, path))
 
 
 @fault("LRO-NAME-03", says="from the call", proves=0, also=("LRO-CLN-03",))
