@@ -210,6 +210,18 @@ class Exchanges:
         """True if records of a file were compared with inline ones by title."""
         return any(e.has_file and e.by_title for e in self.exchanges)
 
+    @property
+    def hidden_scores(self) -> tuple[str, ...]:
+        """The operations with a score_range that could be compared with nothing: no record of them shows a score."""
+        ranged = [e for e in self.exchanges if e.has_file and _is_a_range(e.call.summary.get("score_range"))]
+        shown = {e.call.operation for e in ranged if self._shows_scores(e)}
+        return tuple(dict.fromkeys(o for e in ranged if (o := e.call.operation) not in shown))
+
+    def _shows_scores(self, exchange: Exchange) -> bool:
+        call, twin = exchange.call, exchange.twin
+        by_confidence = (call.operation, call.query) in self.context.scored_by_confidence
+        return by_confidence or any("score" in r for r in call.filed) or bool(twin and hit_scores(twin.result))
+
     def _at(self, exchange: Exchange, found: Judged) -> object:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:

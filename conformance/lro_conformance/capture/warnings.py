@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterable
 
@@ -57,14 +59,25 @@ _ENGLISH = re.compile(
 )
 """Frequent words of English warnings."""
 
+_WORD = re.compile(r"[^\W\d_]+")
+_ERRORS = sorted({os.strerror(number) for number in errno.errorcode}, key=len, reverse=True)
+_SYSTEM = re.compile(
+    rf"\S*/\S*|\b(?-i:E[A-Z]{{3,}})\b|\berrno\b|\b({'|'.join(map(re.escape, _ERRORS))})", re.IGNORECASE
+)
+"""Paths, names of errors, and the messages of the operating system."""
+
 
 def foreign(text: str) -> bool:
-    """True if a text is in a language other than English; JSON keys are ignored."""
+    """True if a text is in a language other than English.
+
+    JSON keys are ignored. Paths and the system's own words for an error are in no language of the server's.
+    """
     said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
-    words = re.findall(r"[^\W\d_]+", said)
+    words = _WORD.findall(_SYSTEM.sub(" ", said))
     wide = sum(len(w) for w in words if not w.isascii())
     english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
-    return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
+    tells = len(words) >= 3 and len(_WORD.findall(said)) >= 5
+    return (tells or wide >= 8) and 3 * english < len(words)
 
 
 def mentions_failure(text: str) -> bool:

@@ -72,8 +72,14 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append(
                 f"differs between identical calls or server processes, ignored in comparisons: {', '.join(paths)}"
             )
+        exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:
-            found.append(_compared(comparison, evidence.select(["exchanges"])["exchanges"]))
+            found.append(_compared(comparison, exchanges))
+        if exchanges.hidden_scores:
+            found.append(
+                f"score_range of {', '.join(exchanges.hidden_scores)} was compared with nothing, since neither records "
+                "nor inline results show scores: only its form was judged (LRO-DESC-07)"
+            )
     if isinstance(edges, Edges):
         found += [
             f"the estimate of {e.operation} differs by {e.drift} tokens between identical calls: its threshold was "

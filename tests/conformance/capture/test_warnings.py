@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from lro_conformance.capture.warnings import write_failure
+from lro_conformance.capture.warnings import foreign, write_failure
 from tests.support.made import Made
 
 CONTENT = "\n".join(f"Paragraph {n} of a document, which says nothing of what it is about." for n in range(40))
@@ -54,3 +55,19 @@ def test_a_warning_of_a_failed_write_is_read(text: str) -> None:
 def test_flags_beside_records_are_read_as_words() -> None:
     text = '{"results": [{"id": "a"}], "offload_failed": true, "truncated": true}'
     assert write_failure(call(text, [{"id": "a"}])) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_foreign"),
+    [
+        ("Kunde inte skriva till disken: resultatet är avkortat", True),
+        ("Kunde inte skriva: [Errno 28] No space left on device: '/tmp/out/atlatl-recall-1.jsonl'", True),
+        ("[Errno 20] Not a directory: '/tmp/run-a/work/out/atlatl-recall-1.jsonl'", False),
+        ("ENOTDIR: not a directory, mkdir '/tmp/run-a/work/out'", False),
+        ("open /tmp/run-a/work/out/atlatl-recall-1.jsonl: permission denied", False),
+        ("Exekvering avbröts eftersom inget utrymme fanns", True),
+    ],
+)
+def test_an_error_of_the_system_is_in_no_language(text: str, is_foreign: bool) -> None:
+    """Its path has words of no language, too: without a warning the fallback fails, and is not left unobserved."""
+    assert foreign(json.dumps({"error": text})) is is_foreign

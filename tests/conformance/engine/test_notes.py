@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.engine import notes
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.trials.survey import Survey
@@ -80,3 +81,17 @@ def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
     )
     found = notes.notes(Evidence(DEFAULT_EDITION, {"survey": survey}), None)
     assert [n.partition(";")[0].removeprefix("no tool was found for ") for n in found if "no tool" in n] == said
+
+
+@pytest.mark.parametrize("record", [{"id": "a"}, {"id": "a", "score": 0.5}])
+@pytest.mark.parametrize("inline", [None, {"structuredContent": {"results": [{"id": "a", "score": 0.5}]}}])
+def test_scores_that_nothing_shows_are_said_to_be_compared_with_nothing(
+    record: dict[str, Any], inline: dict[str, Any] | None
+) -> None:
+    file: Any = Made(problem=None, data=b"x")
+    call = Made(operation="search", query="x", file=file, filed=[record], summary={"score_range": [0, 1]})
+    of: Any = Exchanges
+    context = Made(scored_by_confidence=frozenset())
+    twin = None if inline is None else Made(result=inline)
+    found = of([Made(call=call, twin=twin, has_file=True)], context).hidden_scores
+    assert found == (("search",) if inline is None and "score" not in record else ())
