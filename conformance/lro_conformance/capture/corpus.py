@@ -217,6 +217,18 @@ def mixed() -> tuple[Memory, ...]:
     return tuple(found)
 
 
+CROWD_WORD = "thysanopteran"
+"""The word of `crowd`."""
+
+
+@cache
+def crowd() -> tuple[Memory, ...]:
+    """More memories that one word finds than a server is likely to write, or to read, at once."""
+    chance = random.Random(9)
+    found = (_memory(chance, n) for n in range(320))
+    return tuple({**m, "title": f"{CROWD_WORD} {n}", "content": f"{CROWD_WORD} {n}."} for n, m in enumerate(found))
+
+
 GROWING_WORD = "opisthobranch"
 """The word of `growing`."""
 

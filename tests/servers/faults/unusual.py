@@ -230,6 +230,17 @@ class files_hold_five_hundred_records(Server):
         return call
 
 
+@fault("LRO-FILE-09", says="320 records, as inline", proves=0)
+class files_hold_three_hundred_records(Server):
+    """Files hold three hundred records, and only what is stored later makes results of more."""
+
+    def execute(self, operation: str, arguments: Record) -> Call:
+        call = super().execute(operation, arguments)
+        if self.settings.enabled and self.exceeds(call.tokens, self.threshold(call)):
+            call.found, call.records, call.lines = call.found[:300], call.records[:300], call.lines[:300]
+        return call
+
+
 # Files
 
 
