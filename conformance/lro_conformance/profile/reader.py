@@ -91,7 +91,7 @@ def parse(
     ]
     problems += (_problem(file, data, document, keys, message) for keys, message in found)
     if problems:
-        raise ProfileError(sorted(problems, key=lambda problem: problem.line or 0))
+        raise ProfileError(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
     return profile
 
 

@@ -279,8 +279,8 @@ def test_all_problems_are_named_at_once_in_the_order_of_the_file(tmp_path: Path)
             "server: {command: ['{seed_file}']}\nsettings: {enabled: {arg: --on}, ttl_secnds: {env: X}}\n",
             [
                 "1: server.command[0]: {seed_file} is not",
-                "2: settings.ttl_secnds: unknown",
                 "2: settings.enabled.arg: ",
+                "2: settings.ttl_secnds: unknown",
             ],
         ),
     ],
