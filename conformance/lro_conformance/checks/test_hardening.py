@@ -113,8 +113,8 @@ def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects:
 
 def _listed(files: Sequence[str]) -> str:
     """The first names of files, and the number of the others."""
-    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-    return f"{', '.join(map(show, files[:3]))}{more}"
+    more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+    return f"{', '.join(map(show, files[:5]))}{more}"
 
 
 @check("LRO-HARD-07")
