@@ -104,7 +104,7 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
         yield Finding(
             RULE, Kind.DAMAGED, "", message, "a complete compressed file", str(problem), hint, state.lines + 1
         )
-        whole, state.opaque, state.doubtful = False, True, True
+        whole, state.opaque, state.is_cut = False, True, True
     else:
         whole = True
         if not state.lines:
@@ -118,12 +118,10 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
             yield replace(problem, hint="a renamed file may have any name, but a server must not choose this one")
     if state.header is None or state.header_line is None:
         return
-    # In a damaged file the remaining records are unknown.
-    at_end = _count(state) if whole else ()
     against_name = (
         name_against_header(name, state.header, edition=named_by, request=state.request) if name is not None else ()
     )
-    for finding in (*at_end, *against_name):
+    for finding in (*_count(state), *against_name):
         yield with_place(finding, state.header_line)
     if whole and state.missing and state.first_record is not None:
         line, record = state.first_record
@@ -132,12 +130,12 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
 
 def _count(state: FileState) -> Iterator[Finding]:
     count = (state.header or {}).get("count")
-    if state.doubtful or not isinstance(count, int | float) or isinstance(count, bool):
+    if not isinstance(count, int | float) or isinstance(count, bool):
         return
-    if count != state.records:
-        expected = f"{state.records}, the number of record lines"
+    if not state.count.admits(count):
         hint = "count the records that are written; if the header is right, the end of the file is missing"
-        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is wrong", expected, show(count), hint)
+        message, expected = "count is wrong", f"{state.count}"
+        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", message, expected, show(count), hint)
 
 
 def _without_core(record: dict[str, Any], state: FileState) -> Finding:

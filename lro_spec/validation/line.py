@@ -6,6 +6,7 @@ and Rust. Any other block is validated line by line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -31,6 +32,8 @@ NO_REPEATS = "LRO-FILE-09"
 
 _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
 _HEADER = "LRO-FILE-02"
+_OBJECT = re.compile(rb"(?<![:\s])\s*+\{")
+"""The beginning of an object that is not the value of a field, so that it may be a record."""
 
 
 def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding]:
@@ -147,7 +150,9 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
             yield from _record(line, read.value, state)
         known = read.readable and isinstance(read.value, dict)
         state.opaque |= not known
-        state.doubtful |= not known and (read.readable or not read.whole)
+        if not known and (read.readable or not read.whole):
+            state.uncertain += 1
+            state.hidden += max(0, len(_OBJECT.findall(line.data)) - 1)
 
 
 def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:

@@ -198,9 +198,8 @@ class Following:
             if not state.memories:
                 reader.facts.namespaces = None
             if isinstance(descriptor.get("summary"), dict):
-                records = None if state.doubtful else state.records
                 fields = {pointer.split("/")[1] for pointer in wrong if pointer.startswith("summary/")}
-                about = descriptor, state.header, reader.facts, records, self._edition
+                about = descriptor, state.header, reader.facts, state.count, self._edition
                 yield from summary_against_file(*about, wrong=fields, request=self._request)
             if {"summary", "guidance"} <= valid:
                 yield from _numbers(descriptor, state.header, state.records)

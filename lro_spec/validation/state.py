@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -22,6 +23,33 @@ class RecordReader(Protocol):
     def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
         """Receives the objects of consecutive record lines; *fit* says that all satisfy `schema`."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCount:
+    """The number of records of a file, as far as it is known."""
+
+    least: int
+    most: float
+    """Infinity if the end of the file is unknown."""
+
+    @property
+    def exact(self) -> int | None:
+        """The number; None if several are possible."""
+        return self.least if self.least == self.most else None
+
+    def admits(self, number: object) -> bool:
+        """True if the file may have that many records."""
+        return isinstance(number, int | float) and self.least <= number <= self.most
+
+    def __str__(self) -> str:
+        if self.exact is not None:
+            return f"{self.exact}, the number of record lines"
+        return f"{self.least} to {self.most}, as some lines cannot be read as one record"
+
+
+ANY_NUMBER = RecordCount(0, math.inf)
+"""The number of records of a file that could not be read to its end."""
 
 
 @dataclass(slots=True)
@@ -51,9 +79,25 @@ class FileState:
     """Accepts lists of valid records of this part; None if the records are not memories."""
     joint_validator: FastValidator | None = None
     """Accepts lists of records that satisfy the reader's schema, too; None if the two schemas cannot be combined."""
-    doubtful: bool = False
-    """True if a line could not be read, so that the number of records is unknown."""
     request: Request | None = None
     """The request that the file answers, if it is known."""
     opaque: bool = False
     """True if the content of a record is unknown."""
+    uncertain: int = 0
+    """Number of lines that count as records, but may be none."""
+    hidden: int = 0
+    """Largest number of further records within these lines."""
+    is_cut: bool = False
+    """True if the end of the file is unknown."""
+
+    @property
+    def doubtful(self) -> bool:
+        """True if a line could not be read, so that the number of records is unknown."""
+        return self.is_cut or self.uncertain > 0
+
+    @property
+    def count(self) -> RecordCount:
+        """The number of records; a line that cannot be read may be a part of one, or several."""
+        if self.is_cut:
+            return ANY_NUMBER
+        return RecordCount(self.records - self.uncertain, self.records + self.hidden)

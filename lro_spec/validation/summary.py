@@ -17,6 +17,7 @@ from lro_spec.jsonl.values import whole_number
 from lro_spec.tokens import honest_estimates
 from lro_spec.validation.header import contradicts_request
 from lro_spec.validation.request import Request
+from lro_spec.validation.state import RecordCount
 
 TOP = 5
 """Largest number of namespaces in a summary."""
@@ -91,7 +92,7 @@ def summary_against_file(
     descriptor: Mapping[str, Any],
     header: Mapping[str, Any],
     facts: Facts,
-    records: int | None,
+    count: RecordCount,
     edition: Edition,
     *,
     wrong: Collection[str] = (),
@@ -99,12 +100,13 @@ def summary_against_file(
 ) -> Iterator[Finding]:
     """Contradictions between the summary and the file, or the *request* if it is known.
 
-    *records* is None if the lines cannot be counted. Fields in *wrong* are skipped, because they are already reported.
+    Namespaces are compared only if *count* is exact. Fields in *wrong* are skipped, because they are already reported.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
-    if records is not None and "count" in summary and summary["count"] != records:
-        expected, hint = f"{records}, the number of record lines", "count what is written, after filtering and capping"
-        yield _finding("LRO-DESC-03", "count", "count is not the file's", expected, summary["count"], hint)
+    records = count.exact
+    if "count" in summary and not count.admits(summary["count"]):
+        hint = "count what is written, after filtering and capping"
+        yield _finding("LRO-DESC-03", "count", "count is not the file's", f"{count}", summary["count"], hint)
     for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
         if request is not None:
             wanted = request.operation if name == "operation" else request.detail

@@ -16,6 +16,7 @@ from lro_spec.timestamps import utc
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.guidance import paths, wrong_name, wrong_number, wrong_recipe
 from lro_spec.validation.header import holds_memories, validate_header
+from lro_spec.validation.state import ANY_NUMBER, RecordCount
 from lro_spec.validation.summary import Facts, estimate_of_header, summary_against_file, wrong_namespaces
 from tests.golden import Cases, Said
 from tests.golden.files import HEADER, told
@@ -171,6 +172,10 @@ SUMMARIES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+def _count(records: int | None) -> RecordCount:
+    return ANY_NUMBER if records is None else RecordCount(records, records)
+
+
 def summary(edition: str, changed: dict[str, Any], records: int | None) -> Said:
     """What is said of a summary for several files."""
     plain: dict[str, Any] = {"count": 2, "operation": "recall", "estimated_tokens": 10, "detail": "light"}
@@ -180,7 +185,7 @@ def summary(edition: str, changed: dict[str, Any], records: int | None) -> Said:
         return [
             f"{n} {f.pointer[9:]}: {f.message[-30:]}, {f.expected[:40]}"
             for n, one in enumerate(SOME[:5])
-            for f in summary_against_file(descriptor, HEADER, one, records, text)
+            for f in summary_against_file(descriptor, HEADER, one, _count(records), text)
         ]
 
     return say
@@ -197,7 +202,7 @@ def estimates() -> list[str]:
     said: list[str] = []
     for (extra, number), header in product(AROUND, WEIGHED):
         whole: dict[str, Any] = {"x": extra, "summary": {"count": 0, "estimated_tokens": number, "top_namespaces": []}}
-        found = summary_against_file(whole, header, Facts(), None, EDITIONS["lro-6400"])
+        found = summary_against_file(whole, header, Facts(), _count(None), EDITIONS["lro-6400"])
         said.append(f"{number}: {[f.expected for f in found if f.rule == 'LRO-DESC-04']}")
     return said
 

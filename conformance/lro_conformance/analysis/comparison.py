@@ -42,14 +42,18 @@ class Comparison:
 
     @cached_property
     def obstacle(self) -> str | None:
-        """Reason why files cannot be compared with inline results, with the key of the profile that helps; None if they
-        can."""
+        """Reason why files cannot be compared with inline results, with the key of the profile that helps, if any; None
+        if they can."""
         return self.unmatched and f"{self.unmatched}, so files cannot be compared with inline results ({self._remedy})"
 
     @property
     def _remedy(self) -> str:
-        if not any(by_id(c.records or []) for c in self.inline.calls):
-            return "profile: inline"
+        """The key of the profile that helps, or what the server lacks where none does."""
+        records = [r for c in self.inline.calls for r in c.records or []]
+        if not any(c.filed_ids for c in self.survey.files) or (records and not by_id(records)):
+            return "no key of the profile helps: the server would have to give each record an id, the same in both"
+        if not records:
+            return "profile: inline.records, the path of the records in an inline result"
         same = "server, so that each start has the same data"
         if self.survey.seeded_by == "tool":  # and the tool gives every memory an id of its own
             return f"profile: seed.arguments with $memory.id, if the tool takes an id, or {same}"

@@ -11,7 +11,7 @@ import json
 import pathlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
@@ -470,7 +470,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             not missing and not added,
             f"the {len(here)} memories that the call returns inline",
             f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
-            + (f"; first missing: {min(missing)}" if missing else ""),
+            + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else ""),
         )
         return
     more = is_part and len(filed.filed) > len(records)
@@ -479,6 +479,17 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         f"{len(records)} records, as inline",
         f"{len(filed.filed)} records",
     )
+
+
+def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:
+    """The id or title of a missing record; its place in the inline result and its first words if it is blank."""
+    named = [key for key in missing if key.strip()]
+    if named:
+        return min(named)
+    place, record = next((n, r) for n, r in enumerate(records, 1) if exchange.index([r]).keys() & missing)
+    words = next((text for key in ("title", "content") if (text := str(record.get(key) or "").strip())), "")
+    about = "title" if exchange.by_title else "id"
+    return f"record {place} of the inline result, whose {about} is blank: {show(words or dict(record), 60)}"
 
 
 def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
@@ -509,7 +520,8 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
     yield Judged(
         not missing,
         f"the {len(known)} memories whose title and content the call shows inline",
-        f"{len(filed.filed)} records, {len(missing)} missing; first missing: {missing[:1]}",
+        f"{len(filed.filed)} records, {len(missing)} missing"
+        + (f"; first missing: {show(missing[0])}" if missing else ""),
     )
     for (title, content), times in Counter((m["title"], m["content"]) for m in _stored_in(exchange, shown)).items():
         both = min(times, shown.text.count(content))

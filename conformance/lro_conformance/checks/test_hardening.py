@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from lro_conformance.capture.call import Call, in_shared_file, shared_paths
@@ -93,19 +93,28 @@ def _quoting(command: str, path: str) -> str:
 
 @check("LRO-HARD-06")
 def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
-    """No temporary or partial file remains in the output folder, after success or failure."""
+    """The output folder has only files that descriptors name; a failed write leaves nothing in it."""
     if survey.files and survey.files[0].output_dir is not None:
         left = survey.unnamed
         subjects.expect(
-            not left, expected="only files that a descriptor names", observed=show(left[:5]), at=survey.files[0]
+            not left,
+            expected="in the output folder, only files that a descriptor names",
+            observed=f"named by no descriptor: {_listed(left)}",
+            at=survey.files[0],
         )
     for failing in fallback.failing:
         subjects.expect(
             not failing.new_entries,
-            expected="nothing after a failed write",
-            observed=show(failing.new_entries[:5]),
+            expected="no new file in the output folder after a failed write",
+            observed=f"new: {_listed(failing.new_entries)}",
             at=failing,
         )
+
+
+def _listed(files: Sequence[str]) -> str:
+    """The first names of files, and the number of the others."""
+    more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+    return f"{', '.join(map(show, files[:5]))}{more}"
 
 
 @check("LRO-HARD-07")

@@ -44,6 +44,6 @@ def _observed(survey: Survey) -> str:
 
 
 _UNKNOWN_CLIENT = (
-    f" for the client {CLIENT_NAME!r}; if the server offloads only for clients that it knows to have tools, name one "
-    "(profile: client)"
+    f"; the client was {CLIENT_NAME!r}, which matters only if the server has LRO and offloads for certain clients "
+    "(name one of them: profile: client)"
 )

@@ -153,9 +153,9 @@ def test_default_threshold(
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the default lies between {lower} and {upper} tokens, and no result has a size in between; to vary the "
-            "size, name the argument that limits a result (profile: operations) or a tool that stores memories "
-            "(profile: seed)"
+            f"the largest inline result has {lower:,} tokens and the smallest offloaded one {upper:,}, too far apart "
+            "to show the default between them; to vary the size, name the argument that limits a result (profile: "
+            "operations) or a tool that stores memories (profile: seed)"
         )
 
 

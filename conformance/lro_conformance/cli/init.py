@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     """
     from lro_conformance.capture.summary import what_came
     from lro_conformance.init.probe import probe
-    from lro_conformance.init.writer import OUTPUT, command_again, perhaps, profile_text
+    from lro_conformance.init.writer import OUTPUT, command_again, not_found, perhaps, profile_text
     from lro_conformance.lab.errors import ServerTrouble
     from lro_conformance.lab.operations import NoSuchTool
     from lro_conformance.profile import ProfileError, load, profile_for_command
@@ -87,7 +87,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         raise UsageError(f"{output}: {problem}") from None
     except ProfileError as problem:
         raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
-    missing = text.count("NOT FOUND")
+    missing = not_found(text)
     click.echo(f"{output}: {_summary(found)}")
     if missing:
         click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
@@ -100,16 +100,27 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if found.profile.seed is not None:
         for remark in found.left_out:
             click.echo(f"note: {one_line(remark, 1_000)}")
+    elif found.seed is not None and found.left_out:
+        click.echo(f"the lines with Note in {output} name what the seed that it proposes leaves out")
 
-    def again(tools: Mapping[str, str]) -> str:
-        return command_again(found, masks.value(command), output, tools)
+    with_own_data = ["env", "MY_DATA={workdir}/data", *masks.value(command)]
 
-    own_data = f"`-- env 'MY_DATA={{workdir}}/data' {join(masks.value(command))}`"
+    def again(tools: Mapping[str, str], words: Sequence[str] = masks.value(command)) -> str:
+        return command_again(found, words, output, tools)
+
+    own_data = f"`-- {join(with_own_data)}`"
 
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.empty:
-        for line in _advice_on_empty(found, output, certify, again, own_data):
+        for line in _advice_on_empty(found, output, certify, own_data):
             click.echo(line)
+        if _may_be_seeded(found):
+            storing = {"seed": str((found.storing or {}).get("name"))}
+            if found.has_own_data:
+                click.echo(f"next: {again(storing)}")
+            else:
+                click.echo(f"next, if its data are in a file or a directory: {again(storing, with_own_data)}")
+                click.echo(f"next, if each process has data of its own: {again(storing)}")
         return 0
     if found.operations:
         if not found.offloads:
@@ -126,7 +137,10 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     why = "no tool is surely recall, search or inject" if found.tools else "the server lists no tools"
     click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
     if found.tools:
-        click.echo("name the tool that returns many records as recall, the one that looks for some as search")
+        click.echo(
+            "name the tool that returns many records by --tool recall=TOOL, the one that looks for some by --tool "
+            f"search=TOOL; or write them to {output} as operations.recall.tool and operations.search.tool"
+        )
         if found.storing is not None:
             seed_option = f"add --tool seed={one_line(str(found.storing.get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
@@ -135,10 +149,14 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     return EXIT_FAILED
 
 
-def _advice_on_empty(
-    found: ProbeResult, output: Path, certify: str, again: Callable[[Mapping[str, str]], str], own_data: str
-) -> Iterator[str]:
-    """Advice on a server that returned no records; the last line is the next step.
+def _may_be_seeded(found: ProbeResult) -> bool:
+    """True if the next step is to let a tool that was not called store the suite's memories."""
+    is_seeded = found.profile.seed is not None or "seed" in found.troubles
+    return found.storing is not None and found.unfound is None and not is_seeded
+
+
+def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: str) -> Iterator[str]:
+    """Advice on a server that returned no records; unless it `_may_be_seeded`, the last line is the next step.
 
     *own_data* is the end of a command that gives each process a directory of its own.
     """
@@ -147,18 +165,23 @@ def _advice_on_empty(
         yield f"next: edit {output}, then {certify}"
         return
     some = f"if the server holds some, give `operations` in {output} arguments that find them"
-    if found.profile.seed is not None or "seed" in found.troubles or found.storing is None:
+    if not _may_be_seeded(found):
         yield f"no call returned records: {some}"
         if found.storing is None:
             own = _with_own_data(found, own_data)
             yield f"if it holds none, name the tool that stores one: add --tool seed=NAME{own}"
         yield f"next: edit {output}, then {certify}"
         return
-    tool = str(found.storing.get("name"))
+    tool = one_line(str((found.storing or {}).get("name")), 200)
     yield f"no call returned records, so nothing else could be tried: {some}"
-    store = f"have {one_line(tool, 200)} store the memories of the suite"
-    yield f"if it holds none, {store}{_with_own_data(found, own_data)}"
-    yield f"next: {again({'seed': tool})}"
+    place = (
+        ""
+        if found.has_own_data
+        else (
+            "; in the place of its data, which MY_DATA stands for below, {workdir} is a new directory for each process"
+        )
+    )
+    yield f"if it holds none, have {tool} store the memories of the suite{place}"
 
 
 def _with_own_data(found: ProbeResult, own_data: str) -> str:

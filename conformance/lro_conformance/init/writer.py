@@ -54,6 +54,15 @@ def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output:
     return "\n".join([*_lines(found, redact, output), ""])
 
 
+_NOT_FOUND = re.compile(r"^[^#\n]*# (?:Perhaps this stores memories\. )?NOT FOUND: ", re.MULTILINE)
+"""The beginning of a comment on something that was not found; the words may also be those of a server's error."""
+
+
+def not_found(text: str) -> int:
+    """Number of things that a written profile says were not found."""
+    return len(_NOT_FOUND.findall(text))
+
+
 def command_again(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
     """The `lro init` that names these tools, and those named before, and overwrites the profile; ready for a shell."""
     operations, seed = found.profile.operations or {}, found.profile.seed

@@ -20,6 +20,7 @@ from lro_conformance.capture.file import FileSeen, is_header, see_file, written_
 from lro_conformance.capture.records import as_record, find_records, show
 from lro_conformance.capture.start import Start
 from lro_conformance.lab.editions import Editions
+from lro_conformance.lab.errors import describe
 from lro_conformance.lab.launcher import Launcher
 from lro_conformance.lab.ledger import Ledger
 from lro_conformance.lab.operations import Operation
@@ -383,6 +384,8 @@ class Bench:
                 self.state_changing_requests.append(reply.id)
                 self._note_file(reply)
                 self.server.drain(0.02)
+            if reply.failure is not None and self.server.exit is not None:
+                self.ledger.remark(f"the server ended while it cleaned up ({tool}): {describe(reply.failure)}")
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
             command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]

@@ -253,16 +253,16 @@ class Lab:
             yield bench
 
     @contextmanager
-    def bench_if_accepted(self, settings: Settings) -> Generator[Bench | None, None, None]:
-        """A bench under *settings*; None if the server declines them."""
+    def bench_if_accepted(self, settings: Settings) -> Generator[Bench | ServerTrouble, None, None]:
+        """A bench under *settings*; the error of the start if the server declines them."""
         with ExitStack() as stack:
             try:
-                bench = stack.enter_context(self.bench(settings))
+                accepted = stack.enter_context(self.bench(settings))
             except ServerTrouble as trouble:
                 if not trouble.declined:
                     raise
-                bench = None
-            yield bench
+                accepted = trouble
+            yield accepted
 
     @contextmanager
     def _bench_at_accepted_threshold(

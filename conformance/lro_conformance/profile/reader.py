@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,6 +41,7 @@ from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_UR
 from lro_conformance.profile.yaml import Document, YamlError, read, read_file
 from lro_spec.display import show
 from lro_spec.findings import Kind
+from lro_spec.schema.errors import SchemaError, violations
 
 _Keyed = tuple[tuple[str | int, ...], str | Complaint]
 
@@ -68,41 +71,87 @@ def parse(
     try:
         document = read(data)
     except YamlError as problem:
-        keys, column = tuple(problem.path), problem.place and problem.place.column
-        raise ProfileError(
-            [
-                Problem(
-                    file,
-                    problem.line,
-                    dotted(keys),
-                    Complaint(problem.message),
-                    keys,
-                    column,
-                    _may_show_environment(data, problem),
-                )
-            ]
-        ) from None
+        raise ProfileError([_unread(file, data, problem)]) from None
     if command:
         document = _with_command(document, command)
     root = _mapping(document.value)
     if edition is not None and root is not None:
-        document = Document({**root, "edition": edition}, document.places)
-    problems = list(_problems(file, document))
-    if problems:
+        document = Document({**root, "edition": edition}, document.places, document.problems)
+        root = _mapping(document.value)
+    problems = [_unread(file, data, problem) for problem in document.problems]
+    if root is None:
+        problems += () if problems else (_without_keys(file),)
         raise ProfileError(problems)
-    profile = _profile(document.value, Path(file).absolute())
-    inconsistencies = list(_inconsistencies(profile))
-    if inconsistencies:
-        raise ProfileError(_problem(file, document, keys, message) for keys, message in inconsistencies)
+    errors = list(violations(root, "profile"))
+    wrong = [*(problem.path for problem in document.problems), *(error.path for error in errors)]
+    profile = _profile(_sound_part(root, [error.path for error in errors]), Path(file).absolute())
+    found = [
+        *((e.path, explain(e, value_at(root, e.path))) for e in errors if not _is_consequence(e, document.problems)),
+        *(each for each in _inconsistencies(profile, wrong) if not _is_unread(each[0], document.problems)),
+    ]
+    problems += (_problem(file, data, document, keys, message) for keys, message in found)
+    if problems:
+        raise ProfileError(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
     return profile
 
 
-def _may_show_environment(data: bytes, problem: YamlError) -> bool:
-    """True if the line of a problem may have a value of `ENVIRONMENT`: its last key occurs on that line or before it.
+def _unread(file: str, data: bytes, problem: YamlError) -> Problem:
+    """The problem of a document, or of a part of it, that cannot be read."""
+    keys, column = tuple(problem.path), problem.place and problem.place.column
+    is_private = _may_show_environment(data, problem.line)
+    return Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private)
 
-    The document could not be read, so its keys are not known.
+
+def _without_keys(file: str) -> Problem:
+    return Problem(file, 1, "", Complaint("expected keys and values, at least server.command"))
+
+
+def _is_unread(keys: tuple[str | int, ...], problems: Sequence[YamlError]) -> bool:
+    """True if the value at a path, or one that it is in, could not be read."""
+    return any(keys[: len(p.path)] == p.path for p in problems if not p.is_about_keys)
+
+
+def _is_consequence(error: SchemaError, problems: Sequence[YamlError]) -> bool:
+    """True for an error about a value that could not be read, and about a key that may be among the unread ones."""
+    mapping = error.path[:-1] if error.keyword == "required" else error.path
+    is_about_absence = error.keyword in ("required", "oneOf", "minProperties", "dependentRequired")
+    return _is_unread(error.path, problems) or (
+        is_about_absence and any(mapping == p.path for p in problems if p.is_about_keys)
+    )
+
+
+_STAND_IN = "server"
+
+
+def _sound_part(root: Mapping[str, Any], wrong: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
+    """The profile without the values at the paths *wrong*, and without what is incomplete then, so that the rest can be
+    read. It has a word in place of a command that is missing."""
+    rest = cast("dict[str, Any]", deepcopy(root))
+    while wrong:
+        for path in wrong:
+            if path != ("server", "command") or value_at(rest, path) is not None:
+                _remove(rest, path)
+        rest.setdefault("server", {}).setdefault("command", [_STAND_IN])
+        wrong = [error.path for error in violations(rest, "profile")]
+    return rest
+
+
+def _remove(root: dict[str, Any], path: tuple[str | int, ...]) -> None:
+    """Remove the value at a path: the list that it is in, or the mapping in which it is missing."""
+    keys = list(takewhile(lambda part: isinstance(part, str), path))
+    inside = value_at(root, keys[:-1])
+    if isinstance(inside, dict) and keys[-1] in inside:
+        del inside[keys[-1]]
+    elif len(keys) > 1:
+        _remove(root, tuple(keys[:-1]))
+
+
+def _may_show_environment(data: bytes, line: int | None) -> bool:
+    """True if a line may have a value of `ENVIRONMENT`: its last key occurs on that line or before it.
+
+    For documents that could not be read completely, so that not all keys are known.
     """
-    return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[: problem.line])
+    return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[:line])
 
 
 def _with_command(document: Document, command: Sequence[str]) -> Document:
@@ -117,29 +166,25 @@ def _mapping(value: object) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _problems(file: str, document: Document) -> Iterator[Problem]:
-    from lro_spec.schema.errors import violations
-
-    value = _mapping(document.value)
-    if value is None:
-        yield Problem(file, 1, "", Complaint("expected keys and values, at least server.command"))
-        return
-    for error in sorted(violations(value, "profile"), key=lambda e: document.line(e.path)):
-        yield _problem(file, document, error.path, explain(error, value_at(value, error.path)))
-
-
-def _problem(file: str, document: Document, path: tuple[str | int, ...], complaint: str | Complaint) -> Problem:
+def _problem(
+    file: str, data: bytes, document: Document, path: tuple[str | int, ...], complaint: str | Complaint
+) -> Problem:
     line, column = document.place(path)
     complaint = complaint if isinstance(complaint, Complaint) else Complaint(complaint)
     is_private = line in document.lines_below(ENVIRONMENT)
+    is_private = is_private or (bool(document.problems) and _may_show_environment(data, line))
     return Problem(file, line, dotted(path), complaint, path, column, is_private)
 
 
-def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
-    """Problems that a schema cannot express: parts that contradict each other or the edition."""
+def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -> Iterator[_Keyed]:
+    """Problems that a schema cannot express: parts that contradict each other or the edition.
+
+    *wrong* are paths of values that are not in *profile*, because they have problems themselves.
+    """
     from lro_spec.editions import edition
 
-    known = edition(profile.edition).operations
+    unknown = {key for key in ("edition", "config_file", "seed") if any(path[:1] in ((), (key,)) for path in wrong)}
+    known = () if "edition" in unknown else edition(profile.edition).operations
     for name in profile.operations or {}:
         if known and name not in known:
             yield (
@@ -147,7 +192,7 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
                 Complaint(f"{profile.edition} has no such operation", hint=f"expected one of {', '.join(known)}"),
             )
     for name, setting in profile.settings.items():
-        if setting and setting.toml and profile.config_file is None:
+        if setting and setting.toml and profile.config_file is None and "config_file" not in unknown:
             yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
         if setting and setting.arg and not _mentions(setting.arg, "{value}"):
             bare = "a bare flag is arg_if_true or arg_if_false" if name == "enabled" else ""
@@ -156,7 +201,7 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
     if profile.seed and profile.seed.tool:
-        yield from _seed_inconsistencies(profile.seed.arguments)
+        yield from _seed_inconsistencies(profile.seed.arguments, whole="seed" not in unknown)
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
     named = (UPSTREAM in profile.proxy, *(_mentions(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)))
@@ -164,17 +209,19 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         either = f"or {UPSTREAM_CONFIG} or {UPSTREAM_URL} in a word"
         message = f"expected the word {UPSTREAM} where the server's own command goes, {either}"
         yield ("proxy", "command"), message
-    yield from _attest_inconsistencies(profile)
+    if "edition" not in unknown:
+        yield from _attest_inconsistencies(profile)
     yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
         yield ("server", "command", 0), Complaint("", "the name of a program", "an empty word")
 
 
-def _seed_inconsistencies(arguments: Mapping[str, Any]) -> Iterator[_Keyed]:
-    """Places of a memory that would reach the tool as they are, or with no value at all."""
+def _seed_inconsistencies(arguments: Mapping[str, Any], *, whole: bool) -> Iterator[_Keyed]:
+    """Places of a memory that would reach the tool as they are, or with no value at all; *whole* is True if *arguments*
+    is all that the profile has."""
     wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
     yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
-    if not wrong and not any(memory_words(arguments)):
+    if whole and not wrong and not any(memory_words(arguments)):
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
 
 

@@ -38,13 +38,18 @@ class Place(NamedTuple):
 
 
 class YamlError(Exception):
-    """A document that cannot be read; `place` is None if the error concerns the whole document."""
+    """A document, or a part of one, that cannot be read; `place` is None if the error concerns the whole document."""
 
-    def __init__(self, message: str, place: Place | None = None, path: Path = ()) -> None:
+    def __init__(
+        self, message: str, place: Place | None = None, path: Path = (), *, is_about_keys: bool = False
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.place = place
         self.path = path
+        """The value that cannot be read."""
+        self.is_about_keys = is_about_keys
+        """True if it is only unknown which further keys the mapping at `path` has."""
 
     @property
     def line(self) -> int | None:
@@ -57,7 +62,10 @@ class Document:
     """Plain values of a document, with the place of every key and item."""
 
     value: Any
+    """None in each place that cannot be read."""
     places: dict[Path, Place]
+    problems: tuple[YamlError, ...] = ()
+    """The parts that cannot be read, in the order of the document."""
 
     def place(self, path: Path) -> Place:
         """Place of a key, or of the nearest parent that exists."""
@@ -88,7 +96,7 @@ def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
-    """Read a YAML document. Raises `YamlError`.
+    """Read a YAML document. Raises `YamlError` if it cannot be read as a whole.
 
     With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is what the message about an empty
     document asks for.
@@ -116,7 +124,7 @@ def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> 
         raise YamlError(f"empty: expected at least {least}")
     walk = _Walk(dates, starts)
     value = walk.value(root, ())
-    return Document(value, walk.places)
+    return Document(value, walk.places, tuple(walk.problems))
 
 
 class _LineStarts:
@@ -142,6 +150,7 @@ class _Walk:
         self.dates = dates
         self.starts = starts
         self.places: dict[Path, Place] = {}
+        self.problems: list[YamlError] = []
         self.nodes = 0
         self.constructor = SafeConstructor()
 
@@ -163,21 +172,27 @@ class _Walk:
         if self.dates and isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:timestamp":
             return cast("str", node.value)
         kind = _NAMES.get(node.tag.rpartition(":")[2], "a tag")
-        raise YamlError(f"{kind} is not allowed here; put text in quotes", place, path)
+        return self._problem(f"{kind} is not allowed here; put text in quotes", place, path)
+
+    def _problem(self, message: str, place: Place, path: Path, *, is_about_keys: bool = False) -> None:
+        self.problems.append(YamlError(message, place, path, is_about_keys=is_about_keys))
 
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
         mapping: dict[str, object] = {}
         for key_node, child in cast("list[tuple[Node, Node]]", node.value):
             place = self.starts.at(key_node.start_mark.index)
             if not isinstance(key_node, ScalarNode):
-                raise YamlError("a key must be a scalar", place, path)
+                self._problem("a key must be a scalar", place, path, is_about_keys=True)
+                continue
             if key_node.tag == "tag:yaml.org,2002:merge":
-                raise YamlError("merge keys (<<) are not supported; repeat the keys", place, path)
+                self._problem("merge keys (<<) are not supported; repeat the keys", place, path, is_about_keys=True)
+                continue
             # the text as written: in YAML 1.1, a key like `on` is a boolean
             key = cast("str", key_node.value)
             if key in mapping:
                 first = self.places[(*path, key)].line
-                raise YamlError(f"written twice, first on line {first}", place, (*path, key))
+                self._problem(f"written twice, first on line {first}", place, (*path, key))
+                continue
             self.places[(*path, key)] = place
             mapping[key] = self.value(child, (*path, key))
         return mapping
@@ -189,9 +204,9 @@ class _Walk:
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):
-            raise YamlError(f"the value cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
+            return self._problem(f"the value cannot be read as {node.tag.rpartition(':')[2]}", place, path)
         if isinstance(value, float) and not math.isfinite(value):
-            raise YamlError("the value is not a JSON number", place, path)
+            return self._problem("the value is not a JSON number", place, path)
         return value
 
 

@@ -38,9 +38,9 @@ def load(path: Path) -> tuple[Entry, ...]:
     except OSError as problem:
         raise UsageError(f"--baseline {path}: cannot be read: {problem.strerror}") from None
     except YamlError as problem:
-        raise UsageError(
-            str(Problem(str(path), problem.line, dotted(problem.path), Complaint(problem.message)))
-        ) from None
+        raise UsageError(str(_unread(path, problem))) from None
+    if document.problems:
+        raise UsageError("\n".join(str(_unread(path, problem)) for problem in document.problems))
     problems = sorted(_problems(str(path), document), key=lambda p: p.line or 0)
     if problems:
         raise UsageError("\n".join(map(str, problems)))
@@ -48,6 +48,10 @@ def load(path: Path) -> tuple[Entry, ...]:
         Entry(e["check"], Verdict.of(e.get("verdict", "fail")), date.fromisoformat(e["until"]), e["reason"])
         for e in document.value["accept"]
     )
+
+
+def _unread(path: Path, problem: YamlError) -> Problem:
+    return Problem(str(path), problem.line, dotted(problem.path), Complaint(problem.message))
 
 
 def apply_baseline(report: Report, entries: tuple[Entry, ...]) -> Report:

@@ -201,7 +201,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
         except ServerTrouble:  # the server rejects so long a TTL
             with lab.bench_if_accepted(Settings(threshold, TTL)) as accepted:
-                ttl_s = TTL if accepted is not None else 2 * HOUR
+                ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else TTL
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
             own, refused = expiry.result() if expiry is not None else expire(), None

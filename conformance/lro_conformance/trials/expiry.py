@@ -98,12 +98,14 @@ def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> 
 
     Raises `RefusedError` if the server does not start with so short a TTL.
     """
+    trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
         with lab.bench_if_accepted(Settings(threshold, ttl_s)) as bench:
-            if bench is not None:
+            if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
                 return _own(bench, ttl_s, name, others)
-    raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds")
+            trouble = bench
+    raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds: {trouble}")
 
 
 def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry | None:

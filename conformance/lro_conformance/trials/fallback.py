@@ -222,8 +222,8 @@ class _Scene:
             try:
                 with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
                     self._size_limit(bench)
-            except ServerTrouble:
-                self.skipped[SIZE_LIMIT] = "the server does not start under this limit"
+            except ServerTrouble as trouble:
+                self.skipped[SIZE_LIMIT] = f"the server does not start under this limit: {trouble}"
         seed = self.lab.profile.seed
         if self.plans and self.survey.adjustable and seed is not None and seed.tool is not None:
             with (
@@ -255,8 +255,8 @@ class _Scene:
                 if bench.server.alive and self.recovered and all(map(_is_written, self.recovered)):
                     self._size_limit(bench)
                 return True
-        except ServerTrouble:
-            self.skipped[FROM_START] = "the server refuses to start, which is allowed"
+        except ServerTrouble as trouble:
+            self.skipped[FROM_START] = f"the server does not start then, which is allowed: {trouble}"
             return False
 
     def _while_running(self, bench: Bench) -> None:

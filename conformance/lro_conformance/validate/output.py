@@ -12,6 +12,7 @@ from unicodedata import combining, east_asian_width
 
 from lro_conformance.report.formats.github import command
 from lro_conformance.report.sanitize import one_line
+from lro_conformance.validate.alike import AlikeFindings, Groups
 from lro_conformance.validate.finding_quota import FindingQuota
 from lro_spec.findings import Excerpt, Finding
 
@@ -26,7 +27,8 @@ class UnreadableError(Exception):
 class FindingsPrinter:
     """Prints the findings of documents, one document after the other, and a summary at the end.
 
-    At most *limit* findings of all documents are shown, errors before warnings; the rest is counted. None shows all.
+    At most *limit* findings of all documents are shown, errors before warnings; the rest is counted. None shows all. As
+    text, findings that are alike but for their line are shown as one, unless all are to be shown.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class FindingsPrinter:
         self.skipped = 0
         """Number of files of a directory or pattern that are not documents of LRO."""
         self._capped = FindingQuota(limit) if limit is not None else None
+        self._groups = Groups() if limit is not None and form == "text" else None
         self._quiet = quiet
         self._before = before
         self._kinds: Counter[str] = Counter()
@@ -60,6 +63,8 @@ class FindingsPrinter:
             for finding in found:
                 self._show(finding.path or document.path, finding)
         else:
+            if self._groups is not None:
+                found = self._groups.unlike(found, is_of_lines=lambda: document.kind == "file")
             self._capped.add(document, found)
             for path, finding in self._capped.ready():
                 self._show(path, finding)
@@ -111,8 +116,11 @@ class FindingsPrinter:
 
     def _show(self, path: str, finding: Finding) -> None:
         self._before()
+        alike = self._groups.of(finding) if self._groups is not None else AlikeFindings(finding)
         self._form.finding(path, finding)
-        self.shown += 1
+        if isinstance(self._form, _Text):
+            self._form.others(alike)
+        self.shown += alike.size
 
     def _counted(self, document: Document) -> Iterator[Finding]:
         try:
@@ -154,6 +162,16 @@ class _Text:
     def finding(self, path: str, finding: Finding) -> None:
         text = line(path, finding)
         self._stream.write(self._coloured(text, finding) + "\n")
+        self._excerpt(finding)
+
+    def others(self, alike: AlikeFindings) -> None:
+        """Write the lines of the findings like the last one."""
+        for finding in alike.lines:
+            self._excerpt(finding)
+        if alike.rest:
+            self._stream.write(f"{'':>6} | {alike.rest}\n")
+
+    def _excerpt(self, finding: Finding) -> None:
         if finding.excerpt is not None:
             source, mark = excerpt_lines(finding.excerpt, finding.line)
             # Without a column there is no place to mark.

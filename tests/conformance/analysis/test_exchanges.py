@@ -101,6 +101,20 @@ def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any],
     assert judged("LRO-FILE-09", exchange(call(*filed), inline(*shown))) == [holds]
 
 
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        ({"id": "", "title": "Notes on jq"}, 'record 2 of the inline result, whose id is blank: "Notes on jq"'),
+        ({"id": " ", "content": "Use it."}, 'record 2 of the inline result, whose id is blank: "Use it."'),
+        ({"id": "z", "title": "Notes on jq"}, "z"),
+    ],
+)
+def test_a_missing_record_is_named_also_if_its_id_is_blank(lost: Any, said: str) -> None:
+    (found,) = findings(exchange(call(A), inline(A, lost)), context(), "LRO-FILE-09")
+    assert isinstance(found, Judged)
+    assert found.observed == f"1 records: 1 missing, 0 others; first missing: {said}"
+
+
 def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time() -> None:
     known = context(volatile=frozenset({"recall"}))
     assert judged("LRO-FILE-09", exchange(call(A, limit=1), inline(B, limit=1)), known) == [True]

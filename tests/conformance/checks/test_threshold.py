@@ -157,6 +157,13 @@ class TestDefault:
     ) -> None:
         assert self.judged(offloaded, inline, volatile=volatile).verdict is verdict
 
+    def test_that_is_far_from_both_results_is_not_observed_and_both_are_named(self) -> None:
+        observed = self.judged(158_698, 3541).observed
+        start = (
+            "the largest inline result has 3,541 tokens and the smallest offloaded one 158,698, too far apart to show"
+        )
+        assert observed.startswith(start)
+
     @pytest.mark.parametrize(("size", "verdict"), [(42_666, PASS), (42_667, FAIL), (1000, PASS), (100_000, FAIL)])
     def test_of_a_result_without_an_estimate_is_judged_by_its_characters(self, size: int, verdict: Verdict) -> None:
         assert self.judged(6401, text="x" * size).verdict is verdict

@@ -16,7 +16,7 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.init.probe import ProbeResult, probe, setting_ways
-from lro_conformance.init.writer import profile_text
+from lro_conformance.init.writer import not_found, profile_text
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
@@ -328,7 +328,20 @@ def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) 
 
     done = _init(tmp_path, "--force", "--", *words)
     assert "note:" not in done.stdout
+    assert "the lines with Note in lro.yaml name what the seed that it proposes leaves out\n" in done.stdout
     assert f"\n# Note: {note}\n" in (tmp_path / "lro.yaml").read_text()
+
+
+def test_words_of_a_server_are_not_counted_as_not_found() -> None:
+    text = (
+        "# Profile of NOT FOUND: a server\n"
+        "  ttl_seconds: null   # NOT FOUND: lifetime of a file\n"
+        "  # NOT FOUND: a tool for inject\n"
+        "    # the call returned no result: error 404 # NOT FOUND: no such page\n"
+        "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory.\n"
+        "# Note: the seed gives no namespace\n"
+    )
+    assert not_found(text) == 3
 
 
 @pytest.mark.parametrize("kind", ["inline_is_markdown", "inline_is_prose"])
@@ -385,6 +398,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
+    assert "or write them to mine.yaml as operations.recall.tool and operations.search.tool\n" in done.stdout
     assert f"next: lro init --force -o mine.yaml --tool recall=NAME -- {sys.executable} {server}\n" in done.stdout
     every = "--tool recall=NAME --tool search=NAME --tool inject=NAME"
     assert f"#   lro init --force -o mine.yaml {every} -- {sys.executable} {server}\n" in text
@@ -484,10 +498,12 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
         "6 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything\n"
         "no call returned records, so nothing else could be tried: if the server holds some, give `operations` in "
         "lro.yaml arguments that find them\n"
-        "if it holds none, have store_memory store the memories of the suite; if the server keeps its data in a file "
-        "or a directory, let the command name {workdir} as that place, a new directory for each process, as in "
-        f"`-- env 'MY_DATA={{workdir}}/data' {shlex.join(command('holds_nothing'))}`\n"
-        f"next: lro init --force --tool seed=store_memory -- {shlex.join(command('holds_nothing'))}\n"
+        "if it holds none, have store_memory store the memories of the suite; in the place of its data, which MY_DATA "
+        "stands for below, {workdir} is a new directory for each process\n"
+        "next, if its data are in a file or a directory: lro init --force --tool seed=store_memory -- "
+        f"env 'MY_DATA={{workdir}}/data' {shlex.join(command('holds_nothing'))}\n"
+        "next, if each process has data of its own: lro init --force --tool seed=store_memory -- "
+        f"{shlex.join(command('holds_nothing'))}\n"
     )
     assert "looking for" not in done.stderr
     text = (tmp_path / "lro.yaml").read_text()
@@ -498,7 +514,10 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
 
 def test_an_empty_server_is_probed_with_the_memories_of_the_suite(tmp_path: Path, passes: Callable[..., bool]) -> None:
     """The command that the first probe proposes finds everything, and the profile needs no editing."""
-    following = _init(tmp_path, "--", *command("holds_nothing")).stdout.splitlines()[-1].removeprefix("next: ")
+    *_, in_a_file, following = _init(tmp_path, "--", *command("holds_nothing")).stdout.splitlines()
+    following = following.removeprefix("next, if each process has data of its own: ")
+    words = shlex.split(in_a_file.removeprefix("next, if its data are in a file or a directory: "))
+    assert words == shlex.split(following.replace(" -- ", " -- env 'MY_DATA={workdir}/data' "))
     done = _init(tmp_path, *shlex.split(following)[2:])
     assert done.stdout == "lro.yaml: plain-memory: 3 of 3 operations, 4 of 4 settings\nnext: lro certify\n"
     text = (tmp_path / "lro.yaml").read_text()

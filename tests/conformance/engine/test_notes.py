@@ -16,7 +16,7 @@ from tests.support.made import Made
 
 
 def compared(
-    filed: list[str], shown: list[str], *by_title: bool, seeded_by: str | None = None, by_text: bool = False
+    filed: list[str], shown: list[str | None], *by_title: bool, seeded_by: str | None = None, by_text: bool = False
 ) -> str:
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
@@ -42,12 +42,13 @@ def test_records_that_were_compared_with_a_text_are_said_to_be() -> None:
     [
         (["a"], ["b"], None, "profile: seed.tool, or server"),
         (["a"], ["b"], "tool", "profile: seed.arguments"),
-        ([], ["b"], None, "profile: seed.tool"),
-        (["a"], [], None, "profile: inline"),
+        ([], ["b"], None, "no key of the profile helps: the server would have to give each record an id"),
+        (["a"], [None], None, "no key of the profile helps: the server would have to give each record an id"),
+        (["a"], [], None, "profile: inline.records, the path of the records in an inline result"),
     ],
 )
 def test_records_that_were_not_compared_have_a_remedy(
-    filed: list[str], shown: list[str], seeded_by: str | None, remedy: str
+    filed: list[str], shown: list[str | None], seeded_by: str | None, remedy: str
 ) -> None:
     said = compared(filed, shown, False, seeded_by=seeded_by)
     assert "cannot be compared with inline results" in said

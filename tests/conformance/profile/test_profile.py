@@ -251,6 +251,64 @@ def test_all_problems_are_named_at_once_in_the_order_of_the_file(tmp_path: Path)
     assert [line.split(":")[1] for line in lines] == ["1", "2", "2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "server: {command: [x], cwd: nowhere}\nlevel: 9\n",
+            ["1: server.cwd: ", "2: level: expected at most 3"],
+        ),
+        (
+            "level: 3\nlevel: 2\nserver: {command: [x], comand: [y]}\nattest: {LRO-THR-999: by hand}\n",
+            ["2: level: written twice", "3: server.comand: unknown key", "4: attest.LRO-THR-999: lro-6400 has no"],
+        ),
+        (
+            "server: {cwd: nowhere}\nseed: {tool: x, arguments: {a: $memory.titel}}\n",
+            ["1: server.command: missing", "1: server.cwd: ", "2: seed.arguments.a: a memory has no field titel"],
+        ),
+        (
+            "server:\n  command: [2026-01-01]\n  cwd: .nan\nevents: telegraph\nseed: {tool: x, arguments: {a: 1}}\n",
+            [
+                "2: server.command[0]: a date is not allowed",
+                "3: server.cwd: the value is not a JSON number",
+                "4: events: expected",
+                "5: seed.arguments: expected",
+            ],
+        ),
+        (
+            "server: {command: ['{seed_file}']}\nsettings: {enabled: {arg: --on}, ttl_secnds: {env: X}}\n",
+            [
+                "1: server.command[0]: {seed_file} is not",
+                "2: settings.enabled.arg: ",
+                "2: settings.ttl_secnds: unknown",
+            ],
+        ),
+    ],
+)
+def test_mistakes_of_different_kinds_are_named_at_once(tmp_path: Path, text: str, expected: list[str]):
+    lines = refusals(tmp_path, text)
+    assert len(lines) == len(expected), lines
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(f"lro.yaml:{start}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (MINIMAL + "edition: lro-1\noperations: {list: {tool: x}}\nattest: {LRO-THR-999: by}\n", "2: edition: "),
+        (MINIMAL + "settings: {enabled: {toml: a.b}}\nconfig_file: 5\n", "3: config_file: expected"),
+        (MINIMAL + "seed: {tool: x, arguments: {a: 1}, argumets: {m: $memory}}\n", "2: seed.argumets: unknown key"),
+        ("a: &a {command: [x]}\nserver: {<<: *a}\n", "1: a: unknown key"),
+        ("level: 1\nlevel: 9\nserver: {command: [x]}\n", "2: level: written twice"),
+        ("server: !!binary aGVsbG8=\n", "1: server: binary data is not allowed"),
+    ],
+)
+def test_what_only_follows_from_another_mistake_is_not_named(tmp_path: Path, text: str, expected: str):
+    lines = [line for line in refusals(tmp_path, text) if "merge keys" not in line]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith(f"lro.yaml:{expected}")
+
+
 def test_anchors_that_multiply_are_bounded(tmp_path: Path):
     bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
     for name, of in zip("bcdefg", "abcdef", strict=True):

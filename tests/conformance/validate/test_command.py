@@ -203,11 +203,12 @@ class TestHowItIsTold:
         assert not re.search("[\x1b\u202e]", said(NAME)[1])
 
     def test_findings_beyond_the_cap_are_counted_and_the_rest_is_in_order(self, here: Path, said: Any):
-        (here / NAME).write_bytes(lines({**HEADER, "count": 900}, *({"id": f"{n}", "tags": n} for n in range(900))))
+        wrong = ["title", "tags", "namespace", "created"] * 225
+        (here / NAME).write_bytes(lines({**HEADER, "count": 900}, *({"id": f"{n}", f: n} for n, f in enumerate(wrong))))
         code, out, _ = said("--max-findings", "3", NAME)
         assert code == 1
         assert [int(line.split(":")[1]) for line in out.split("\n") if line.startswith(NAME)] == [2, 3, 4]
-        assert "900 errors, 897 of them not shown (--max-findings 0 shows all): 1 file (901 lines)" in out
+        assert "900 errors, 225 of them not shown (--max-findings 0 shows all): 1 file (901 lines)" in out
         told = json.loads(said("--format", "json", "--max-findings", "0", NAME)[1])
         assert (len(told["findings"]), told["shown"], told["counts"]["error"]) == (900, 900, 900)
 
@@ -284,10 +285,10 @@ class TestHowItIsTold:
     def test_a_profile_shows_its_key(self, here: Path, said: Any):
         (here / "lro.yaml").write_text("server: {command: [x, {a: 1}]}\nsettings:\n  enabled: {arg: x}\n")
         told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
-        assert {finding["pointer"] for finding in told} == {"/server/command/1"}
+        assert {finding["pointer"] for finding in told} == {"/server/command/1", "/settings/enabled/arg"}
 
     def test_a_profile_says_what_was_expected_and_what_came(self, here: Path, said: Any):
-        (here / "lro.yaml").write_text("level: 9\nlevle: 3\nserver: {cwd: x}\n")
+        (here / "lro.yaml").write_text("level: 9\nlevle: 3\nserver: {cwd: .}\n")
         told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
         assert {f["pointer"]: (f["message"], f["expected"], f["observed"], f["hint"]) for f in told} == {
             "/level": ("level is wrong", "at most 3", "9", ""),
@@ -425,6 +426,44 @@ class TestWhatIsNoFile:
         assert code == 2
         assert "closed: " in err
         assert "1 file (2 lines)" in out
+
+
+class TestACountBesideLinesThatCannotBeRead:
+    @pytest.mark.parametrize(
+        ("broken", "count", "expected"),
+        [
+            (b"not json", 9, "expected 2 to 3"),
+            (b"not json", 1, "expected 2 to 3"),
+            (b'{"id": "c", "provenance": {"source": ', 4, "expected 2 to 3"),
+            (b"[5]", 4, "expected 2 to 3"),
+            (b'{"id": "c"}{"id": "d"}', 5, "expected 2 to 4"),
+            (b'{"id": "c\xff"}', 2, "expected 3, the number of record lines"),
+        ],
+    )
+    def test_is_reported_if_no_reading_of_them_explains_it(
+        self, here: Path, said: Any, broken: bytes, count: int, expected: str
+    ) -> None:
+        (here / NAME).write_bytes(lines({**HEADER, "count": count}, {"id": "a"}) + broken + b"\n" + lines({"id": "b"}))
+        _, out, _ = said(NAME)
+        assert "LRO-FILE-01" in out
+        assert f"LRO-FILE-06 /count: count is wrong: {expected}" in out
+
+    @pytest.mark.parametrize(
+        ("broken", "count"),
+        [
+            (b"not json", 2),
+            (b"not json", 3),
+            (b'{"id": "c"}{"id": "d"}', 4),
+            (b'{"id": "c", "title"{"id": "d"}', 4),
+            (b'[{"id": "c"}, {"id": "d"}, {"id": "e"}]', 5),
+            (b'{\n"id": "c",\n"title": "T"\n}', 3),
+        ],
+    )
+    def test_is_not_reported_if_they_may_be_the_reason(self, here: Path, said: Any, broken: bytes, count: int) -> None:
+        (here / NAME).write_bytes(lines({**HEADER, "count": count}, {"id": "a"}) + broken + b"\n" + lines({"id": "b"}))
+        _, out, _ = said(NAME)
+        assert "LRO-FILE-01" in out
+        assert "LRO-FILE-06" not in out
 
 
 class TestWhatWasNotRead:

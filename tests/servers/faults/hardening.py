@@ -224,7 +224,7 @@ class leaves_a_lock_file(Server):
         super().write(os.path.join(os.path.dirname(path), ".atlatl.lock"), b"")
 
 
-@fault("LRO-HARD-06", says="nothing after a failed write", proves=3)
+@fault("LRO-HARD-06", says="after a failed write", proves=3)
 class leaves_what_it_could_not_finish(Server):
     """When writing fails, the partial file stays."""
 

@@ -177,9 +177,11 @@ def test_a_recipe_that_is_left_out_is_missing_and_no_other_is_blamed(tmp_path: P
 
 
 def test_what_no_reader_takes_alike_does_not_hide_a_wrong_count(tmp_path: Path):
-    value = made(tmp_path, summary(count=99))
-    lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
-    for broken, hidden in ((b'{"id": "m4", "score": NaN}\n', False), (b'{"id": "m4", "title": "\n', True)):
+    nan, cut = b'{"id": "m4", "score": NaN}\n', b'{"id": "m4", "title": "\n'
+    for count, broken, hidden in ((-1, nan, False), (-1, cut, True), (99, cut, False)):
+        value = made(tmp_path)
+        lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
+        value["summary"]["count"] += count
         (tmp_path / NAME).write_bytes(b"".join([*lines[:5], broken, *lines[6:]]))
         found = rules(list(follow(value)))
         assert found == {"LRO-FILE-01"} | (set() if hidden else {"LRO-DESC-03"})

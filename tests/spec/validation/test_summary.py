@@ -12,6 +12,7 @@ from lro_spec.editions import edition
 from lro_spec.jsonl.lines import Block
 from lro_spec.messages import OffloadSummary
 from lro_spec.tokens import estimate_of, honest_estimates, wide_characters
+from lro_spec.validation.state import ANY_NUMBER, RecordCount
 from lro_spec.validation.summary import (
     Facts,
     Range,
@@ -160,7 +161,8 @@ class TestSummaries:
     def found(self, facts: Facts | None = None, header: Any = None, records: int | None = 3, **changed: Any) -> Any:
         counted = facts or Facts(namespaces=Counter({"a": 2, "b": 1}))
         summary = {**SUMMARY, **changed}
-        return said(summary_against_file({"summary": summary}, header or {}, counted, records, LRO))
+        count = ANY_NUMBER if records is None else RecordCount(records, records)
+        return said(summary_against_file({"summary": summary}, header or {}, counted, count, LRO))
 
     def test_that_are_true_have_no_findings(self) -> None:
         assert self.found(header={"operation": "recall", "detail": "full", "estimated_tokens": 500}) == []
@@ -173,6 +175,20 @@ class TestSummaries:
             )
         ]
         assert self.found(records=None) == []
+
+    @pytest.mark.parametrize(
+        ("least", "most", "expected"),
+        [
+            (4, 5, "expected 4 to 5, as some lines cannot be read as one record, got 3"),
+            (1, 2, "expected 1 to 2, as some lines cannot be read as one record, got 3"),
+            (2, 4, None),
+            (3, 4, None),
+        ],
+    )
+    def test_count_as_many_records_as_there_can_be(self, least: int, most: int, expected: str | None) -> None:
+        known = RecordCount(least, most)
+        found = said(summary_against_file({"summary": {**SUMMARY, "count": 3}}, {}, Facts(), known, LRO))
+        assert [expected in one for one in found if "LRO-DESC-03" in one] == ([True] if expected else [])
 
     def test_agree_with_the_header(self) -> None:
         assert self.found(header={"operation": "search", "detail": "light"}) == [
