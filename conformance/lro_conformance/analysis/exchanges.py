@@ -885,6 +885,11 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate
+    if call.operation in survey.volatile_operations and known is not None:
+        known = _estimate_of_same_records(exchange, known)
+        if known is None:
+            yield "identical calls return different records, so the size of this result is unknown"
+            return
     if not isinstance(threshold, int) or (call.outcome == "no answer" and not died(call)):
         return
     if known is None:
@@ -911,6 +916,16 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
     place = STATED_ESTIMATE if context.stated_differently else ""
     yield Judged(call.outcome == side, expected, _outcome(call), read=(exchange.lowest,), place=place)
+
+
+def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
+    """E of a call whose operation returns other records each time: *known* of the call at the lowest threshold, if it
+    returned the same ones; or else its own, if it was offloaded."""
+    call, lowest = exchange.call, exchange.lowest
+    of_lowest = lowest.filed if lowest is not None else []
+    if exchange.index(call.filed or call.records or []).keys() == exchange.index(of_lowest).keys():
+        return known
+    return call.estimate
 
 
 def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

@@ -318,6 +318,28 @@ def test_a_volatile_result_near_the_threshold_is_not_decided() -> None:
     assert judged("LRO-THR-06", near, context(volatile=frozenset({"recall"}))) == []
 
 
+@pytest.mark.parametrize(
+    ("record", "outcome", "E", "above", "below"),
+    [
+        (A, "offloaded", 20, [], [False]),
+        (B, "offloaded", 20, [True], []),
+        (B, "offloaded", 9, [], [False]),
+        (B, "inline", None, ["different"], ["different"]),
+        (A, "inline", None, [], [True]),
+    ],
+)
+def test_a_result_of_other_records_is_decided_by_its_own_estimate(
+    record: Any, outcome: str, E: Any, above: list[Any], below: list[Any]
+) -> None:
+    """Where ties come in any order and a limit cuts them, the call at the lowest threshold tells E of other records."""
+    one = exchange(call(record, outcome=outcome, E=E, threshold=10), lowest=call(A, E=9))
+    ties = context(volatile=frozenset({"recall"}))
+    for requirement, expected in (("LRO-THR-06", above), ("LRO-THR-07", below)):
+        found = judged(requirement, one, ties)
+        assert [f if isinstance(f, bool) else "different" for f in found] == expected
+    assert judged("LRO-THR-07", one) == [outcome == "inline"], "records are not compared where they do not change"
+
+
 def test_a_result_is_not_decided_by_what_each_server_adds_to_a_memory() -> None:
     one, other = {**A, "provenance": {"confidence": 0.5}}, {**A, "provenance": {"confidence": 0.50390625}}
     lowest = call(one, E=10)
