@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
 from lro_conformance.analysis.detail import filled_fields
 from lro_conformance.capture.call import Call, volatile_between
-from lro_conformance.capture.records import Path, by_id
+from lro_conformance.capture.records import Path, are_others, by_id
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -27,6 +28,16 @@ class Comparison:
         found = [(c, inline.whole[key]) for key, c in offloaded.whole.items() if key in inline.whole]
         found += [(offloaded.repeats[n][0], c) for n, c in inline.edges.items() if n in offloaded.repeats]
         return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
+
+    @cached_property
+    def restless(self) -> frozenset[str]:
+        """Operations whose identical calls return other records, in one process or from one to the next: a limit cuts
+        ties that come in any order, or an order by times that each process gives its memories."""
+        inline = self.inline
+        known = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
+        pairs = [(name, known[name], inline.elsewhere[name]) for name in known]
+        pairs += [(name, inline.edges[name], c) for name, c in inline.edges_elsewhere.items() if name in inline.edges]
+        return self.survey.volatile_operations | {name for name, one, other in pairs if _differ(one, other)}
 
     @cached_property
     def unmatched(self) -> str | None:
@@ -93,6 +104,21 @@ class Comparison:
         whole = self.inline.whole
         others = {d: c for (n, d), c in whole.items() if n == filed.operation and d not in (None, filed.detail)}
         return next((d for d, c in others.items() if c.records and filled_fields(c.records) == fields), None)
+
+
+def _differ(one: Call, other: Call) -> bool:
+    """True if two results hold different records, or are texts with different lines, whatever numbers are in them."""
+    if one.records is None and other.records is None:
+        return Counter(lines_of(one.text)) != Counter(lines_of(other.text))
+    return are_others(one.records or [], other.records or [])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without what each process may give its memories itself: numbers, times and ids."""
+    return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
+
+
+_VARYING = re.compile(r"[\w-]*\d[\w-]*")
 
 
 @derived

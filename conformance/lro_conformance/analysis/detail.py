@@ -12,6 +12,9 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.validation.record import CORE, MAY_BE_EMPTY
 
+NO_DETAIL = "no tool takes a detail level, or none is named (profile: operations)"
+"""The reason for which requirements of detail levels do not apply."""
+
 IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
 
 

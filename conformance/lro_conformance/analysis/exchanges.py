@@ -147,6 +147,11 @@ class Context:
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
 
+    @property
+    def restless(self) -> frozenset[str]:
+        """Operations whose identical calls return other records (`Comparison.restless`)."""
+        return self.survey.volatile_operations if self.comparison is None else self.comparison.restless
+
     @cached_property
     def largest_inject(self) -> tuple[int, int]:
         """The records and the characters of inject's largest inline result with its own budget; zeros if there are no
@@ -510,7 +515,7 @@ MUCH_LARGER = 1.5
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file has the known memories that a text shows with title and content, as often as it shows their content."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+    if prose is None or shown is None or filed.operation in context.restless:
         return
     known = shown_in_text(exchange, context)
     if not known:
@@ -553,7 +558,7 @@ def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Titles and contents of stored memories are in the file as a text shows them: as they were stored."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+    if prose is None or shown is None or filed.operation in context.restless:
         return
     stored = prose.stored | {str(m.get("title")): m for m in exchange.stored.values()}
     there = _by_title(filed.filed)
@@ -577,10 +582,8 @@ def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
 
 
 def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> bool:
-    """True if a limit chose some of the memories, and identical calls of this operation choose others each time."""
-    return (
-        call.operation in context.survey.volatile_operations and call.limit is not None and len(records) >= call.limit
-    )
+    """True if a limit, perhaps the server's own, chose some of the memories, and identical calls choose others."""
+    return call.operation in context.restless and (call.limit is None or len(records) >= call.limit)
 
 
 def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -715,7 +718,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """score_range has the least and the greatest score that the same call shows inline, where the file has none."""
     call, shown = exchange.call, exchange.twin
-    if not exchange.has_file or shown is None or call.operation in context.survey.volatile_operations:
+    if not exchange.has_file or shown is None or call.operation in context.restless:
         return
     reported, scores = call.summary.get("score_range"), hit_scores(shown.result)
     if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.filed):
@@ -885,7 +888,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate
-    if call.operation in survey.volatile_operations and known is not None:
+    if call.operation in context.restless and known is not None:
         known = _estimate_of_same_records(exchange, known)
         if known is None:
             yield "identical calls return different records, so the size of this result is unknown"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 
-from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.comparison import Comparison, lines_of
 from lro_conformance.analysis.timestamps import are_of_the_run
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.records import (
@@ -74,8 +74,8 @@ class OnOffPair:
 
         None if the calls with LRO on do not agree.
         """
-        first, *more = [_lines(c.text) for c in self.on]
-        lost = [line for line in _lines(self.off.text) if line not in first and not _SAYS_THAT_IT_IS_OFF.search(line)]
+        first, *more = [lines_of(c.text) for c in self.on]
+        lost = [line for line in lines_of(self.off.text) if line not in first and not _SAYS_THAT_IT_IS_OFF.search(line)]
         return None if any(m != first for m in more) else lost
 
 
@@ -149,9 +149,3 @@ SEVERAL = 10
 
 _SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
 """Words that a result may have only with LRO off."""
-_VARYING = re.compile(r"[\w-]*\d[\w-]*")
-"""Numbers, times and ids: each process may give its memories others."""
-
-
-def _lines(text: str) -> list[str]:
-    return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]

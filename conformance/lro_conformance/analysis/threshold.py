@@ -10,10 +10,10 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_spec.tokens import exceeds
 
-Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
+Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "other records"]
 """Rule by which an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the
 budgeted text; by a threshold that differs from that of other operations; or by a different figure than that of the
-header."""
+header. With other records in each process, the rule is unknown."""
 
 DRIFT = 0.05
 """Share of the threshold by which E may differ between two equal calls if results change from call to call."""
@@ -27,6 +27,8 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
+        elif edge.other_records:
+            found[name] = "other records"
         elif estimates.rounding_step > 1 or _compares_another_number(edge):
             found[name] = "another figure"
         elif _compares_less_than_the_set(edge):

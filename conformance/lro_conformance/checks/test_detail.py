@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lro_conformance.analysis.detail import DetailLevels, filled_fields
+from lro_conformance.analysis.detail import NO_DETAIL, DetailLevels, filled_fields
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.capture.call import Call
@@ -20,7 +20,7 @@ from lro_conformance.trials.survey import Survey
 def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Subjects) -> None:
     """A file requested at light detail holds no content: absent, null and empty are equal."""
     if not any(o.details for o in survey.operations.values()):
-        raise NotApplicable("no tool takes a detail level")
+        raise NotApplicable(NO_DETAIL)
     documents.judge("LRO-DET-01", subjects)
 
 
@@ -28,7 +28,7 @@ def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Su
 def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Subjects) -> None:
     """An operation with a detail level does not return the same records at every level."""
     if not any(o.details for o in survey.operations.values()):
-        raise NotApplicable("no tool takes a detail level")
+        raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
         asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
         if len(operation.details) < 2 or len(asked) < 2:
@@ -53,7 +53,7 @@ def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, sub
     way than by their level are LRO-FILE-10.
     """
     if not any(o.details for o in survey.operations.values()):
-        raise NotApplicable("no tool takes a detail level")
+        raise NotApplicable(NO_DETAIL)
     exchanges.judge("LRO-DET-01", subjects)
 
 

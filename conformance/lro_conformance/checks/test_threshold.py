@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
@@ -110,13 +111,14 @@ def _errors(survey: Survey, operation: str) -> str:
     return "" if failed is None else f": {evidence_of(failed).splitlines()[-1][:300]}"
 
 
-@check("LRO-THR-01")
+@check("LRO-THR-01", optional=("comparison",))
 def test_default_threshold(
     survey: Survey,
     edges: Edges,
     defaults: Defaults,
     decisions: Mapping[str, Decision],
     estimates: Estimates,
+    comparison: Comparison | None,
     edition: Edition,
     subjects: Subjects,
 ) -> None:
@@ -143,7 +145,9 @@ def test_default_threshold(
         )
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
-        _both_sides(survey, estimates, bracket, default, subjects)
+        restless = survey.volatile_operations if comparison is None else comparison.restless
+        varies = bracket.operation in restless or estimates.rounding_step > 1
+        _both_sides(bracket, default, subjects, slack=DRIFT if varies else 0.0)
     if not crossed:
         subjects.inconclusive(
             f"no result of more than {default} tokens was offloaded by default ({survey.seed_advice})"
@@ -180,8 +184,7 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
     return None
 
 
-def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default: int, subjects: Subjects) -> None:
-    slack = DRIFT if bracket.operation in survey.volatile_operations or estimates.rounding_step > 1 else 0.0
+def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: float) -> None:
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         subjects.expect(
             bracket.offloaded.estimate * (1 + slack) > default,
@@ -306,6 +309,11 @@ def test_operation_runs_as_without_lro(
             "first), and the same memories each time with LRO on"
         )
     for pair in (p for p in pairs if p.off.records is not None):
+        if pair.off.operation in comparison.restless and (pair.off.limit or 0) <= len(pair.off.records or []):
+            subjects.not_observed(
+                f"{pair.off.operation} returns other records in each server process, with LRO or without"
+            )
+            continue
         if pair.ignores_limit or pair.is_cut:
             subjects.not_observed("with LRO off, a result is not what the call asked for (LRO-CFG-01)")
             continue
@@ -337,7 +345,7 @@ def test_operation_runs_as_without_lro(
 def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """The estimate is that of the records at the requested detail level."""
     if not any(o.details for o in survey.operations.values()):
-        raise NotApplicable("no tool takes a detail level")
+        raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
         sized = {c.detail: characters(c) for (n, _), c in survey.whole.items() if n == name and c.estimate}
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
@@ -475,6 +483,8 @@ def _edges(
         subjects.not_observed(edges.reason)
     stated_differently = is_another_figure_stated(decisions, estimates)
     for name, rule in decisions.items():
+        if rule == "other records":
+            subjects.not_observed(f"{name} returns other records in each server process, so their size is unknown")
         if rule not in ("exact", "comparison"):
             continue
         edge = edges.edges[name]
@@ -620,7 +630,13 @@ def test_one_threshold_for_all(
         subjects.not_observed("no operation has an exact threshold to compare with")
         return
     for probe in edges.far:
-        if decisions.get(probe.call.operation) in ("budgeted", "per record", "comparison", "own threshold"):
+        if decisions.get(probe.call.operation) in (
+            "budgeted",
+            "per record",
+            "comparison",
+            "own threshold",
+            "other records",
+        ):
             continue
         outcome = "offloaded" if probe.estimate > probe.threshold else "inline"
         if probe.call.outcome in ("error", "no answer"):

@@ -255,6 +255,13 @@ def _unwritten(survey: Survey) -> Iterator[str]:
 def _unused_features(survey: Survey) -> Iterator[str]:
     """Notes on features of the server that the suite does not use."""
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
+    flags = {name: o.possible_flag for name, o in survey.operations.items() if o.possible_flag is not None}
+    if flags:
+        keys = ", ".join(f"operations.{name}.detail" for name in flags)
+        yield (
+            f"the boolean argument {' or '.join(dict.fromkeys(flags.values()))} was left out of all calls; if it asks "
+            f"for full detail, name it, and both levels are tried (profile: {keys})"
+        )
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
     if tasks and not any(tasked_tools(survey)):

@@ -187,7 +187,8 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
     with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
-        result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)
+        operations = {name: _with_flag(bench, operation) for name, operation in bench.operations.items()}
+        result = ProbeResult(profile, tools=bench.tools, operations=operations, calls=calls)
         result.fruitless = [name for name, call in calls.items() if found_nothing(call)]
         info = bench.server.server_info
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
@@ -197,6 +198,22 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         takes_text = (t for t in storing if memory_arguments(t) is not None)
         result.storing = next(takes_text, next(iter(storing), None))
         return result
+
+
+def _with_flag(bench: Bench, operation: Operation) -> Operation:
+    """An operation with the boolean argument for its level of detail, if records have more fields where it is true."""
+    flag = operation.possible_flag
+    if flag is None:
+        return operation
+    fields: list[set[str]] = []
+    for value in (False, True):
+        call = bench.call(operation.name, limit=_FEW, arguments={flag: value})
+        fields.append({name for record in call.filed or call.records or [] for name in record})
+    return operation.with_flag(flag) if fields[0] < fields[1] else operation
+
+
+_FEW = 5
+"""Records of a call that shows which fields they have."""
 
 
 def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:

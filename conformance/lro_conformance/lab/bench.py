@@ -252,7 +252,7 @@ class Bench:
         else:
             asked["limit"] = None
         if operation.detail is not None and asked.get("detail") is not None:
-            arguments[operation.detail] = asked["detail"]
+            arguments[operation.detail] = operation.detail_value(asked["detail"])
         if operation.query is not None and asked.get("query") is not None:
             arguments[operation.query] = asked["query"]
         if asked.pop("omit_query", False) and operation.query is not None:

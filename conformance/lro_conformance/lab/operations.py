@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.records import as_record
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 OPERATIONS = ("recall", "search", "inject")
 """The operations of the default edition, also used if an edition enumerates none."""
 DETAILS = ("light", "medium", "full")
+_FLAG_LEVELS = ("light", "full")
+"""The levels of a boolean argument, false and true."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -34,6 +36,10 @@ _NAMES = {
         *("top", "size", "max_items"),
     ),
     "detail": ("detail", "detail_level", "details", "level", "verbosity"),
+    "flag": (
+        *("full", "verbose", "detailed", "full_detail", "full_details", "full_content", "full_text"),
+        *("include_content", "with_content", "include_body", "with_body", "include_text", "with_text", "expand"),
+    ),
     "budget": ("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
 }
 
@@ -58,6 +64,19 @@ class Operation:
     """True when the tool requires a level, so it has no default."""
     needs_query: bool = True
     """True unless the listed tool says that it can be called without a query."""
+    is_flag: bool = False
+    """True if `detail` is a boolean argument: true asks for full detail, false for light."""
+    possible_flag: str | None = None
+    """A boolean argument that may ask for full detail, by its name; None if `detail` is known, or if the profile says
+    that there is none."""
+
+    def detail_value(self, level: str) -> str | bool:
+        """The value of the detail argument for a level."""
+        return level == "full" if self.is_flag else level
+
+    def with_flag(self, flag: str) -> Operation:
+        """This operation with a boolean argument for its level of detail."""
+        return replace(self, detail=flag, details=_FLAG_LEVELS, is_flag=True, possible_flag=None)
 
 
 class NoSuchTool(ValueError):
@@ -111,9 +130,11 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
 
     query, limit = argument("query"), argument("limit")
     detail = argument("detail")
-    if detail is None and (named is None or "detail" not in named.without):
+    may_take_detail = named is None or "detail" not in named.without
+    if detail is None and may_take_detail:
         detail = next((n for n, node in free.items() if _names_levels(node)), None)
     details = _details(properties.get(detail, {})) if detail is not None else ()
+    flag = _argument("flag", {n: node for n, node in free.items() if _is_boolean(node)})
     arguments: dict[str, Any] = {}
     if query is not None and (named is None or query in required):
         arguments[query] = _QUERIES[name]
@@ -133,6 +154,8 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         output_schema=_output_schema(tool),
         needs_detail=bool(details) and detail in required,
         needs_query=query not in properties or query in required,
+        is_flag=detail is not None and _is_boolean(properties.get(detail)),
+        possible_flag=flag if detail is None and may_take_detail else None,
     )
 
 
@@ -141,7 +164,8 @@ def _needed_detail(name: str, detail: str | None, details: tuple[str, ...], tool
     if detail is None or not details or detail not in required_of(tool):
         return {}
     usual = "medium" if name == "inject" else "light"
-    return {detail: usual if usual in details else details[0]}
+    usual = usual if usual in details else details[0]
+    return {detail: usual == "full" if _is_boolean(properties_of(tool).get(detail)) else usual}
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
@@ -247,7 +271,10 @@ def plain_name(name: str) -> str:
 
 
 def _details(schema: Any) -> tuple[str, ...]:
-    """The levels that a schema of the detail argument admits; one without an enumeration admits all three."""
+    """The levels that a schema of the detail argument admits: a boolean one the least and the most, another one without
+    an enumeration all three."""
+    if _is_boolean(schema):
+        return _FLAG_LEVELS
     options = enumeration_of(schema)
     return DETAILS if options is None else tuple(d for d in DETAILS if d in options)
 
@@ -266,6 +293,12 @@ def enumeration_of(schema: Any) -> list[Any] | None:
             ]
             return [v for part in found for v in part] or None
     return None
+
+
+def _is_boolean(schema: Any) -> bool:
+    """Return whether an argument accepts true and false, and nothing else but null."""
+    kinds = {kind for one in alternatives(as_record(schema)) for kind in types_of(one)}
+    return "boolean" in kinds and kinds <= {"boolean", "null"}
 
 
 def _names_levels(schema: Any) -> bool:

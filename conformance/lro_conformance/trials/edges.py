@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import Memory, filler, filling
 from lro_conformance.capture.estimate import tokens_per_character
-from lro_conformance.capture.records import id_of, size
+from lro_conformance.capture.records import are_others, id_of, size
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import HIGH, LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -78,6 +78,8 @@ class Edge:
     """A threshold of half of E; None unless `above` stayed inline."""
     low: Probe | None = None
     """A threshold of half of the largest record; None unless `above` stayed inline."""
+    other_records: bool = False
+    """True if a call returned other records than the one that told E, so that its size is unknown."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,17 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     found: dict[str, Edge] = {}
     far: list[Probe] = []
     threshold = 0
+    restless = False
     for number, one in enumerate(order):
         if one.name in found:
             continue
         keep = "edges" if number == 0 else None
+        if restless:  # a text does not tell which records it shows, so that its call is not found to return others
+            one = _uncut(lab, survey, one.name) or one
         edge, seen, placed = _edge(lab, survey, one, keep, others=not far, guests=order[2:] if number == 1 else ())
+        if edge.other_records and not restless and (uncut := _uncut(lab, survey, one.name)) is not None:
+            edge, seen, placed = _edge(lab, survey, uncut, keep, others=False)
+            restless = True
         if keep is not None:
             threshold = edge.above[0].threshold
         far += seen
@@ -130,6 +138,8 @@ class _Sized(NamedTuple):
     name: str
     least: int
     most: int
+    call: Call
+    """One of the calls that told E."""
 
     @property
     def drift(self) -> int:
@@ -142,11 +152,22 @@ class _Sized(NamedTuple):
 
 def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
     known = _estimates(lab, survey, name)
-    return _Sized(name, min(known), max(known)) if known and min(known) >= lab.accepted.lowest + 2 else None
+    if not known or min(known) < lab.accepted.lowest + 2:
+        return None
+    return _Sized(name, min(known), max(known), survey.repeats[name][0])
+
+
+def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
+    """The same for a call whose result no limit cuts: every process returns the same memories then."""
+    call = survey.whole.get((name, usual_detail(survey.operations[name])), survey.whole[name, None])
+    estimate, limit = call.estimate, call.limit
+    if estimate is None or estimate < lab.accepted.lowest + 2 or (limit is not None and len(call.filed) >= limit):
+        return None
+    return _Sized(name, estimate, estimate, call)
 
 
 def _edge(
-    lab: Lab, survey: Survey, one: _Sized, keep: str | None, *, others: bool, guests: Sequence[_Sized]
+    lab: Lab, survey: Survey, one: _Sized, keep: str | None, *, others: bool, guests: Sequence[_Sized] = ()
 ) -> tuple[Edge, list[Probe], dict[str, Edge]]:
     """The edge of an operation with two servers of its own, probes farther away, and the edges of *guests*."""
     name, estimate, drift = one.name, one.most, one.drift
@@ -154,14 +175,16 @@ def _edge(
     reached, below = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
     with ExitStack() as stack:
         upper = stack.enter_context(lab.bench(Settings(threshold_tokens=reached)))
-        at = _twice(upper, name, estimate, reached)
+        limit = one.call.limit
+        at = _twice(upper, name, estimate, reached, limit)
         far = _far(lab, upper, survey, name, reached, others=others)
-        after = _after(upper, name, estimate) if name not in survey.volatile_operations else None
+        after = _after(upper, name, estimate, limit) if name not in survey.volatile_operations else None
         if not guests:
             stack.close()
         lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep))
-        above = _twice(lower, name, estimate - drift, below)
-        edge = Edge(name, estimate, drift, _largest(survey.repeats[name][0]), at, above, after)
+        above = _twice(lower, name, estimate - drift, below, limit)
+        others_came = drift == 0 and any(_returned_others(p.call, one.call) for p in (*at, *above))
+        edge = Edge(name, estimate, drift, _largest(one.call), at, above, after, other_records=others_came)
         placed: dict[str, Edge] = {}
         if drift == 0 and _is_exact_again(edge):
             guests = [g for g in guests if g.drift == 0 and _can_be_placed(lab, survey, g.name)]
@@ -273,23 +296,29 @@ def _unadjustable(survey: Survey) -> str | None:
     return None
 
 
-def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Probe, ...]:
-    return tuple(Probe(_call(bench, name), estimate, threshold) for _ in range(2))
+def _returned_others(call: Call, known: Call) -> bool:
+    """Return whether a call has as many records as a known one, but others."""
+    records = call.filed or call.records or []
+    return len(records) == len(known.filed) and are_others(records, known.filed)
 
 
-def _after(bench: Bench, name: str, estimate: int) -> Probe | None:
+def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> tuple[Probe, ...]:
+    return tuple(Probe(_call(bench, name, limit), estimate, threshold) for _ in range(2))
+
+
+def _after(bench: Bench, name: str, estimate: int, limit: int | None) -> Probe | None:
     """The call at its threshold again, after the server has offloaded something else; None if it offloaded nothing."""
     if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
         return None
-    return Probe(_call(bench, name), estimate, estimate)
+    return Probe(_call(bench, name, limit), estimate, estimate)
 
 
 def _richest(bench: Bench, name: str) -> str | None:
     return next(reversed(bench.operations[name].details), None)
 
 
-def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
-    return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
+def _call(bench: Bench, name: str, limit: int | None = EDGE_LIMIT, budget: int | None = None) -> Call:
+    return bench.call(name, detail=usual_detail(bench.operations[name]), limit=limit, budget=budget)
 
 
 def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
@@ -321,19 +350,22 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     late = any(p.call.outcome == "inline" for p in edge.above)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
+    if edge.other_records:
+        return edge
+    limit = edge.at[0].call.limit
     far = max(2 * FEW, edge.estimate // 50)
     beside = lab.accepted.within(edge.above[0].threshold - far) if late else edge.at[0].threshold + far
     little = lab.accepted.within(edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
-        two_percent_off = Probe(_call(bench, edge.operation), edge.estimate, beside)
+        two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
-        few_tokens_off = Probe(_call(bench, edge.operation), edge.estimate, little)
+        few_tokens_off = Probe(_call(bench, edge.operation, limit), edge.estimate, little)
     edge = replace(edge, two_percent_off=two_percent_off, few_tokens_off=few_tokens_off)
     if not late:
         return edge
     half, low = lab.accepted.within(edge.estimate // 2 - 1), lab.accepted.within(edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
-        at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
+        at_half = Probe(_call(bench, edge.operation, limit, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
-        at_low = Probe(_call(bench, edge.operation), edge.estimate, low)
+        at_low = Probe(_call(bench, edge.operation, limit), edge.estimate, low)
     return replace(edge, at_half=at_half, low=at_low)

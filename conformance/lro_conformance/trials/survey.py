@@ -395,6 +395,8 @@ class Inline:
     """The calls of `whole`, offloaded once more in the server of the survey: after `whole`, before `repeated`."""
     repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
     """The calls of `whole`, repeated at least `APART_S` later."""
+    edges_elsewhere: Mapping[str, Call] = field(default_factory=dict[str, Call])
+    """The calls of `edges` in the second process."""
 
     @property
     def calls(self) -> list[Call]:
@@ -414,7 +416,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
-        edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
+        edges = {n: _edge_call(bench, n) for n in bench.operations}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
@@ -422,6 +424,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
         fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
+        again_elsewhere = {n: _edge_call(second, n) for n in second.operations}
     offloading = lab.kept["survey"]
     filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
     lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
@@ -437,7 +440,12 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         threshold=lab.accepted.highest,
         filed=filed,
         repeated={key: bench.call(key[0], detail=key[1]) for key in survey.whole},
+        edges_elsewhere=again_elsewhere,
     )
+
+
+def _edge_call(bench: Bench, name: str) -> Call:
+    return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT)
 
 
 def usual_detail(operation: Operation) -> str | None:

@@ -36,7 +36,7 @@ def test_a_file_is_taken_for_the_level_whose_fields_it_has(filed: Any, shown: An
 
 def inline(**of: Any) -> Any:
     """Inline results, as far as there are any."""
-    names = ("whole", "again", "edges", "elsewhere", "fullest", "repeated", "filed")
+    names = ("whole", "again", "edges", "elsewhere", "fullest", "repeated", "filed", "edges_elsewhere")
     return Made(**{name: {} for name in names} | of)
 
 
@@ -54,6 +54,38 @@ def test_what_differs_between_inline_results_of_one_level_is_volatile() -> None:
     )
     assert comparison.volatile("recall") == {("n",), ("at", "t")}
     assert comparison.volatile("search") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "differ"),
+    [
+        ([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}], False),
+        ([{"id": "a"}, {"id": "b"}], [{"id": "a"}, {"id": "c"}], True),
+        ([{"id": "a1", "title": "A"}], [{"id": "a2", "title": "A"}], False),
+        ([{"id": "a1", "title": "A"}], [{"id": "b2", "title": "B"}], True),
+        ([{"id": "a1"}], [{"id": "a2"}], True),
+        ([{"title": "A"}], [{"title": "B"}], True),
+        (None, None, False),
+    ],
+)
+@pytest.mark.parametrize("calls", ["edges_elsewhere", "elsewhere"])
+def test_an_operation_that_returns_other_records_in_another_process_is_restless(
+    here: Any, there: Any, differ: bool, calls: str
+) -> None:
+    first, second = (one(records=records, text="## Note 1\n") for records in (here, there))
+    known = {"edges": {"recall": first}} if calls == "edges_elsewhere" else {"whole": {("recall", None): first}}
+    found = Comparison(
+        survey(volatile_operations=frozenset({"search"})), inline(**known, **{calls: {"recall": second}})
+    )
+    assert found.restless == ({"recall", "search"} if differ else {"search"})
+
+
+def test_a_text_is_restless_by_its_lines_without_numbers() -> None:
+    texts = ["## A 1\nof 2026-01-01\n## B 2", "## A 7\nof 2026-01-02\n## B 9", "## A 1\nof 2026-01-01\n## C 2"]
+    shown = [one(records=None, text=text) for text in texts]
+    for other, differ in zip(shown[1:], (False, True), strict=True):
+        made = inline(edges={"inject": shown[0]}, edges_elsewhere={"inject": other})
+        assert Comparison(survey(volatile_operations=frozenset()), made).restless == ({"inject"} if differ else set())
 
 
 def test_files_are_compared_that_were_written_between_two_inline_results() -> None:

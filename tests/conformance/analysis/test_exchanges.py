@@ -60,7 +60,9 @@ def context(
     )
     survey.operations = ("recall",)
     survey.is_small = lambda call: False
-    comparison = Made(obstacle=obstacle, volatile=lambda name: set(), other_level=lambda filed, shown: None)
+    comparison = Made(
+        obstacle=obstacle, restless=volatile, volatile=lambda name: set(), other_level=lambda filed, shown: None
+    )
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context
     prose = Made(known_in=lambda shown: [], stored=stored or {})

@@ -40,6 +40,7 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
         "two_percent_off": None,
         "at_half": None,
         "low": None,
+        "other_records": False,
     }
     return Made(
         **{"operation": "recall", "estimate": 100, "largest": 20, "at": found[0], "above": found[1], **known, **other}

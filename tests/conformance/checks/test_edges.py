@@ -249,7 +249,7 @@ class TestComplete:
         one = call(filed=[{"id": i} for i in filed], limit=limit)
         other = call(records=[{"id": i} for i in shown], result=result, outcome="inline", limit=limit)
         made = survey(one, repeats={"recall": (one, one)}, volatile_operations={"recall"} if volatile else set())
-        inline = Made(whole={}, edges={"recall": other}, calls=[other])
+        inline = Made(whole={}, elsewhere={}, edges_elsewhere={}, edges={"recall": other}, calls=[other])
         return judged("file.file_is_complete", survey=made, inline=inline)
 
     @pytest.mark.parametrize(

@@ -48,6 +48,14 @@ def passes(request: pytest.FixtureRequest) -> Callable[..., bool]:
     return passed
 
 
+def test_a_boolean_argument_is_the_level_of_detail_where_it_adds_fields(
+    tmp_path: Path, passes: Callable[..., bool]
+) -> None:
+    assert _init(tmp_path, "--", *command("takes_full_as_true")).returncode == 0
+    assert (tmp_path / "lro.yaml").read_text().count(", detail: full}\n") == 2
+    assert passes(tmp_path, "LRO-DET-01", "LRO-DET-02")
+
+
 def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
     """Everything is found, nothing is stored, and the profile proves level 3 as it is."""
     done = _init(tmp_path, "--", *command())

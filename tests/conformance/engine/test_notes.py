@@ -59,7 +59,7 @@ def test_records_that_were_not_compared_have_a_remedy(
 def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
     absent: tuple[str, ...], said: list[str]
 ) -> None:
-    operations: Any = {"recall": Made(tool="recall"), "search": Made(tool="search")}
+    operations: Any = {n: Made(tool=n, possible_flag=None) for n in ("recall", "search")}
     survey = Survey(
         operations=operations,
         tools=(),
@@ -96,3 +96,11 @@ def test_scores_that_nothing_shows_are_said_to_be_compared_with_nothing(
     twin = None if inline is None else Made(result=inline)
     found = of([Made(call=call, twin=twin, has_file=True)], context).hidden_scores
     assert found == (("search",) if inline is None and "score" not in record else ())
+
+
+def test_a_boolean_argument_that_was_left_out_is_named_with_its_key() -> None:
+    operations: Any = {n: Made(tool=n, possible_flag=flag) for n, flag in (("recall", "full"), ("search", None))}
+    survey: Any = Made(operations=operations, tools=[], messages=[])
+    (note,) = notes._unused_features(survey)  # pyright: ignore[reportPrivateUsage]
+    assert "the boolean argument full was left out of all calls" in note
+    assert note.endswith("(profile: operations.recall.detail)")

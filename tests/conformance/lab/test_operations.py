@@ -51,6 +51,32 @@ def test_what_a_profile_says_stands(tmp_path: Path) -> None:
     assert found.arguments == {"query": "a", "store": "mine", "version": 2, "detail": "full"}
 
 
+FLAG = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+
+
+def _flagged(folder: Path, operation: str, argument: str, *, required: bool = False) -> Operation:
+    path = folder / "lro.yaml"
+    path.write_text(f"server: {{command: [x]}}\noperations: {{recall: {operation}}}\n")
+    schema = {"properties": {argument: FLAG}, "required": [argument] if required else []}
+    return resolve(profiles.load(path), [{"name": "find", "inputSchema": schema}])["recall"]
+
+
+def test_a_boolean_argument_is_true_for_full_detail(tmp_path: Path) -> None:
+    found = _flagged(tmp_path, "{tool: find, detail: full}", "full", required=True)
+    assert (found.detail, found.details, found.arguments) == ("full", ("light", "full"), {"full": False})
+    assert [found.detail_value(level) for level in found.details] == [False, True]
+    assert _flagged(tmp_path, "{tool: find}", "details").is_flag, "by its usual name"
+
+
+def test_a_boolean_argument_that_may_ask_for_full_detail_is_not_taken_for_it(tmp_path: Path) -> None:
+    found = _flagged(tmp_path, "{tool: find}", "includeContent")
+    assert (found.detail, found.details, found.possible_flag) == (None, (), "includeContent")
+    assert found.with_flag("includeContent").details == ("light", "full")
+    for operation in ("{tool: find, detail: null}", "{tool: find, arguments: {includeContent: true}}"):
+        assert _flagged(tmp_path, operation, "includeContent").possible_flag is None
+    assert _flagged(tmp_path, "{tool: find}", "dry_run").possible_flag is None
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.faults.catalogue import fault
+from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import Call, Server
 from tests.servers.worded import Markdown, Prose
 
@@ -45,6 +46,15 @@ class writes_one_record_twice(Keeping):
 
     def kept(self, call: Call) -> Sequence[int]:
         return sorted([*range(len(call.lines)), len(call.lines) // 2])
+
+
+@fault("LRO-FILE-10", says="content", proves=0, also=("LRO-THR-02", "LRO-FILE-11"), profile=FLAGGED)
+class files_lack_contents_where_full_is_true(Flagged):
+    """The file is written from a projection that was made for light records."""
+
+    def file_lines(self, call: Call) -> list[str]:
+        light = [{key: value for key, value in record.items() if key != "content"} for record in call.records]
+        return [super().file_lines(call)[0], *map(self.record_line, light)]
 
 
 @fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import BadArguments, Call, Server
 from tests.servers.sound.catalogue import sound
 
@@ -29,6 +30,35 @@ class answers_a_store_with_what_it_holds(Server):
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         answer = super().call_tool(name, arguments)
         return self.offer("recall", {"query": "*"}) if name == "store_memory" else answer
+
+
+@sound("it sends the names of levels to a boolean argument", profile=FLAGGED)
+class takes_full_as_true(Flagged):
+    pass
+
+
+OWN_IDS = """\
+seed: {tool: store_memory, arguments: {memory: {title: "$memory.title", content: "$memory.content"}}}
+"""
+
+
+@sound("it compares results of two processes in which the time of storing decides what a limit keeps", profile=OWN_IDS)
+class orders_its_memories_by_the_moment_of_storing(Server):
+    """The newest first, and those of one millisecond as they came; it gives each an id of its own."""
+
+    def corpus(self) -> list[Record]:
+        return []
+
+    def completed(self, memory: Record) -> Record:
+        given = {key: value for key, value in memory.items() if key not in ("id", "created", "modified")}
+        return {**super().completed(given), "provenance": {"confidence": 0.5}}
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        return sorted(found, key=lambda memory: memory["created"], reverse=True)
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found[: 20 if limit is None else limit]
 
 
 NUMBERED = """\
