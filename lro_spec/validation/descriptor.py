@@ -71,7 +71,16 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
         yield finding
     # A part is examined only if its shape is right, so that one error causes one finding.
     commands = partial(_commands, wrong=wrong, real=real)
-    for parts, findings_about in (*_PARTS, (("file_path",), commands), (("guidance", "file_path"), _guidance)):
+    summary, recipes = partial(_summary, wrong=wrong), partial(_recipes, wrong=wrong)
+    for parts, findings_about in (
+        (("summary",), summary),
+        (("file_path",), _name),
+        (("file_path", "summary.operation"), _name_and_summary),
+        (("line_schema",), _line_schema),
+        (("jq_recipes",), recipes),
+        (("jq_recipes",), commands),
+        (("guidance", "file_path"), _guidance),
+    ):
         if all(_is_valid(descriptor, part, wrong) for part in parts):
             yield from findings_about(descriptor, edition)
 
@@ -83,12 +92,27 @@ def _counts(finding: Finding, edition: Edition) -> bool:
 
 
 def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
-    return part in descriptor and not any(path == () or path[0] == part for path in wrong)
+    """True if a part, or a field of a part, is there and has the right shape; fields of it may be wrong."""
+    value: object = descriptor
+    path = tuple(part.split("."))
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return False
+        value = cast("dict[str, object]", value)[name]
+    above = {path[:n] for n in range(len(path) + 1)}
+    below = path[0] in _WHOLE and any(each[: len(path)] == path for each in wrong)
+    return not above & wrong and not below
 
 
-def _summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
-    summary: dict[str, Any] = descriptor["summary"]
-    namespaces: object = summary["top_namespaces"]
+_WHOLE = ("line_schema", "guidance")
+"""Parts that are examined as a whole."""
+
+
+def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path]) -> Iterator[Finding]:
+    whole: dict[str, Any] = descriptor["summary"]
+    broken = {path[1] for path in wrong if path[:1] == ("summary",) and len(path) > 1}
+    summary = {field: value for field, value in whole.items() if field not in broken}
+    namespaces: object = summary.get("top_namespaces")
     for field, rule, known in (
         ("operation", "LRO-DESC-05", edition.operations),
         ("detail", "LRO-DESC-08", edition.details),
@@ -227,7 +251,7 @@ def _not_evaluated(schema: object, edition: Edition) -> Iterator[Finding]:
             )
 
 
-def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
+def _recipes(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path]) -> Iterator[Finding]:
     recipes = descriptor["jq_recipes"]
     wanted = edition.recipe_count
     if len(recipes) < wanted or (len(recipes) > wanted and not edition.more_recipes):
@@ -238,20 +262,25 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
         yield Finding(
             "LRO-REC-13", Kind.RECIPE_COUNT, "/jq_recipes", message, expected, found, hint, severity="warning"
         )
-    yield from unhelpful_descriptions(recipes)
+    if not any(path[:1] == ("jq_recipes",) for path in wrong):
+        yield from unhelpful_descriptions(recipes)
 
 
 def _commands(
     descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], real: Callable[[str], str]
 ) -> Iterator[Finding]:
-    """Findings about the commands of recipes that have the right shape."""
-    if "jq_recipes" not in descriptor or wrong & {(), ("jq_recipes",)}:
-        return
-    path = descriptor["file_path"]
+    """Findings about the commands of recipes that have the right shape.
+
+    Without a valid path, which file they read is not judged.
+    """
+    path = str(descriptor.get("file_path"))
+    is_named = _is_valid(descriptor, "file_path", wrong)
     broken = {place[1] for place in wrong if place[0] == "jq_recipes"}
 
     def is_file(read: str) -> bool:
-        return read == path or (os.path.isabs(read) and os.path.isabs(path) and real(read) == real(path))
+        return (
+            not is_named or read == path or (os.path.isabs(read) and os.path.isabs(path) and real(read) == real(path))
+        )
 
     spare = len(descriptor["jq_recipes"]) - edition.recipe_count
     for i, recipe in enumerate(descriptor["jq_recipes"]):
@@ -259,7 +288,7 @@ def _commands(
             continue
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
-        if "{file}" in command and "{file}" not in path:
+        if is_named and "{file}" in command and "{file}" not in path:
             message, hint = "the placeholder {file} was not replaced", "replace it by the quoted file_path"
             yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, shorten(path), show(command), hint)
             continue
@@ -272,7 +301,7 @@ def _commands(
             if not edition.score_in_recipes:
                 yield from _with_score(pipeline, where, command)
         except RecipeSyntaxError as refusal:
-            problem, reads = refusal, not _is_unquoted(path, command)
+            problem, reads = refusal, not (is_named and _is_unquoted(path, command))
             read = file_read(command) if spare > 0 else None
             if read is not None:  # a recipe in addition to the standard ones need not be parseable
                 spare, problem, reads = spare - 1, None, is_file(read)
@@ -363,15 +392,6 @@ def contradicting_guidance(wrong: str) -> Finding:
         "guidance that matches the descriptor",
         wrong,
     )
-
-
-_PARTS = (
-    (("summary",), _summary),
-    (("file_path",), _name),
-    (("file_path", "summary"), _name_and_summary),
-    (("line_schema",), _line_schema),
-    (("jq_recipes",), _recipes),
-)
 
 
 def _file_name(path: str) -> str:

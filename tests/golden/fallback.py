@@ -96,6 +96,7 @@ EQUAL: Change = {"at": 3, "change": {"header": {"estimated_tokens": 135}}}
 """An estimate that does not follow the detail level: full has what light has."""
 ERROR: Change = {"result": None, "error": {"code": -32603, "message": "disk"}}
 FILED: Change = {"answer": {}, "filed": True, "events": ()}
+HALF: Change = {"warning": "Offloading failed: no space left, sorry. Ask later."}
 PROSE = "## Context\n\nmemory 0\nmemory 1"
 CHANGES: dict[str, Change] = {
     "an error": {"answer": ERROR},
@@ -202,6 +203,12 @@ CHANGES: dict[str, Change] = {
     },
     "file_paths beside the records": {
         "answer": told(light(1), WARNING, structuredContent={"file_path": "/out/x", "a": {"file_path": "/out/y"}}),
+    },
+    "a warning of half, as text and structured": {
+        "answer": told(light(1), json.dumps(HALF), structuredContent={"results": light(1), "score": 0.5, **HALF}),
+    },
+    "half a warning in a member that is true": {
+        "answer": told(light(1), structuredContent={"results": light(1), "truncated": True}),
     },
     "a file_path is a memory's": {"answer": told([{**fields(0, "light"), "file_path": "/out/x.jsonl"}], WARNING)},
     "no event": {"events": ()},

@@ -258,8 +258,8 @@ def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int
     whole = _text_outside_memories(failing.call, failing)
     same = [c for c in inline.calls if c.arguments == failing.call.arguments]
     said |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in said}
-    text = _unusual(whole, [said[id(c)] for c in same])
-    text += true_names(text)
+    unusual = _unusual(whole, [said[id(c)] for c in same])
+    text = unusual + true_names(unusual)
     failed, short = FAILED.search(text), SHORT.search(text + true_names(whole))
     if (failed is None or short is None) and foreign(text):
         yield (
@@ -270,7 +270,7 @@ def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int
     yield Judged(
         failed is not None and short is not None,
         "a warning that offloading failed and that the results are truncated",
-        _incomplete(text, failed=failed is not None, short=short is not None),
+        _incomplete(unusual, failed=failed is not None, short=short is not None),
     )
 
 
@@ -318,7 +318,24 @@ def _incomplete(text: str, *, failed: bool, short: bool) -> str:
     if not failed and not short:
         return "no warning"
     missing = "the failure" if not failed else "the truncation"
-    return f"{missing} is not mentioned: {show(text.strip(), 200)}"
+    return f"{missing} is not mentioned: {show(_words(text), 200)}"
+
+
+_MEMBER = re.compile(r'"(?P<name>[^"]*)"\s*(?::\s*(?P<value>.*))?', re.DOTALL)
+
+
+def _words(text: str) -> str:
+    """The words of a message: its texts, each once and without the names of their members; other members if it has
+    none."""
+    texts, others = list[str](), list[str]()
+    for part in text.split("\n"):
+        member = _MEMBER.fullmatch(part)
+        value = part if member is None else (member["value"] or "").strip(" {}[]:,")
+        if member is None or value.startswith('"'):
+            texts.append(value.strip(' "'))
+        elif value:
+            others.append(f"{member['name']}: {value}")
+    return " ".join(dict.fromkeys(texts or others)) or text.strip()
 
 
 def _text_outside_memories(call: Call, failing: Failing) -> str:

@@ -24,7 +24,7 @@ from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, Kind, excerpt, in_text
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Readable
-from lro_spec.jsonl.strict import StrictJsonError, loads, nearest_position
+from lro_spec.jsonl.strict import StrictJsonError, loads, nearest_position, position, read
 from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.errors import from_schema
@@ -43,6 +43,7 @@ MAX_COMMAS = 100_000
 MAX_FINDINGS = 500_000
 """Findings in one file after which it is not read on."""
 
+_BEFORE_VALUE = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _FIRST = 1024 * 1024
 _INLINE = "this reply has no descriptor, so the result was not offloaded"
 _LOOK = 64 * 1024
@@ -167,10 +168,15 @@ class Document:
             return
         text = data.decode("utf-8", "replace")
         try:
-            value = loads(data)
+            value, broken = _read(data, text)
         except StrictJsonError as problem:
             yield in_text(not_strict(problem, text), text, problem.offset)
             return
+        for problem in broken:
+            yield in_text(not_strict(problem, text), text, problem.offset)
+        if any(problem.kind is Kind.TOO_DEEP for problem in broken):
+            return
+        unclear = {_value_at(text, problem) for problem in broken}
         inside = ""
         if self.kind == "descriptor" and (result := reply_result(value)) is not None:
             found = find_descriptor(result)
@@ -184,7 +190,7 @@ class Document:
         for finding in self._judged(value):
             if finding.path is not None:
                 yield finding
-            else:
+            elif not unclear or not _is_below(text, inside + finding.pointer, unclear):
                 yield in_text(finding, text, nearest_position(text, inside + finding.pointer))
 
     def _judged(self, value: object) -> Iterator[Finding]:
@@ -223,6 +229,35 @@ class Document:
     def _note(self, path: str | None) -> None:
         if path is not None and path != self.lines_path:
             self.lines_path, self._again = path, path in self._visited
+
+
+def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
+    """The value of a document, and the reasons why readers may not agree on parts of it.
+
+    Raises `StrictJsonError` if it has no value.
+    """
+    try:
+        return loads(data), ()
+    except StrictJsonError as problem:
+        if problem.kind is Kind.NOT_UTF8:
+            raise
+    reading = read(text)
+    return reading.value, tuple(p for p in reading.problems if p.kind is not Kind.LONE_SURROGATE)
+
+
+def _value_at(text: str, problem: StrictJsonError) -> int:
+    """The index of the value that a problem is about, which for a repeated key is behind it."""
+    if problem.kind is not Kind.REPEATED_KEY:
+        return problem.offset
+    _, end = json.JSONDecoder().raw_decode(text, problem.offset)
+    behind = _BEFORE_VALUE.match(text, end)
+    return end if behind is None else behind.end()
+
+
+def _is_below(text: str, place: str, unclear: set[int]) -> bool:
+    """True if a value, or one that it is in, begins at one of the *unclear* indexes."""
+    parts = place.split("/")
+    return any(position(text, "/".join(parts[: n + 1])) in unclear for n in range(len(parts)))
 
 
 def _unwatched(_: str, stream: Readable) -> Readable:

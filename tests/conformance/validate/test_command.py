@@ -226,8 +226,8 @@ class TestHowItIsTold:
         assert code == 1
         assert_sarif(made)
         run = made["runs"][0]
-        assert {result["ruleId"] for result in run["results"]} == {"LRO-FILE-06", "json"}
-        assert run["properties"]["counts"]["error"] == 2
+        assert {result["ruleId"] for result in run["results"]} == {"LRO-DESC-01", "LRO-FILE-06", "json"}
+        assert run["properties"]["counts"]["error"] == 7
         place = run["results"][0]["locations"][0]["physicalLocation"]
         assert place["region"] == {"startLine": 1, "startColumn": 70}
         assert '"count": 7' in place["contextRegion"]["snippet"]["text"]

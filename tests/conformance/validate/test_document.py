@@ -16,6 +16,7 @@ import pytest
 from lro_conformance.validate import document as documents
 from lro_conformance.validate.document import Document
 from lro_conformance.validate.visited_files import VisitedFiles
+from lro_spec.findings import Kind
 from tests.golden.documents import DESCRIPTOR, HEADER, PROFILE, WRONG, A, lines, spread
 from tests.golden.files import NAME
 from tests.golden.kept import DOCUMENTS, kept
@@ -106,3 +107,23 @@ def test_a_file_that_could_not_be_read_is_judged_once_more(here: Path) -> None:
     assert judged(breaking=True) == (set(), 0)
     assert judged(breaking=False) == ({"LRO-FILE-11"}, 4)
     assert judged(breaking=False) == (set(), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"type": "lro_header", "type": "lro_header", "count": "3"}', ["json ", "/count"]),
+        ('{"type": "lro_header", "count": "x", "count": "3", "query": 5}', ["json ", "/query"]),
+        ('{"type": "lro_header", "estimated_tokens": NaN, "count": "3"}', ["json ", "/count"]),
+        (
+            '{"type": "lro_header", "estimated_tokens": NaN, "operation": 1, "operation": 2, "count": "3"}',
+            ["json ", "json ", "/count"],
+        ),
+    ],
+)
+def test_a_value_that_readers_understand_differently_does_not_hide_the_rest(
+    here: Path, text: str, expected: list[str]
+) -> None:
+    (here / "header.json").write_text(text)
+    found = [f for f in Document("header.json", "header", "lro-6400").findings() if f.kind is not Kind.MISSING_FIELD]
+    assert [f"{f.rule} {f.pointer}" if f.rule == "json" else f.pointer for f in found] == expected

@@ -21,6 +21,7 @@ from lro_spec.jsonl.strict import nearest_position, position
 from lro_spec.schema.bundled import json_schema
 from lro_spec.validation import Finding, validate_descriptor, validate_file, validate_header, validate_line
 from lro_spec.validation.duplicates import SeenIds
+from tests.support.offloads import made
 
 NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
 WRITTEN = "2026-03-02T09:30:00Z"
@@ -632,3 +633,27 @@ class TestDocuments:
         for judge in (validate_descriptor, validate_header, validate_line):
             for finding in judge(value):
                 assert str(finding)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointers"),
+    [
+        ({"count": "24", "score_range": [0.9, 0.1]}, {"/summary/count", "/summary/score_range"}),
+        ({"top_namespaces": 5, "operation": "frobnicate"}, {"/summary/top_namespaces", "/summary/operation"}),
+    ],
+)
+def test_a_wrong_field_of_the_summary_does_not_hide_another(change: dict[str, Any], pointers: set[str], tmp_path: Path):
+    value = made(tmp_path)
+    value["summary"].update(change)
+    found = {f.pointer for f in validate_descriptor(value)} - {"/file_path"}
+    assert found == pointers
+
+
+@pytest.mark.parametrize("path", ["out/results.jsonl", "", 5, None])
+def test_a_wrong_path_does_not_hide_a_command_that_cannot_be_parsed(tmp_path: Path, path: object):
+    value = made(tmp_path)
+    value["file_path"] = path
+    shape = {f.rule for f in validate_descriptor(value)}
+    assert len(shape) == 1
+    value["jq_recipes"][0]["command"] = "jq . | rm x"
+    assert {f.rule for f in validate_descriptor(value)} == shape | {"LRO-REC-13"}
