@@ -24,7 +24,7 @@ for number in (signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
-# While tests are collected nothing is garbage, and each process collects them all: pytest_collection_finish turns it on.
+# While tests are collected nothing is garbage, and each process collects them all; pytest_collection_finish enables it.
 gc.disable()
 
 
