@@ -24,6 +24,10 @@ for number in (signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
+# While tests are collected nothing is garbage, and each process collects them all; pytest_collection_finish enables it.
+gc.disable()
+
+
 os.environ["LRO_GAIN"] = "off"  # the record of lro proxy is its user's
 
 # A machine that is busy otherwise makes no test fail; in CI, nor does what a change has not brought: examples there are
@@ -86,6 +90,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # as `lro certify` does
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

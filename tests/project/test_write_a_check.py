@@ -27,7 +27,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("copy")
     for name in filter(lambda name: (ROOT / name).exists(), NEEDED):
         if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "node_modules", "captures", "reports")
+            ignored = shutil.ignore_patterns("node_modules", "captures", "reports")
+            # with what is compiled, so that this need not be done again
             shutil.copytree(ROOT / name, root / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, root / name)

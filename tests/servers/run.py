@@ -4,8 +4,11 @@ A name is that of a class in `faults`, `sound`, `editions` or `hostile`. The fil
 importing them all would cost more time than the server's whole start.
 """
 
+import gc
 import os
 import sys
+
+gc.disable()  # a server lives for seconds, and servers are started thousands of times
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)

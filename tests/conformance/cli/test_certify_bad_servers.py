@@ -193,7 +193,7 @@ def test_a_file_that_is_not_executable(place: Place) -> None:
 
 
 def test_a_result_over_the_cap_is_read_past(place: Place) -> None:
-    said = lro(place, "--profile", str(place.profile("LongLines", "100000000", limits=PATIENT)))
+    said = lro(place, "--profile", str(place.profile("LongLines", "70000000", limits=PATIENT)))
     assert said.code == 3
     assert "recall_memories" in said.finding
     assert "its response is over 67,108,864 bytes" in said.finding

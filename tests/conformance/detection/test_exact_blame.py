@@ -15,7 +15,7 @@ from lro_spec.catalogue import GROUPS, requirement
 from tests.servers.faults.catalogue import Fault, faults
 from tests.support.certifying import Job, Outcome, now_and_then, spread
 
-SAMPLE = 12
+SAMPLE = 9
 
 
 def by(key: Callable[[Fault], str], keys: Sequence[str]) -> Mapping[str, list[str]]:

@@ -19,8 +19,15 @@ from tests.support.certifying import Job, Outcome
 ENOUGH = 1
 """Number of faults of each requirement that are tried each time: each takes a second of one core."""
 BY_ALL_CHECKS = {faults()[name].requirement for name in SAMPLED}
-DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
-"""Of extensions whose faults take seconds: the requirements of which one is tried each time."""
+DEAR = {
+    "extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08"),
+    "recipes": ("LRO-REC-03", "LRO-REC-04", "LRO-REC-07", "LRO-REC-08", "LRO-REC-11", "LRO-REC-12"),
+}
+"""Of groups whose faults take long: the requirements of which one is tried each time.
+
+The ten standard recipes are judged alike; one that searches, one that sorts, one that selects and one that counts are
+tried.
+"""
 
 
 def slow(fault: Fault) -> bool:
@@ -29,7 +36,7 @@ def slow(fault: Fault) -> bool:
 
 
 def spare(name: str) -> bool:
-    """True if a fault of the same requirement is tried here or by all checks, or its extension is too dear.
+    """True if a fault of the same requirement is tried here or by all checks, or its group is too dear.
 
     `--long` tries the rest.
     """

@@ -1,4 +1,7 @@
-"""Evidence of earlier releases: it is judged as it was, `lro validate` agrees, and words decide nothing."""
+"""Evidence of earlier releases: it is judged as it was, `lro validate` agrees, and words decide nothing.
+
+That words decide nothing is tried each time on the evidence of a fault, on the rest with ``--long``.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +60,14 @@ def test_recorded_documents_are_judged_alike(recorded: Recorded, tmp_path: Path)
     assert list(disagreements(recorded.stored, recorded.report, tmp_path)) == []
 
 
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        pytest.param(path, id=path.name, marks=pytest.mark.long if "offloads_at" not in path.name else ())
+        for path in ARCHIVES
+    ],
+    indirect=True,
+)
 def test_other_words_leave_verdicts_and_counts(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     made, expect = Finding.__init__, Subjects.expect
 

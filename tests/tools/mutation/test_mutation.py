@@ -305,12 +305,12 @@ def test_accepted_survivors_are_mutants_that_there_are() -> None:
 def test_a_sample_of_the_roll_up_of_verdicts(tmp_path: Path) -> None:
     """By their unit tests: nine of ten die, but for those that are accepted."""
     modules = ["lro_conformance.judging.check", "lro_conformance.judging.verdicts"]
-    command = [sys.executable, "-m", "tests.tools.mutation", "run", *modules, "--sample", "30", "--keep", str(tmp_path)]
+    command = [sys.executable, "-m", "tests.tools.mutation", "run", *modules, "--sample", "16", "--keep", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=100, env=dict(os.environ), capture_output=True)
     entries = Fates(tmp_path / "fates.jsonl").entries
-    assert len(entries) == 30
+    assert len(entries) == 16
     alive = [key for key, entry in entries.items() if not entry.killed and key not in accepted()]
-    assert len(alive) <= 3, alive
+    assert len(alive) <= 2, alive
 
 
 NAMING = "lro_conformance.checks.test_naming"
