@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
 from lro_conformance.analysis.detail import filled_fields
 from lro_conformance.capture.call import Call, volatile_between
-from lro_conformance.capture.records import Path, are_others, by_id
+from lro_conformance.capture.records import Path, by_id, comparable_keys
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -31,8 +31,8 @@ class Comparison:
 
     @cached_property
     def restless(self) -> frozenset[str]:
-        """Operations whose identical calls return other records, in one process or from one to the next: a limit cuts
-        ties that come in any order, or an order by times that each process gives its memories."""
+        """Operations whose identical calls return other records where a limit cuts them, in one process or from one to
+        the next: ties come in any order, or each process gives its memories the times by which they are ordered."""
         inline = self.inline
         known = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
         pairs = [(name, known[name], inline.elsewhere[name]) for name in known]
@@ -107,10 +107,11 @@ class Comparison:
 
 
 def _differ(one: Call, other: Call) -> bool:
-    """True if two results hold different records, or are texts with different lines, whatever numbers are in them."""
+    """True if two results hold different records, or the same in another order, or are texts with different lines."""
     if one.records is None and other.records is None:
-        return Counter(lines_of(one.text)) != Counter(lines_of(other.text))
-    return are_others(one.records or [], other.records or [])
+        return lines_of(one.text) != lines_of(other.text)
+    keys, other_keys = comparable_keys(one.records or [], other.records or [])
+    return bool(keys and other_keys) and keys != other_keys
 
 
 def lines_of(text: str) -> list[str]:

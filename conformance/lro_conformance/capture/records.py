@@ -93,13 +93,12 @@ def _is_memory(record: Record) -> bool:
     return id_of(record) is not None and len(record.keys() & set(MEMORY_FIELDS)) >= 2
 
 
-def are_others(one: Sequence[Record], other: Sequence[Record]) -> bool:
-    """True if two results hold different records: by their ids, or by their titles if they have no ids in common."""
-    ids, other_ids = by_id(one).keys(), by_id(other).keys()
-    titles, other_titles = (Counter(t for r in records if (t := r.get("title"))) for records in (one, other))
-    if not ids & other_ids and titles and other_titles:
-        return titles != other_titles
-    return bool(ids and other_ids) and ids != other_ids
+def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[list[str], list[str]]:
+    """The ids of the records of two results, in their order; their titles if they have no ids in common."""
+    ids, other_ids = [*by_id(one)], [*by_id(other)]
+    titles, other_titles = ([str(title) for r in records if (title := r.get("title"))] for records in (one, other))
+    by_title = titles and other_titles and not {*ids} & {*other_ids}
+    return (titles, other_titles) if by_title else (ids, other_ids)
 
 
 def hit_scores(result: Mapping[str, Any] | None) -> list[float]:

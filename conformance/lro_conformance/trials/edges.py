@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import Memory, filler, filling
 from lro_conformance.capture.estimate import tokens_per_character
-from lro_conformance.capture.records import are_others, id_of, size
+from lro_conformance.capture.records import comparable_keys, id_of, size
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import HIGH, LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -298,8 +298,8 @@ def _unadjustable(survey: Survey) -> str | None:
 
 def _returned_others(call: Call, known: Call) -> bool:
     """Return whether a call has as many records as a known one, but others."""
-    records = call.filed or call.records or []
-    return len(records) == len(known.filed) and are_others(records, known.filed)
+    keys, known_keys = comparable_keys(call.filed or call.records or [], known.filed)
+    return len(keys) == len(known_keys) and sorted(keys) != sorted(known_keys)
 
 
 def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> tuple[Probe, ...]:

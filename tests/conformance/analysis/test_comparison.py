@@ -59,7 +59,8 @@ def test_what_differs_between_inline_results_of_one_level_is_volatile() -> None:
 @pytest.mark.parametrize(
     ("here", "there", "differ"),
     [
-        ([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}], False),
+        ([{"id": "a"}, {"id": "b"}], [{"id": "a"}, {"id": "b"}], False),
+        ([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}], True),
         ([{"id": "a"}, {"id": "b"}], [{"id": "a"}, {"id": "c"}], True),
         ([{"id": "a1", "title": "A"}], [{"id": "a2", "title": "A"}], False),
         ([{"id": "a1", "title": "A"}], [{"id": "b2", "title": "B"}], True),
@@ -81,7 +82,7 @@ def test_an_operation_that_returns_other_records_in_another_process_is_restless(
 
 
 def test_a_text_is_restless_by_its_lines_without_numbers() -> None:
-    texts = ["## A 1\nof 2026-01-01\n## B 2", "## A 7\nof 2026-01-02\n## B 9", "## A 1\nof 2026-01-01\n## C 2"]
+    texts = ["## A 1\nof 2026-01-01\n## B 2", "## A 7\nof 2026-01-02\n## B 9", "## B 1\nof 2026-01-01\n## A 2"]
     shown = [one(records=None, text=text) for text in texts]
     for other, differ in zip(shown[1:], (False, True), strict=True):
         made = inline(edges={"inject": shown[0]}, edges_elsewhere={"inject": other})
