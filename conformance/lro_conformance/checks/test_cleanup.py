@@ -381,7 +381,7 @@ def test_expiry_event_is_emitted(
             continue
         gone = [p.path.name for p in cleaning.planted if p.gone]
         if not gone:
-            subjects.not_observed("no file was deleted")
+            subjects.not_observed("none of the files that were planted was deleted")
             continue
         events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.other_lines)
         if not events and not cleaning.events_observable and not watched:
@@ -439,7 +439,9 @@ def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: 
 def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None or not any(p.gone for p in cleaning.planted):
-            nothing_gone = "cleanup deleted nothing at all, so nothing shows that it leaves other files alone"
+            nothing_gone = (
+                "cleanup deleted none of the files that were planted, so nothing shows that it leaves other files alone"
+            )
             subjects.not_observed((cleaning is None and cleanup.nothing_planted) or nothing_gone)
             continue
         for decoy in (d for d in cleaning.decoys if d.kind in kinds):

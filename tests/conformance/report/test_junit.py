@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -106,3 +107,15 @@ def test_a_property_check_has_its_time():
     assert case(mixed(), "LRO-FILE-01").attrib["time"] == "0.25"
     assert case(mixed(), "LRO-FILE-02").attrib["time"] == "0.0"
     assert read(mixed()).attrib["time"] == "8.214"
+
+
+@pytest.mark.parametrize(("claimed", "tag"), [(2, "failure"), (None, "skipped")])
+def test_what_keeps_the_claimed_level_from_being_proved_turns_the_pipeline_red(claimed: int | None, tag: str):
+    """The exit code is 1 then, though nothing failed."""
+    unseen = judged("LRO-CLN-02", Verdict.NOT_OBSERVED, level=2, group="cleanup")
+    made = report(judged("LRO-FILE-01", Verdict.PASS), unseen)
+    made = replace(made, claimed=claimed, levels={1: "proved", 2: "unproved", 3: "unproved"})
+    (found,) = case(made, "LRO-CLN-02")
+    assert found.tag == tag
+    assert found.attrib["message"].startswith("not observed, so level 2 is not proved" if claimed else "not observed: ")
+    assert list(case(made, "LRO-FILE-01")) == []

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from lro_conformance.errors import EXIT_NO_VERDICT
+from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines, reason_of
-from lro_conformance.report.exit_code import exit_code
+from lro_conformance.report.exit_code import exit_code, open_results
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.view import acceptance_line
@@ -32,9 +32,10 @@ def to_junit(report: Report) -> str:
     """The report as JUnit XML.
 
     *fail* is a failure and *error* an error. *warn* passes, with details in its output. Requirements without a verdict
-    are skipped, with the reason. Failures that decide no level (hardening) are skipped, too, with details in their
-    output: as failures they would fail a pipeline although the exit code is 0. A run without a verdict has an
-    additional case, which is an error and explains why.
+    are skipped, with the reason; one that keeps the claimed level from being proved, so that the exit code is 1, is a
+    failure. Failures that decide no level (hardening) are skipped, too, with details in their output: as failures they
+    would fail a pipeline although the exit code is 0. A run without a verdict has an additional case, which is an error
+    and explains why.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):
@@ -109,6 +110,9 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
     accepted = _acceptance_reason(report, result)
     if accepted:
         case.result = [_skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
+    elif verdict is Verdict.NOT_OBSERVED and _keeps_claim_unproved(report, result):
+        message = f"not observed, so level {report.claimed} is not proved: {reason}"
+        case.result = [_with_text(Failure(message, requirement.keyword), message)]
     elif verdict in SKIPPED:
         case.result = [_skipped(f"{SKIPPED[verdict]}: {reason}")]
     elif verdict is Verdict.FAIL and requirement.level is None:
@@ -121,6 +125,10 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
         kind = Error if verdict is Verdict.ERROR else Failure
         case.result = [_with_text(kind(reason, requirement.keyword), _details(result))]
     return case
+
+
+def _keeps_claim_unproved(report: Report, result: RequirementResult) -> bool:
+    return exit_code(report) == EXIT_FAILED and any(open is result for open, _ in open_results(report))
 
 
 def _details(result: RequirementResult) -> str:
