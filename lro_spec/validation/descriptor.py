@@ -306,7 +306,9 @@ def _commands(
             if read is not None:  # a recipe in addition to the standard ones need not be parseable
                 spare, problem, reads = spare - 1, None, is_file(read)
         if not reads:
-            hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
+            hint = "let the command read the descriptor's own file_path"
+            if is_named and _is_unquoted(path, command):
+                hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
             yield Finding(
                 "LRO-REC-11",
                 Kind.OTHER_FILE,

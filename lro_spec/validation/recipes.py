@@ -337,7 +337,7 @@ class _Trial:
         fits: list[Finding] = []
         for index, pipeline in self._commands.items():
             as_other = (recipe.effect, _text(pipeline))
-            if index == place or as_other in self._judge.mismatched:
+            if index == place or as_other in self._judge.mismatched or not self._can_search(recipe, pipeline):
                 continue
             other = self._outcome(recipe, index)
             if other is None:  # a few records may match by chance, so the command must also match on the first file
@@ -376,6 +376,12 @@ class _Trial:
                 yield own
         elif own is not None:
             yield own
+
+    def _can_search(self, recipe: StandardRecipe, pipeline: Pipeline) -> bool:
+        """False if a recipe searches for something, and the command for the same in any file: in a small one, the
+        records that it selects may be those by chance."""
+        word = DEFAULT_LITERAL.get(recipe.effect)
+        return word is None or self._with_search_word(recipe, pipeline, word)[1] is not None
 
     def _does_another(self, recipe: StandardRecipe, place: int) -> bool:
         """True if the command at *place* does what a different standard recipe does; a warning counts as a match."""

@@ -277,7 +277,8 @@ def test_a_changed_profile_is_read_again(
     said = capsys.readouterr().err
     assert said.count("lro: using lro.yaml of the working directory\n") == 1
     assert said.count(f"lro: watching {tmp_path / 'src'}, lro.yaml; Ctrl-C ends it\n") == 4
-    assert "\nlro: lro.yaml changed; nothing was run:\nlro: lro.yaml:1: server.comand: unknown key" in said
+    assert "lro.yaml changed; nothing was run:\nlro: lro.yaml:1: server.command: missing; it is required\n" in said
+    assert "\nlro: lro.yaml:1: server.comand: unknown key; did you mean command?\n" in said
     assert "\nlro: lro.yaml changed; nothing was run:\nlro: lro.yaml: cannot be read: No such file" in said
 
 

@@ -37,7 +37,7 @@ def of(kind: str) -> list[Vector]:
 
 def judged(exchange: object, *requirements: str, **context: object) -> list[bool]:
     """Whether each subject of an exchange satisfies these requirements, by the rules that judge live servers."""
-    about = cast("Context", Made(stated_differently=False, **context))
+    about = cast("Context", Made(stated_differently=False, restless=frozenset[str](), **context))
     found = [one for id in requirements for one in findings(cast("Exchange", exchange), about, id)]
     return [one.holds for one in found if isinstance(one, Judged)]
 

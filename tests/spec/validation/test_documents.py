@@ -243,8 +243,12 @@ class TestFile:
         findings = [f for f in found(lines(header(count=1, detail="medium"), value)) if f.severity == "error"]
         if isinstance(value, dict) and value.get("type") == "lro_header":
             return
-        valid = Draft202012Validator(json_schema("line")).is_valid(value)
-        assert (not findings) is valid
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:  # a number that JSON cannot express, which a schema does not see
+            assert [f.rule for f in findings] == ["LRO-FILE-01"]
+        else:
+            assert (not findings) is Draft202012Validator(json_schema("line")).is_valid(value)
 
     def test_missing_path_raises_as_open_does(self, tmp_path: Path):
         with pytest.raises(FileNotFoundError):

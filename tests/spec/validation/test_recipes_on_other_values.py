@@ -37,6 +37,22 @@ def findings_of(number: int, jq: str | None, records: list[dict[str, Any]] = BAR
     return [f for f in findings if f.rule == rule]
 
 
+EVENTS = [
+    {"id": str(n), "memory_type": "event" if n % 2 else "fact", "namespace": "garden", "entities": ["a"] * (n % 2)}
+    for n in range(6)
+]
+"""Records of which those with entities are those of one type."""
+
+
+@pytest.mark.parametrize("operator", ["!=", "="])
+def test_the_same_records_by_chance_are_no_search_at_another_place(operator: str) -> None:
+    """Recipe 7 returns the records with entities, whatever type somebody looks for."""
+    assert found(6, "jq 'select(.memory_type == \"event\")'", EVENTS) == []
+    assert found(6, f"jq 'select(.memory_type {operator} \"event\")'", EVENTS) == [
+        ("LRO-REC-06", Kind.WRONG_OUTPUT, "error")
+    ]
+
+
 @pytest.mark.parametrize(
     ("number", "jq"),
     [
