@@ -31,7 +31,7 @@ from lro_spec.validation import validate_descriptor
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.header import holds_memories
-from lro_spec.validation.linked import Following
+from lro_spec.validation.linked import SAMPLE_RECORDS, Following
 from lro_spec.validation.recipes import RecipeJudge, Sample
 from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
@@ -310,8 +310,15 @@ def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) ->
 
 
 def _largest_first(documents: Sequence[Document]) -> list[Document]:
-    """The documents in the order in which their recipes run: the first file is probed most thoroughly."""
-    return sorted(documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
+    """The documents in the order in which their recipes run: the first file is probed most thoroughly.
+
+    Files of which recipes read only the beginning come last, since a finding cannot give the numbers of the whole.
+    """
+
+    def rank(one: Document) -> tuple[bool, int, int]:
+        return len(one.call.filed) <= SAMPLE_RECORDS, len(one.call.filed), one.call.weight
+
+    return sorted(documents, key=rank, reverse=True)
 
 
 def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
