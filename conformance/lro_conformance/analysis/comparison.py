@@ -29,15 +29,20 @@ class Comparison:
         found += [(offloaded.repeats[n][0], c) for n, c in inline.edges.items() if n in offloaded.repeats]
         return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
 
-    @cached_property
+    @property
     def restless(self) -> frozenset[str]:
-        """Operations whose identical calls return other records where a limit cuts them, in one process or from one to
-        the next: ties come in any order, or each process gives its memories the times by which they are ordered."""
+        """Operations whose identical calls may return other records where a limit cuts them."""
+        return self.survey.volatile_operations | self.reordered
+
+    @cached_property
+    def reordered(self) -> frozenset[str]:
+        """Operations that return other records, or the same in another order, in another process: ties come in any
+        order, or each process gives its memories the times by which they are ordered."""
         inline = self.inline
         known = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
         pairs = [(name, known[name], inline.elsewhere[name]) for name in known]
         pairs += [(name, inline.edges[name], c) for name, c in inline.edges_elsewhere.items() if name in inline.edges]
-        return self.survey.volatile_operations | {name for name, one, other in pairs if _differ(one, other)}
+        return frozenset(name for name, one, other in pairs if _differ(one, other))
 
     @cached_property
     def unmatched(self) -> str | None:

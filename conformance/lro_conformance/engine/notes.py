@@ -72,6 +72,12 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append(
                 f"differs between identical calls or server processes, ignored in comparisons: {', '.join(paths)}"
             )
+        if survey.files and comparison.reordered:
+            found.append(
+                f"{', '.join(sorted(comparison.reordered))}: identical calls return other records, or the same in "
+                "another order, in each server process; where a limit cuts them, only their number was compared (lro "
+                "explain I-31)"
+            )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:
             found.append(_compared(comparison, exchanges))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lro_conformance import profile as profiles
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.engine import notes
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import DEFAULT_EDITION
+from tests.servers.sound.catalogue import sounds
+from tests.servers.variants import profile_text
 from tests.support.made import Made
 
 
@@ -104,3 +109,10 @@ def test_a_boolean_argument_that_was_left_out_is_named_with_its_key() -> None:
     (note,) = notes._unused_features(survey)  # pyright: ignore[reportPrivateUsage]
     assert "the boolean argument full was left out of all calls" in note
     assert note.endswith("(profile: operations.recall.detail)")
+
+
+def test_results_that_each_process_orders_otherwise_are_said_to_be_compared_by_their_number(tmp_path: Path) -> None:
+    name = "orders_its_memories_by_the_moment_of_storing"
+    (tmp_path / "lro.yaml").write_text(profile_text(name, sounds()[name].profile), encoding="utf-8")
+    report = certify(profiles.load(tmp_path / "lro.yaml"), seed=1, examples=0, only={"LRO-FILE-09"})
+    assert any("only their number was compared (lro explain I-31)" in note for note in report.notes)
