@@ -333,3 +333,15 @@ def test_a_sample_of_the_checks_of_names(tmp_path: Path, monkeypatch: pytest.Mon
     outcomes = in_a_child(tried, 90)
     assert sum(o in KILLED for o in outcomes) >= 0.7 * len(outcomes)
     assert {VERDICT, ERROR, WORDS} <= set(outcomes)
+
+
+def test_files_of_the_same_name_are_collected_together() -> None:
+    """As those of two areas have them; in a process of its own, since pytest does not run within itself."""
+    files = ["conformance/checks/test_recipes.py", "spec/validation/test_recipes.py"]
+    code = (
+        f"from tests.tools.mutation.units import with_units\nwith_units({files}, lambda units: print(*units.trials()))"
+    )
+    argv = [sys.executable, "-c", code]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert all(f"tests/{file}::" in done.stdout for file in files)

@@ -53,7 +53,7 @@ def with_units(files: Sequence[str], use: Callable[[Units], None]) -> None:
     os.environ.setdefault(LIMIT, "0.9")
     without = [f"-pno:{name}" for name in ("timeout", "xdist", "cacheprovider", "randomly")]
     # Nobody reads why a test fails, so nothing is made of it.
-    without += ["--assert=plain", "--tb=native"]
+    without += ["--assert=plain", "--tb=native", "--import-mode=importlib"]
     paths = [str(ROOT / "tests" / file) for file in files]
     loop = _Loop(use)
     code = pytest.main(
