@@ -29,7 +29,7 @@ class Comparison:
         found += [(offloaded.repeats[n][0], c) for n, c in inline.edges.items() if n in offloaded.repeats]
         return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
 
-    @property
+    @cached_property
     def restless(self) -> frozenset[str]:
         """Operations whose identical calls may return other records where a limit cuts them."""
         return self.survey.volatile_operations | self.reordered

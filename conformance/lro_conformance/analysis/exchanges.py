@@ -28,7 +28,7 @@ from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_an
 from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
-from lro_conformance.capture.corpus import DELICATE_IDS, crowd, delicate, large, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, many_small, rough
 from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
 from lro_conformance.capture.marks import mark_in_file
@@ -346,7 +346,7 @@ def _seeded(found: object) -> Iterator[Exchange]:
         (found.large_filed, found.large, candidates),
         (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in DELICATE_IDS]),
         (found.rough_filed, found.rough, [rough()]),
-        (found.crowd_filed, found.crowd, crowd()),
+        (found.many_filed, found.many, many_small()),
     )
     for filed, shown, memories in pairs:
         if filed is not None and shown is not None and shown.outcome == "inline":

@@ -217,16 +217,16 @@ def mixed() -> tuple[Memory, ...]:
     return tuple(found)
 
 
-CROWD_WORD = "thysanopteran"
-"""The word of `crowd`."""
+MANY_WORD = "thysanopteran"
+"""The word of `many_small`."""
 
 
 @cache
-def crowd() -> tuple[Memory, ...]:
+def many_small() -> tuple[Memory, ...]:
     """More memories that one word finds than a server is likely to write, or to read, at once."""
     chance = random.Random(9)
     found = (_memory(chance, n) for n in range(320))
-    return tuple({**m, "title": f"{CROWD_WORD} {n}", "content": f"{CROWD_WORD} {n}."} for n, m in enumerate(found))
+    return tuple({**m, "title": f"{MANY_WORD} {n}", "content": f"{MANY_WORD} {n}."} for n, m in enumerate(found))
 
 
 GROWING_WORD = "opisthobranch"

@@ -149,7 +149,7 @@ def test_many_records_are_all_present(
     """A file of many hundred records has as many as the same call returns inline."""
     pairs = [(survey.many, inline.many)]
     if seeded is not None:
-        pairs.append((seeded.crowd_filed, seeded.crowd))
+        pairs.append((seeded.many_filed, seeded.many))
     for filed, shown in pairs:
         count = len(shown.records or []) if shown is not None and shown.outcome == "inline" else 0
         if filed is None or not filed.filed or count <= LIMIT:

@@ -158,7 +158,8 @@ def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
 
 
 def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
-    """The same for a call whose result no limit cuts: every process returns the same memories then."""
+    """E of an operation's call whose result no limit cuts, so that every process returns the same memories; None if
+    there is no such call."""
     call = survey.whole.get((name, usual_detail(survey.operations[name])), survey.whole[name, None])
     estimate, limit = call.estimate, call.limit
     if estimate is None or estimate < lab.accepted.lowest + 2 or (limit is not None and len(call.filed) >= limit):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import (
-    CROWD_WORD,
     DELICATE_IDS,
     DELICATE_WORD,
+    MANY_WORD,
     MIXED_WORDS,
     OTHER_WORD,
     ROUGH_WORD,
     WORD,
     Memory,
-    crowd,
     delicate,
     large,
+    many_small,
     mixed,
     rough,
     wide,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 LARGE = (72_000, 10_000)
 """Sizes of the large memory in characters; the first that the server accepts is used (columns may have 2^16 bytes)."""
 
-CROWD_S = 4.0
-"""Seconds after which no more memories of the crowd are stored in a server."""
+MANY_S = 4.0
+"""Seconds after which no more of the many small memories are stored in a server."""
 
 WRAP = 1 << 16
 """Overflow of a count in 16 bits."""
@@ -70,9 +70,9 @@ class Seeded:
     """A call for that memory at a threshold of 1, which offloads it."""
     mixed: tuple[Call, ...] = ()
     """Offloaded calls whose first memory has more or fewer fields than a later one."""
-    crowd: Call | None = None
-    """A call for the many small memories that were stored within `CROWD_S`, inline; None if they were too few."""
-    crowd_filed: Call | None = None
+    many: Call | None = None
+    """A call for the many small memories that were stored within `MANY_S`, inline; None if they were too few."""
+    many_filed: Call | None = None
     """A call for as many of them at a threshold of 1, which offloads them."""
 
     @property
@@ -104,8 +104,8 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if accepted is not None else None
         exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
-        stored = _crowd(bench) if finder is not None and accepted is not None else 0
-        many = _all_of_crowd(bench, name) if stored > LIMIT else None
+        stored = _store_many(bench) if finder is not None and accepted is not None else 0
+        many_filed = _all_of_many(bench, name) if stored > LIMIT else None
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if accepted is None or filed is None or filed.estimate is None or finder is None:
         return Seeded(found, None, filed, 0, None, mixed=various)
@@ -114,9 +114,9 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
         shown = _twins(bench, name) if exact is not None else None
         shown_hard = _rough(bench, name) if hard is not None else None
-        again = many is not None and _crowd(bench, stored) == stored
-        shown_many = _all_of_crowd(bench, name) if again else None
-    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various, shown_many, many)
+        again = many_filed is not None and _store_many(bench, stored) == stored
+        many = _all_of_many(bench, name) if again else None
+    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various, many, many_filed)
 
 
 def _finder(survey: Survey) -> str | None:
@@ -172,21 +172,21 @@ def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     return tuple(c for c in calls if c.outcome == "offloaded" and c.filed)
 
 
-def _crowd(bench: Bench, most: int | None = None) -> int:
-    """Store the crowd, or *most* of it, until `CROWD_S` are over or one is refused. Returns how many were stored."""
-    until = time.monotonic() + CROWD_S
+def _store_many(bench: Bench, most: int | None = None) -> int:
+    """Store the many small memories until `MANY_S` are over, or *most* of them. Returns how many were accepted."""
+    until = time.monotonic() + MANY_S
     number = 0
-    for memory in crowd()[:most]:
+    for memory in many_small()[:most]:
         if (most is None and time.monotonic() > until) or not bench.server.alive or not bench.stored(memory):
             break
         number += 1
     return number
 
 
-def _all_of_crowd(bench: Bench, name: str) -> Call:
-    """A call for the whole crowd at the leanest detail level, so that it stays below the other server's threshold."""
+def _all_of_many(bench: Bench, name: str) -> Call:
+    """A call for all of them at the leanest detail level, so that it stays below the other server's threshold."""
     details = bench.operations[name].details
-    return bench.call(name, detail=details[0] if details else None, limit=CROWDED, query=CROWD_WORD)
+    return bench.call(name, detail=details[0] if details else None, limit=CROWDED, query=MANY_WORD)
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:

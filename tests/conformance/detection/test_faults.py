@@ -23,7 +23,7 @@ DEAR = {
     "extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08"),
     "recipes": ("LRO-REC-03", "LRO-REC-04", "LRO-REC-07", "LRO-REC-08", "LRO-REC-11", "LRO-REC-12"),
 }
-"""Of groups whose faults take long: the requirements of which one is tried each time.
+"""The requirements of which one is tried each time, for groups whose faults take long.
 
 The ten standard recipes are judged alike; one that searches, one that sorts, one that selects and one that counts are
 tried.
