@@ -77,6 +77,11 @@ def find_erratum(
     return None
 
 
+def fails_at(effect: str) -> tuple[str, ...]:
+    """The path of the field by which the specification's own command for an effect may fail; empty if there is none."""
+    return _ERRATA.get(effect, _NEVER)[0]
+
+
 def standard(number: int, edition: str = "lro-6400", detail: str = "full") -> StandardRecipe:
     """The standard recipe with this number at a detail level. Raises `ValueError` if there is none."""
     for recipe in _edition(edition).recipes_at(detail):
@@ -189,6 +194,8 @@ DEFAULT_LITERAL: Mapping[str, str] = {
     "with-tag": "TAG",
 }
 """Effects that search, each with what the specification's own command searches for."""
+IN_ANY_CASE = frozenset({"title-search", "content-search"})
+"""Effects that find a text in any letter case."""
 
 
 def _is_string(value: Json) -> bool:

@@ -61,9 +61,9 @@ def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str,
     return [_with(record, path, value) for record, value in zip(cycle(records), values(count), strict=False)]
 
 
-def depends_on(effect: str) -> str:
-    """The field on whose values an effect depends, as jq names it."""
-    return f".{'.'.join(_FIELDS[effect][0])}"
+def depends_on(effect: str) -> tuple[str, ...]:
+    """The path of the field on whose values an effect depends; empty if it depends on none alone."""
+    return _FIELDS[effect][0] if effect in _FIELDS else ()
 
 
 _ENOUGH = 3

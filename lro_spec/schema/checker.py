@@ -8,7 +8,7 @@ jsonschema takes for all records together is limited.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ PATIENCE_S = 30.0
 
 _BATCH = 500
 _LOOK_S = 5.0
+_MOST_COMPARED = 200
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -38,6 +39,8 @@ class _Line:
     number: int
     data: bytes
     record: dict[str, Any]
+    known: tuple[str, ...]
+    """JSON pointers to values that are reported already."""
 
 
 class LineSchemaChecker:
@@ -56,11 +59,16 @@ class LineSchemaChecker:
         self.judged = 0
         """Number of records that were validated."""
         self._unjudged = 0
+        self._compared = 0
+        """Number of violations by lines with values that are reported already."""
 
-    def take(self, records: list[dict[str, Any]], block: Block, *, fit: bool = False) -> Iterator[Finding]:
+    def take(
+        self, records: list[dict[str, Any]], block: Block, *, fit: bool = False, known: Collection[str] = ()
+    ) -> Iterator[Finding]:
         """Findings about the records of a block; some may come with a later block.
 
-        *fit* says that all of them are known to satisfy the schema.
+        *fit* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the record
+        that break a requirement by themselves: that the schema refuses one of them follows, and is no finding.
         """
         if fit or (not self._by_digits and self._all_pass(records)):
             self.judged += len(records)
@@ -75,7 +83,7 @@ class LineSchemaChecker:
             if record is not read and accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
-            self._waiting.append(_Line(block.number + place, data, record))
+            self._waiting.append(_Line(block.number + place, data, record, tuple(known)))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
                 yield from self._look()
 
@@ -106,9 +114,18 @@ class LineSchemaChecker:
             self._left_s -= time.monotonic() - began
             self.judged += judged
             for place, explain in violations:
-                yield _finding(waiting[place], explain)
+                if not self._follows(waiting[place], explain):
+                    yield _finding(waiting[place], explain)
             waiting = waiting[judged:]  # after a line that took all the time of one pass
         self._unjudged += len(waiting)
+
+    def _follows(self, line: _Line, explain: _Explain) -> bool:
+        """True if a violation follows from a value that is reported already; beyond some lines, as explaining takes
+        time, of every line with such a value."""
+        if not line.known:
+            return False
+        self._compared += 1
+        return self._compared > _MOST_COMPARED or explain().pointer in line.known
 
     def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
         """The lines, by their index, that violate the schema, and how many lines were validated."""
@@ -162,6 +179,7 @@ def _finding(line: _Line, explain: _Explain) -> Finding:
             "the line does not satisfy line_schema",
             violation.expected or "a record that can be checked against line_schema",
             violation.observed or str(violation),
+            "if the record is right, line_schema is too narrow",
             line=line.number,
             column=(at or 0) + 1,
             excerpt=excerpt(text, at or 0),

@@ -167,8 +167,8 @@ def _name_and_summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[
     named, operation = operation_in_name(descriptor["file_path"], edition), descriptor["summary"]["operation"]
     if named is not None and named != operation:
         message = "name and summary do not agree on the operation"
-        expected, observed = f"{operation}, as in the summary", f"{named} in the name"
-        yield Finding("LRO-NAME-02", Kind.NAME_AGAINST_SUMMARY, "/file_path", message, expected, observed)
+        observed = f"{named} in the name, {operation} in the summary"
+        yield Finding("LRO-NAME-02", Kind.NAME_AGAINST_SUMMARY, "/file_path", message, "the same in both", observed)
 
 
 def operation_in_name(path: str, edition: Edition) -> str | None:
@@ -307,7 +307,7 @@ def _commands(
                 spare, problem, reads = spare - 1, None, is_file(read)
         if not reads:
             hint = "let the command read the descriptor's own file_path"
-            if is_named and _is_unquoted(path, command):
+            if is_named and shlex.quote(path) != path and _is_unquoted(path, command):
                 hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
             yield Finding(
                 "LRO-REC-11",

@@ -56,17 +56,14 @@ def name_against_header(
     operation, timestamp = header.get("operation"), header.get("timestamp")
     if isinstance(operation, str) and operation != parts.operation:
         message = "name and header do not agree on the operation"
-        expected = f"{operation}, as in the header"
-        yield Finding(
-            "LRO-NAME-02", Kind.CONTRADICTION, "/operation", message, expected, f"{parts.operation} in the name"
-        )
+        observed = f"{parts.operation} in the name, {show(operation)} in the header"
+        yield Finding("LRO-NAME-02", Kind.CONTRADICTION, "/operation", message, "the same in both", observed)
     if isinstance(timestamp, str) and not _agrees(parts, timestamp):
         message = "the ULID in the name encodes a different time than the header"
-        expected = f"{show(timestamp)}, give or take {ULID_TOLERANCE.seconds} s"
+        expected = f"times at most {ULID_TOLERANCE.seconds} s apart"
+        observed = f"{parts.created.isoformat()} in the name, {show(timestamp)} in the header"
         hint = "create the ULID when the file is created, from the same clock"
-        yield Finding(
-            "LRO-NAME-03", Kind.CONTRADICTION, "/timestamp", message, expected, parts.created.isoformat(), hint
-        )
+        yield Finding("LRO-NAME-03", Kind.CONTRADICTION, "/timestamp", message, expected, observed, hint)
 
 
 def _agrees(parts: FileName, timestamp: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import repeat
 from operator import itemgetter, methodcaller
 from typing import Any, cast
 
-from lro_spec.display import show
+from lro_spec.display import pointer, show
 from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, Severity, excerpt
 from lro_spec.jsonl.lines import Block, PhysicalLine
 from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
@@ -196,9 +196,9 @@ def _header_again(state: FileState) -> Finding:
 
 
 def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
-    if state.memories or not isinstance(value, dict):
-        for error in record_errors(value, state.detail):
-            yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
+    errors = list(record_errors(value, state.detail)) if state.memories or not isinstance(value, dict) else []
+    for error in errors:
+        yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
@@ -207,7 +207,8 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     if state.memories and isinstance(id, str | int) and not state.ids.add(id, line.number):
         yield from _again(line, record, state)
     if state.reader is not None:
-        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
+        known = [pointer(list(error.path)) for error in errors]
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False, known)
 
 
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:

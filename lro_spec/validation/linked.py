@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -263,7 +263,9 @@ class _Reader:
     def _is_sampled(self) -> bool:
         return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES or self.overlong
 
-    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
+    def take(
+        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+    ) -> Iterator[Finding]:
         self.facts.take(records, block)
         if not self._is_sampled:
             self.skipped = self.skipped or block.number != self._next
@@ -278,7 +280,7 @@ class _Reader:
             if self._is_sampled:
                 self.run_recipes()
         if self._judge is not None:
-            yield from self._judge.take(records, block, fit=fit)
+            yield from self._judge.take(records, block, fit=fit, known=known)
 
     def end(self) -> Iterator[Finding]:
         self.run_recipes()

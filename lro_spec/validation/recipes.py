@@ -26,11 +26,12 @@ from lro_spec.recipes.compare import (
     probe,
     same_output,
 )
-from lro_spec.recipes.oracle import DEFAULT_LITERAL, find_erratum
+from lro_spec.recipes.oracle import DEFAULT_LITERAL, IN_ANY_CASE, fails_at, find_erratum
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.probes import depends_on, literals, rearranged
 from lro_spec.recipes.runner import EngineError, JqRun
 from lro_spec.recipes.shell import RecipeSyntaxError
+from lro_spec.validation.record import record_errors
 
 PATIENCE_S = 20.0
 """Time limit for all recipes of a descriptor together."""
@@ -80,6 +81,11 @@ class Sample:
         header = self.lines.partition(b"\n")[0]
         lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") for record in records)
         return Sample(b"".join(line + b"\n" for line in (header, *lines)), self.header, records)
+
+    def invalid_fields(self, detail: str) -> frozenset[str]:
+        """Fields with values in these records that the line schema does not allow at a detail level."""
+        errors = (error for record in self.records for error in record_errors(record, detail))
+        return frozenset(str(error.path[0]) for error in errors if error.path)
 
     def head(self, records: int) -> Sample:
         """The sample limited to its first *records* records."""
@@ -312,6 +318,11 @@ class _Trial:
                 continue
             self.undecided[rule] = None
             found = list(self._findings_for(recipe))
+            invalid = self._sample.invalid_fields(self._detail) if found else frozenset[str]()
+            paths = depends_on(recipe.effect), fails_at(recipe.effect)
+            if any(invalid.intersection(path[:1]) for path in paths):  # its output follows from the records
+                found = [f for f in found if f.kind not in (Kind.WRONG_OUTPUT, Kind.FAILS_AS_PRINTED)]
+                self.undecided[rule] = "the field that it depends on is not valid in some records (LRO-FILE-11)"
             yield from found
             if [f.kind for f in found] == [Kind.READS_HEADER]:
                 self.undecided[rule] = _DOES_NOT_SKIP_HEADER
@@ -431,7 +442,8 @@ class _Trial:
         if sample is None:
             return None
         trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
-        trial._changed = f" once the suite gives the file's records other values of {depends_on(recipe.effect)}"
+        field = ".".join(depends_on(recipe.effect))
+        trial._changed = f" once the suite gives the file's records other values of .{field}"
         words = literals(recipe.effect, sample.records)
         return next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
 
@@ -444,6 +456,7 @@ class _Trial:
         if found.ok:
             return None
         search = f", searching for {show(word)}" if word is not None else ""
+        search += " in any letter case" if recipe.effect in IN_ANY_CASE else ""
         if found.erratum is not None:
             return self._erratum(recipe, where, found)
         if found.with_header or self._header_matters(changed, pipeline):

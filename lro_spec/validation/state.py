@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,8 +20,11 @@ class RecordReader(Protocol):
     schema: object
     """The schema of every record; None for no schema."""
 
-    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
-        """Receives the objects of consecutive record lines; *fit* says that all satisfy `schema`."""
+    def take(
+        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+    ) -> Iterator[Finding]:
+        """Receives the objects of consecutive record lines; *fit* says that all satisfy `schema`. *known* are JSON
+        pointers to values of a single record that are reported already, whatever `schema` says of them."""
         ...
 
 

@@ -118,7 +118,8 @@ def summary_against_file(
         if isinstance(said, str) and name in summary and said != summary[name]:
             hint = "fill header and summary from the same variable"
             message = f"summary and header do not agree on {name}"
-            yield _finding(rule, name, message, f"{show(said)}, as in the header", summary[name], hint)
+            observed = f"{show(summary[name])} in the summary, {show(said)} in the header"
+            yield _contradiction(rule, name, message, "the same in both", observed, hint)
     if "estimated_tokens" in summary:
         yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records is not None and "top_namespaces" in summary:
@@ -209,8 +210,10 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
         return
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
-        expected = f"{whole}, as in the header, or that minus the descriptor's own cost (at least {low})"
-        yield _finding("LRO-DESC-04", "estimated_tokens", "estimated_tokens does not match the file", expected, said)
+        message = "summary and header do not agree on estimated_tokens"
+        expected = f"the same in both, or at least {low} in the summary, which may leave out the descriptor's own cost"
+        observed = f"{said} in the summary, {whole} in the header"
+        yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 
 
 def _length(descriptor: Mapping[str, Any], whole: int) -> int:
@@ -236,4 +239,8 @@ def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[F
 
 
 def _finding(rule: str, name: str, message: str, expected: str, observed: object, hint: str = "") -> Finding:
-    return Finding(rule, Kind.CONTRADICTION, f"/summary/{name}", message, expected, show(observed), hint)
+    return _contradiction(rule, name, message, expected, show(observed), hint)
+
+
+def _contradiction(rule: str, name: str, message: str, expected: str, observed: str, hint: str = "") -> Finding:
+    return Finding(rule, Kind.CONTRADICTION, f"/summary/{name}", message, expected, observed, hint)

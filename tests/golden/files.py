@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 from functools import partial
 from types import SimpleNamespace
@@ -71,7 +71,9 @@ class Reader:
         self.schema = schema
         self.told: list[str] = []
 
-    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
+    def take(
+        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+    ) -> Iterator[Finding]:
         first, last = records[0]["id"], records[-1]["id"]
         place = f"line {block.number}, byte {block.offset}, {len(block.lines)} lines"
         self.told.append(f"{len(records)} from {first!r} to {last!r}, {place}" + (", fit" if fit else ""))

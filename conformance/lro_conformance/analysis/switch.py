@@ -11,7 +11,7 @@ from math import comb
 
 from lro_conformance.analysis.comparison import Comparison, lines_of
 from lro_conformance.analysis.timestamps import are_of_the_run
-from lro_conformance.capture.call import Call, volatile_between
+from lro_conformance.capture.call import Call, ComparedCall, volatile_between
 from lro_conformance.capture.records import (
     Path,
     at_path,
@@ -33,6 +33,11 @@ class OnOffPair:
 
     off: Call
     on: tuple[Call, ...]
+
+    @property
+    def at(self) -> ComparedCall:
+        """The subject that shows both."""
+        return ComparedCall(self.on[-1], self.off, "with LRO off")
 
     @property
     def ignores_limit(self) -> bool:

@@ -202,6 +202,16 @@ class CallInContext(OfACall):
     call: Call
 
 
+@dataclass(frozen=True)
+class ComparedCall(OfACall):
+    """A call that differs from another one, made by a server with other settings; its script makes both."""
+
+    call: Call
+    other: Call
+    setting: str
+    """What is different at the other one: ``with LRO off``."""
+
+
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
     """Paths of files that several calls name."""
     named: dict[str, set[Identity]] = {}

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import orjson
 
@@ -148,6 +150,21 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
             return FileSeen(path, problem, real=str(real))
         data = stream.read(MAX_FILE_BYTES)
     return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
+
+
+@contextmanager
+def opened_unnoticed(path: Path) -> Generator[BinaryIO]:
+    """A file to read; afterwards it has the time of last access that it had before, as servers may go by that.
+
+    Raises `OSError` if it cannot be opened.
+    """
+    with path.open("rb") as stream:
+        before = os.fstat(stream.fileno())
+        try:
+            yield stream
+        finally:
+            with suppress(OSError):  # it may be gone, or belong to another user
+                os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def _line(number: int, raw: bytes) -> Line:

@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import Call, CallInContext, OfACall
+from lro_conformance.capture.call import Call, CallInContext, ComparedCall, OfACall
 from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
@@ -429,6 +429,17 @@ def _(record: OfACall) -> str:
 @location_of.register
 def _(record: OfACall) -> str:
     return location_of(record.call)
+
+
+@evidence_of.register
+def _(compared: ComparedCall) -> str:
+    return f"{evidence_of(compared.call)}\n{compared.setting}:\n{evidence_of(compared.other)}"
+
+
+@reproducer_of.register
+def _(compared: ComparedCall) -> str:
+    between = f"echo; echo {quote(f'{compared.setting}:')}"
+    return "\n".join((reproducer_of(compared.call), between, reproducer_of(compared.other)))
 
 
 @reproducer_of.register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents, describe
 from lro_conformance.analysis.estimate import Estimates
-from lro_conformance.capture.call import Call, died
+from lro_conformance.capture.call import Call, ComparedCall, died
 from lro_conformance.capture.corpus import OTHER_WORD, WORD
 from lro_conformance.capture.estimate import characters, honest_range
 from lro_conformance.capture.recipes import commands_of
@@ -74,7 +74,7 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
             call.outcome in ("inline", "offloaded"),
             expected=f"a result, as with enabled = false: {show(off.text, 100)}",
             observed="the server exited" if died(call) else f"an error: {show(call.reply.error or call.text, 200)}",
-            at=call,
+            at=ComparedCall(call, off, "with LRO off"),
         )
 
 

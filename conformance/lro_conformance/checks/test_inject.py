@@ -71,7 +71,7 @@ def test_text_is_that_without_lro(
             not lost,
             expected=f"the text that inject returns with LRO off: {show(lost[0], 100) if lost else ''}",
             observed=f"{len(lost)} of its lines are missing in a text of {len(pair.on[-1].text)} characters",
-            at=pair.on[-1],
+            at=pair.at,
         )
 
 

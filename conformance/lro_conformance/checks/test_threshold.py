@@ -325,7 +325,7 @@ def test_operation_runs_as_without_lro(
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
-            at=pair.on[-1],
+            at=pair.at,
         )
     for pair in texts_only(pairs):
         lost = pair.lost_lines
@@ -337,7 +337,7 @@ def test_operation_runs_as_without_lro(
             expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
             f"{show(lost[:1], 100)}",
             observed=f"{len(lost)} lines of that text are missing",
-            at=pair.on[-1],
+            at=pair.at,
         )
 
 
@@ -543,7 +543,7 @@ def test_envelope_is_that_without_lro(
             expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
             observed=f"it is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
-            at=pair.on[-1],
+            at=pair.at,
         )
 
 

@@ -54,7 +54,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     from lro_conformance.init.probe import probe
     from lro_conformance.init.writer import OUTPUT, command_again, not_found, perhaps, profile_text
     from lro_conformance.lab.errors import ServerTrouble
-    from lro_conformance.lab.operations import NoSuchTool
+    from lro_conformance.lab.operations import OPERATIONS, NoSuchTool
     from lro_conformance.profile import ProfileError, load, profile_for_command
     from lro_conformance.profile.secrets import masks_of
     from lro_conformance.report.atomic import check_target, write_text
@@ -109,6 +109,12 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         return command_again(found, words, output, tools)
 
     own_data = f"`-- {join(with_own_data)}`"
+
+    missing = [name for name in OPERATIONS if found.operations and name not in found.operations]
+    guessed = {name: tool for name, tool in perhaps(found, missing).items() if tool != "NAME"}
+    if guessed:
+        may = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
+        click.echo(f"by the name, {may}, but was not called; if it does: {again(guessed)}")
 
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.empty:

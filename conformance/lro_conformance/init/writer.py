@@ -188,7 +188,8 @@ def _operations(
     missing = [name for name in OPERATIONS if name not in found.operations]
     others = _others(found)
     if missing and others:
-        yield f"  # The server also lists {_safe(', '.join(others))}. If that performs an operation, name it:"
+        one = "that" if len(others) == 1 else "one of them"
+        yield f"  # The server also lists {_safe(', '.join(others))}. If {one} performs an operation, name it:"
         yield f"  #   {again(perhaps(found, missing))}"
 
 

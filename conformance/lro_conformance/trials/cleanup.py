@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
-from lro_conformance.capture.file import MAX_FILE_BYTES
+from lro_conformance.capture.file import MAX_FILE_BYTES, opened_unnoticed
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
@@ -313,16 +313,12 @@ def _files_below(folder: Path) -> set[str]:
 
 
 def _digest(path: Path) -> bytes | None:
-    """A digest of the content of a regular file; None if it is gone, too large, or no such file.
-
-    To a server that counts a file's age from its last use, it was not read.
-    """
+    """A digest of the content of a regular file; None if it is gone, too large, or no such file."""
     with suppress(OSError):
         state = path.lstat()
         if stat.S_ISREG(state.st_mode) and state.st_size <= MAX_FILE_BYTES:
-            content = path.read_bytes()
-            os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-            return hashlib.sha256(content).digest()
+            with opened_unnoticed(path) as file:
+                return hashlib.sha256(file.read()).digest()
     return None
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lro_conformance.capture import file as capture_file
 from lro_conformance.capture import reproduce
-from lro_conformance.capture.call import MAX_ESTIMATE, CallInContext
+from lro_conformance.capture.call import MAX_ESTIMATE, CallInContext, ComparedCall
 from lro_conformance.capture.file import FileSeen, see_file, written_since
 from lro_conformance.judging.subjects import reproducer_of
 from tests.support.made_evidence import answered as call
@@ -108,6 +108,7 @@ def test_a_call_is_made_once_more_alone_or_among_the_others(monkeypatch: pytest.
     monkeypatch.setattr(reproduce, "of_call_in_context", lambda one: "among")
     one = call({})
     assert [reproducer_of(one), reproducer_of(CallInContext(one))] == ["alone", "among"]
+    assert reproducer_of(ComparedCall(one, one, "with LRO off")) == "alone\necho; echo 'with LRO off:'\nalone"
 
 
 def test_an_answer_is_shown_up_to_two_thousand_bytes() -> None:

@@ -386,7 +386,9 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
             "capabilities": {},
             "serverInfo": {"name": "x\nserver: {command: [rm]}", "version": "1"},
         },
-        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}, HOUSEKEEPING]},
+        "tools/list": {
+            "tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}, HOUSEKEEPING, {"name": "context_for"}]
+        },
     }
     server = tmp_path / "server.py"
     server.write_text(
@@ -402,23 +404,29 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "lro init: no operation was found: no tool is surely recall, search or inject" in done.stderr
     text = (tmp_path / "mine.yaml").read_text()
     assert "# NOT FOUND: which tool performs which operation" in text
-    assert "#   read_file   evil: 1, housekeeping" in text
+    assert "#   read_file   evil: 1, housekeeping, context_for" in text
     assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
     assert "or write them to mine.yaml as operations.recall.tool and operations.search.tool\n" in done.stdout
     assert f"next: lro init --force -o mine.yaml --tool recall=NAME -- {sys.executable} {server}\n" in done.stdout
-    every = "--tool recall=NAME --tool search=NAME --tool inject=NAME"
+    every = "--tool recall=NAME --tool search=NAME --tool inject=context_for"
     assert f"#   lro init --force -o mine.yaml {every} -- {sys.executable} {server}\n" in text
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
-    assert _init(tmp_path, *words).returncode == 0
+    done = _init(tmp_path, *words)
+    assert done.returncode == 0
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
     assert recall is not None
     assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
     text = (tmp_path / "lro.yaml").read_text()
     assert "a tool for inject, which gathers memories for a prompt; fine if the server has none\n" in text
-    assert "# The server also lists housekeeping. If that performs an operation, name it:\n" in text
-    assert f" --tool search=NAME --tool inject=NAME -- {sys.executable} {server}\n" in text
+    assert "# The server also lists housekeeping, context_for. If one of them performs an operation, name it:\n" in text
+    assert f" --tool search=NAME --tool inject=context_for -- {sys.executable} {server}\n" in text
+    told = [line for line in done.stdout.splitlines() if "may perform" in line]
+    assert [line.partition(" --tool")[0] for line in told] == [
+        "by the name, context_for may perform inject, but was not called; if it does: lro init --force"
+    ]
+    assert told[0].endswith(f" --tool inject=context_for -- {sys.executable} {server}")
     (tmp_path / "profiles").mkdir()
     _init(tmp_path, "-o", "profiles/mine.yaml", "--", sys.executable, server.name)
     elsewhere = profiles.load(tmp_path / "profiles/mine.yaml")

@@ -54,7 +54,7 @@ class TestFollowedFiles:
     def folder(here: Path, *descriptors: str) -> None:
         (here / "out").mkdir()
         value = made(here / "out", lambda descriptor, lines: lines[3].update(tags=3))
-        value["line_schema"]["properties"]["tags"] = {"type": "array"}
+        value["line_schema"]["properties"]["id"] = {"not": {"const": "m2"}}
         for name in descriptors:
             (here / "out" / name).write_text(json.dumps(value))
 

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tests.servers.plain import Record
+
 
 class Remembering(Server):
     """Knows which files this very process wrote, and when."""
@@ -340,6 +342,18 @@ class expires_by_the_last_use(Server):
 
     def created_at(self, path: str) -> float:
         return max(super().created_at(path), os.lstat(path).st_atime)
+
+
+@fault("LRO-CLN-03", says="though it was read just now", proves=1, profile="cleanup: {restart: true}\n")
+class expires_by_the_last_use_when_it_starts(expires_by_the_last_use):
+    """As above, of a server that cleans up when it starts only."""
+
+    def tools(self) -> list[Record]:
+        return [tool for tool in super().tools() if tool["name"] != "run_custodial_task"]
+
+    def started(self) -> None:
+        if os.path.isdir(self.output_dir()):
+            self.cleanup(time.time())
 
 
 @fault("LRO-CLN-03", says="in a time zone far from UTC", proves=1)

@@ -273,7 +273,7 @@ class TestName:
 
     def test_operation_of_the_name_and_the_header_must_agree(self):
         finding = only(found(lines(header(operation="search"), A, B), name=NAME))
-        assert (finding.rule, finding.observed) == ("LRO-NAME-02", "recall in the name")
+        assert (finding.rule, finding.observed) == ("LRO-NAME-02", 'recall in the name, "search" in the header')
 
     @pytest.mark.parametrize(
         "written", ["2026-03-02T09:31:01Z", "2026-03-02T09:30:00+01:00", "0001-01-01T00:00:00+14:00"]

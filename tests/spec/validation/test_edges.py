@@ -96,7 +96,9 @@ class TestNames:
     @pytest.mark.parametrize("operation", ["inject", "search"])
     def test_a_name_tells_the_operation_of_its_header(self, operation: str) -> None:
         found = name_against_header(file_name("recall"), {"operation": operation}, edition="lro-6400")
-        assert [(f.rule, f.observed) for f in found] == [("LRO-NAME-02", "recall in the name")]
+        assert [(f.rule, f.observed) for f in found] == [
+            ("LRO-NAME-02", f'recall in the name, "{operation}" in the header')
+        ]
 
     def test_a_name_says_nothing_against_a_header_that_tells_no_time(self) -> None:
         name = f"atlatl-recall-{ulid_at(datetime(2026, 3, 2, tzinfo=UTC))}.jsonl"
@@ -107,7 +109,7 @@ class TestNames:
 def _other_time(written: str) -> str:
     return (
         "LRO-NAME-03 /timestamp: the ULID in the name encodes a different time than the header: "
-        f'expected "{written}", give or take 60 s, got 2026-03-02T09:30:00+00:00 — '
+        f'expected times at most 60 s apart, got 2026-03-02T09:30:00+00:00 in the name, "{written}" in the header — '
         "create the ULID when the file is created, from the same clock"
     )
 
@@ -372,6 +374,7 @@ class TestSchemasOfLines:
         schema = {"type": "object", "required": ["id"]}
         assert self.judged(schema, [{"id": "a"}, {"x": 1}, {"id": "b"}, {}]) == [
             f"{line}:1: LRO-DESC-09: the line does not satisfy line_schema: expected a field 'id', got no such field"
+            " — if the record is right, line_schema is too narrow"
             for line in (6, 8)
         ]
         assert self.judged(schema, [{"id": "a"}]) == []

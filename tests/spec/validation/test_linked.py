@@ -64,6 +64,26 @@ def test_each_untruth_is_found_under_its_requirement_alone(tmp_path: Path, chang
     assert rules(list(follow(made(tmp_path, change)))) == {rule}
 
 
+@pytest.mark.parametrize(
+    "invalid",
+    [{"provenance": "0.3"}, {"tags": "x"}, {"namespace": 3}, {"title": ["t"]}, {"id": None}, {"content": {}}],
+)
+def test_what_follows_from_an_invalid_record_is_not_found_beside_it(tmp_path: Path, invalid: dict[str, Any]):
+    """The line schema refuses it, and recipes fail on it; the specification's own commands do, too."""
+
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        lines[7].update(invalid)
+
+    found = list(follow(made(tmp_path, change)))
+    assert [(f.rule, f.severity) for f in found] == [("LRO-FILE-11", "error")]
+
+
+def test_a_wrong_path_is_not_taken_for_an_unquoted_one(tmp_path: Path):
+    change = recipe(5, "jq '{id, title, namespace}'", "tail -n +2 '{path}.old'")
+    (finding,) = follow(made(tmp_path, change))
+    assert (finding.rule, finding.hint) == ("LRO-REC-11", "let the command read the descriptor's own file_path")
+
+
 def guidance(text: str) -> Change:
     return lambda descriptor, lines: descriptor.update(guidance=text.format(**descriptor["summary"], **descriptor))
 
@@ -213,7 +233,7 @@ def test_a_finding_in_the_file_names_the_file_and_its_line(tmp_path: Path):
         lines[7]["title"] = 3
 
     found = list(follow(made(tmp_path, change)))
-    assert {f.rule for f in found} == {"LRO-FILE-11", "LRO-DESC-09"}
+    assert {f.rule for f in found} == {"LRO-FILE-11"}  # that line_schema refuses it, too, follows
     assert {(f.path, f.line) for f in found} == {(str(tmp_path / NAME), 8)}
     assert all(f.excerpt is not None for f in found)
 

@@ -175,7 +175,7 @@ def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:
 def test_what_is_looked_for_is_told() -> None:
     (found,) = said(*all_but(at3='99,"x"'))
     assert found.startswith(f"LRO-REC-03 /jq_recipes/2/command: recipe 3 ({TEXTS[3]}, searching")
-    assert 'searching for "keyword")' in found
+    assert 'searching for "keyword" in any letter case)' in found
 
 
 def test_where_one_is_left_out_those_behind_it_are_not_blamed() -> None:
@@ -269,7 +269,7 @@ def test_one_that_was_judged_as_it_stands_is_not_looked_at_again() -> None:
 
 def test_each_word_that_can_be_looked_for_is() -> None:
     (found,) = said(*all_but(at3='3,"x" # keyword'), records=TEXTUAL)
-    assert 'searching for "keyword")' in found
+    assert 'searching for "keyword" in any letter case)' in found
 
 
 def test_what_runs_for_one_word_only_is_blamed_for_nothing_else() -> None:

@@ -194,11 +194,13 @@ class TestSummaries:
         assert self.found(header={"operation": "search", "detail": "light"}) == [
             (
                 "LRO-DESC-05 /summary/operation: summary and header do not agree on operation: "
-                'expected "search", as in the header, got "recall" — fill header and summary from the same variable'
+                'expected the same in both, got "recall" in the summary, "search" in the header — '
+                "fill header and summary from the same variable"
             ),
             (
                 "LRO-DESC-08 /summary/detail: summary and header do not agree on detail: "
-                'expected "light", as in the header, got "full" — fill header and summary from the same variable'
+                'expected the same in both, got "full" in the summary, "light" in the header — '
+                "fill header and summary from the same variable"
             ),
         ]
         assert self.found(header={"operation": 3, "detail": None}) == []
@@ -207,16 +209,16 @@ class TestSummaries:
         length = len(json.dumps({"summary": SUMMARY}))
         whole = 500 + length // 2 + 64
         for tokens, holds in ((whole, True), (whole - 1, False), (whole + 1, False)):
-            expected = f"expected {tokens}, as in the header, or that minus the descriptor's own cost"
+            least = f"at least {tokens - length // 2 - 64} in the summary"
             found = self.found(header={"estimated_tokens": tokens})
             assert len(found) == (0 if holds or tokens < whole else 1)
-            assert all(expected in one and f"(at least {tokens - length // 2 - 64})" in one for one in found)
+            assert all(least in one and f"{tokens} in the header" in one for one in found)
         assert self.found(header={"estimated_tokens": 500}) == []
         assert len(self.found(header={"estimated_tokens": 499})) == 1
-        assert "(at least 759)" in self.found(header={"estimated_tokens": 1000}, query="é" * 200)[0]
+        assert "at least 759 in" in self.found(header={"estimated_tokens": 1000}, query="é" * 200)[0]
         assert self.found(header={"estimated_tokens": 0}, estimated_tokens=0) == []
-        assert "(at least 0)" in self.found(header={"estimated_tokens": 0}, estimated_tokens=1)[0]
-        assert "(at least 0)" in self.found(header={"estimated_tokens": -5}, query={1})[0]
+        assert "at least 0 in" in self.found(header={"estimated_tokens": 0}, estimated_tokens=1)[0]
+        assert "at least 0 in" in self.found(header={"estimated_tokens": -5}, query={1})[0]
         assert self.found(header={"estimated_tokens": True}) == self.found(header={"estimated_tokens": "5"}) == []
 
     def test_name_the_most_frequent_namespaces(self) -> None:
