@@ -205,12 +205,14 @@ MIXED_WORDS = ("gastropod", "cephalopod")
 
 def mixed() -> tuple[Memory, ...]:
     """Two memories for each of two words: for one word the memory with more fields comes first, for the other the one
-    with fewer."""
+    with fewer. The one with more has an embedding of a usual length."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
         base |= {"title": f"{word} in this order", "content": f"{word}: of this and that."}
-        rich = {**base, "summary": f"About the {word}.", "extensions": {"x-rank": 1}}
+        chance = random.Random(word)
+        vector = [chance.randrange(-999_999, 1_000_000) / 1_000_000 for _ in range(384)]
+        rich = {**base, "summary": f"About the {word}.", "extensions": {"x-rank": 1}, "embedding": vector}
         lean = {k: v for k, v in base.items() if k != "entities"}
         lean["id"] = str(uuid.UUID(int=6400 + number, version=4))
         found += [rich, lean] if number == 0 else [lean, rich]

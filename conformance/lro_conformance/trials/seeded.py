@@ -78,7 +78,7 @@ class Seeded:
     @property
     def files(self) -> list[Call]:
         """The calls whose files were read and have records."""
-        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed)
+        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *self.mixed)
         return [c for c in calls if c is not None and c.filed]
 
 

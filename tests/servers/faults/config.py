@@ -117,6 +117,14 @@ class blanks_in_output_dir_become_underscores(Server):
         return os.path.join(os.path.dirname(folder), os.path.basename(folder).replace(" ", "_"))
 
 
+@fault("LRO-CFG-04", says="a file in", proves=0, also=("LRO-DESC-02",))
+class the_path_is_ascii(Server):
+    """Letters outside ASCII become question marks in the path that is named, as in a console that lacks them."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return super().offloaded(call, path.encode("ascii", "replace").decode())
+
+
 @fault("LRO-CFG-04", says="offloaded to the folder it", proves=0)
 class formats_the_path_of_a_recipe_twice(Server):
     """The path is part of a template by the time that the program is put in: a percent sign in it is an error."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from tests.servers.fastjson import loads
 from tests.servers.faults.catalogue import fault
 from tests.servers.limitless import NO_LIMIT, Limitless
 from tests.servers.plain import Call, Server, Settings
@@ -172,6 +173,17 @@ class counts_words_between_spaces(Server):
 
     def estimate(self, lines: Sequence[str]) -> int:
         return sum(len(line.split(" ")) for line in lines)
+
+
+@fault("LRO-THR-02", says="record lines", proves=0)
+class leaves_vectors_out_of_the_estimate(Server):
+    """Only what can be read is counted."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return super().estimate([self.readable(line) for line in lines])
+
+    def readable(self, line: str) -> str:
+        return self.dumps({**loads(line), "embedding": None}) if "embedding" in line else line
 
 
 @fault("LRO-THR-02", says="one heuristic for all operations", proves=0)
