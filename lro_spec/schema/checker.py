@@ -125,7 +125,7 @@ class LineSchemaChecker:
         if not line.known:
             return False
         self._compared += 1
-        return self._compared > _MOST_COMPARED or explain().pointer in line.known
+        return self._compared > _MOST_COMPARED or explain().about in line.known
 
     def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
         """The lines, by their index, that violate the schema, and how many lines were validated."""

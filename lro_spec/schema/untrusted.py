@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,6 +55,8 @@ class Violation:
     expected: str = ""
     """Requirement of the schema for that value, if a few words can describe it."""
     observed: str = ""
+    about: str = ""
+    """A JSON pointer to the invalid value, or to the missing field."""
 
     def __str__(self) -> str:
         return f"{self.pointer}: {self.message}" if self.pointer else self.message
@@ -229,10 +232,12 @@ def _violation(error: ValidationError) -> Violation:
     if missing is not None:
         observed = "no such field"
     elif keyword in _EXPLAINED_BY_MESSAGE:
-        observed = message
+        observed = re.sub(r"^.*\((.*) (?:was|were) unexpected\)$", r"\1", message)
     else:
         observed = show(cast("object", error.instance))
-    return Violation(pointer(list(error.absolute_path)), message, expected, observed)
+    path = list(error.absolute_path)
+    absent = [] if missing is None or cast("object", error.validator_value) is True else [missing]
+    return Violation(pointer(path), message, expected, observed, pointer([*path, *absent]))
 
 
 def _missing(error: ValidationError) -> str | None:

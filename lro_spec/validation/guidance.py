@@ -11,7 +11,10 @@ from lro_spec.display import show
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
-COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
+COUNT = re.compile(
+    r"(?<![\d,._])([\d,._]*\d)\s+"
+    r"(?:memor(?:y|ies)|records?|results|notes?|articles?|tickets?|entr(?:y|ies)|items?|documents?|facts?|hits?)\b"
+)
 """A number of records in guidance."""
 
 TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
@@ -193,8 +196,20 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
         return f"detail level: it says {level.group(1)}, the descriptor {meant}"
     recipes = descriptor.get("jq_recipes")
     most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
-    beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d{1,9})", text) if most and not 1 <= int(n) <= most]
+    beyond = [number for number in _recipes_in(text.replace(path, "")) if most and not 1 <= number <= most]
     return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+
+
+def _recipes_in(text: str) -> Iterator[int]:
+    """The numbers of recipes in guidance: those that follow the word in a sentence, but not in quotation marks."""
+    for sentence in sentences(text):
+        whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
+        named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
+        if named is not None:
+            yield from map(int, re.findall(r"(?<![\w&])#(\d{1,9})\b", whole[named.end() :]))
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:

@@ -170,7 +170,8 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         state.header = header = cast("dict[str, Any]", value)
         state.header_line = line
         detail = header.get("detail") if state.request is None else state.request.detail
-        state.detail = detail if isinstance(detail, str) else None
+        contradicted = state.request is None and state.stated_detail not in (None, detail)
+        state.detail = detail if isinstance(detail, str) and not contradicted else None
         state.part = level(state.detail)
         state.memories = holds_memories(header)
         state.missing = set(CORE if state.memories and state.part == "full" else ())

@@ -157,7 +157,8 @@ class Following:
         broken = {pointer.partition("/")[0] for pointer in wrong}
         valid = {part for part in _PARTS if part in descriptor and part not in broken}
         reader = _Reader(descriptor, valid)
-        state = FileState(self._edition.name, reader, request=self._request)
+        stated = descriptor["summary"].get("detail") if "summary" in valid else None
+        state = FileState(self._edition.name, reader, request=self._request, stated_detail=stated)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
 
             def run_recipes() -> None:

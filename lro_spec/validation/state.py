@@ -67,7 +67,10 @@ class FileState:
     """Number of lines, with the header."""
     records: int = 0
     """Number of lines that count as records."""
+    stated_detail: str | None = None
+    """The detail level that the summary of the file's descriptor states; None if there is none."""
     detail: str | None = None
+    """The level of the records; None if it is not known, or if header and summary do not agree on it."""
     memories: bool = True
     """True if the records are memories; other records only have to be objects."""
     part: str = "any"

@@ -211,7 +211,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
         message = "summary and header do not agree on estimated_tokens"
-        expected = f"the same in both, or at least {low} in the summary, which may leave out the descriptor's own cost"
+        expected = f"the same in both, or less in the summary by the descriptor's own cost, but at least {low}"
         observed = f"{said} in the summary, {whole} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call, Identity, beside_others, named_before
+from lro_conformance.capture.call import AfterOthers, Call, Identity, beside_others, named_before
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -23,6 +24,7 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Marked, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
+from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.findings import Finding, Kind
@@ -138,13 +140,17 @@ class Documents:
         *skip* returns a reason if a different requirement is at fault, so that the document is not judged. *place*, if
         it is given, replaces the place in the document of what is wrong.
         """
-        for one in self.documents if among is None else self.of(among):
+        chosen = self.documents if among is None else self.of(among)
+        right = _first_right(chosen, rule)
+        for one in chosen:
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            _examine(one, rule, subjects, partial(self._placed, one, place))
+            is_later = one.call.started > right.get(_kind_of(one.call), math.inf)
+            _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
 
-    def _placed(self, one: Document, place: str, at: Marked | Command) -> object:
+    def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
+        at = AfterOthers(one.call, subject) if is_later else subject
         by_others = beside_others((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
         return Marked(at, (), place) if by_others is at and place else by_others
 
@@ -152,6 +158,24 @@ class Documents:
         """The documents of some calls."""
         chosen = {id(c) for c in calls}
         return [d for d in self.documents if id(d.call) in chosen]
+
+
+_Kind = tuple[int, str, str | None]
+
+
+def _kind_of(call: Call) -> _Kind:
+    """The process, the operation and the detail level of a call."""
+    return id(call.start), call.operation, call.detail
+
+
+def _first_right(documents: Iterable[Document], rule: str) -> dict[_Kind, float]:
+    """The time of the first call of each kind whose document breaks nothing of a requirement."""
+    first: dict[_Kind, float] = {}
+    for one in documents:
+        if unmet_precondition(rule, one) is None and not any(map(breaks, one.of(rule))):
+            kind = _kind_of(one.call)
+            first[kind] = min(one.call.started, first.get(kind, math.inf))
+    return first
 
 
 def unmet_precondition(rule: str, one: Document) -> str | None:
@@ -253,12 +277,19 @@ def documents(
         if key not in known:
             known[key] = document_of(call, details, edition, real)
         validated_calls.append(replace(known[key], call=call))
+    seeded = found.get("seeded")
+    lacking = {id(c) for c in seeded.mixed} if isinstance(seeded, Seeded) else set[int]()
+    validated_calls = [replace(d, sample=_LACKING) if id(d.call) in lacking else d for d in validated_calls]
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _twice(call.records or []).items():
             duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
     in_flight = _calls_in_flight(survey, found.get("explored"))
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
+
+
+_LACKING = "some memories of this file lack a confidence, on which the specification's own recipes fail (E-01)"
+"""Reason why recipes do not run on a file in which the suite itself has put memories with few fields."""
 
 
 def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:

@@ -401,9 +401,10 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[
 
 
 def _by_title(records: Iterable[Record]) -> dict[str, Record]:
+    """Records by title, in which white space does not count: that it is altered is LRO-FILE-10."""
     found: dict[str, Record] = {}
     for record in records:
-        found.setdefault(str(record.get("title")), record)
+        found.setdefault(" ".join(str(record.get("title")).split()), record)
     return found
 
 

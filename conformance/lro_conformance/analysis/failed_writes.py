@@ -181,7 +181,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     for key, record in each.items() if alone is None else ():
         known = failing.known.get(key)
         cut = (
-            [p for p in lost_or_changed(known, record, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
+            [p for p in lost_or_changed(record, known, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
             if known
             else []
         )

@@ -203,6 +203,16 @@ class CallInContext(OfACall):
 
 
 @dataclass(frozen=True)
+class AfterOthers(OfACall):
+    """What is wrong with a call though it was right with an earlier one of the same process; its script repeats the
+    whole conversation."""
+
+    call: Call
+    subject: object
+    """What shows it."""
+
+
+@dataclass(frozen=True)
 class ComparedCall(OfACall):
     """A call that differs from another one, made by a server with other settings; its script makes both."""
 

@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -203,9 +203,9 @@ MIXED_WORDS = ("gastropod", "cephalopod")
 """Words that only the memories of `mixed` contain."""
 
 
-def mixed() -> tuple[Memory, ...]:
+def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
     """Two memories for each of two words: for one word the memory with more fields comes first, for the other the one
-    with fewer. The one with more has an embedding of a usual length."""
+    with fewer, which lacks these fields, too. The one with more has an embedding of a usual length."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
@@ -213,7 +213,7 @@ def mixed() -> tuple[Memory, ...]:
         chance = random.Random(word)
         vector = [chance.randrange(-999_999, 1_000_000) / 1_000_000 for _ in range(384)]
         rich = {**base, "summary": f"About the {word}.", "extensions": {"x-rank": 1}, "embedding": vector}
-        lean = {k: v for k, v in base.items() if k != "entities"}
+        lean = {k: v for k, v in base.items() if k not in ("entities", *lacking)}
         lean["id"] = str(uuid.UUID(int=6400 + number, version=4))
         found += [rich, lean] if number == 0 else [lean, rich]
     return tuple(found)

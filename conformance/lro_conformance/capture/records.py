@@ -189,9 +189,10 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
     """Paths at which a file's record lacks or alters a documented field of the inline record.
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
-    server's own may be on one side only.
+    server's own may be on one side only. A server whose inline results have names of their own maps them in the file.
     """
     skip = set(volatile)
+    own = _mapped_values(inline, filed)
     found: list[Path] = []
     for path in differences(inline, filed):
         if any(path[: len(v)] == v for v in skip):
@@ -200,10 +201,31 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
         if _empty(here) and _empty(there) and not _pruned(path, here, there):
             continue
         one_sided = _MISSING in (here, there)
-        if one_sided and path[0] not in MEMORY_FIELDS:
+        if one_sided and (path[0] not in MEMORY_FIELDS or (here is _MISSING and _is_mapped(there, own))):
             continue
         found.append(path)
     return found
+
+
+def _mapped_values(inline: Record, filed: Record) -> list[object]:
+    """The values that an inline record has under names of the server's own; none unless a text or a list of the file
+    is one of them, so that the server maps them."""
+    own = [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
+    lacking = [filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS]
+    maps = any(isinstance(value, str | list) and value and value in own for value in lacking)
+    return own if maps else []
+
+
+def _is_mapped(value: object, own: Sequence[object]) -> bool:
+    """True if a value of a file may be one that the inline record has under a name of the server's own.
+
+    A long text has to be the same; a time, a number or a word may have another form, or be added.
+    """
+    return bool(own) and (not isinstance(value, str) or len(value) <= _LONG_TEXT or value in own)
+
+
+_LONG_TEXT = 40
+"""Length in characters above which a text is one that somebody has written."""
 
 
 def _pruned(path: Path, here: object, there: object) -> bool:

@@ -16,12 +16,12 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import Call, CallInContext, ComparedCall, OfACall
+from lro_conformance.capture.call import AfterOthers, Call, CallInContext, ComparedCall, OfACall
 from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
-from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
+from lro_conformance.judging.subjects import evidence_of, location_of, place_of, reproducer_of
 from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
@@ -93,12 +93,23 @@ def of_series(call: Call, calls: int) -> str:
     """The script for a call that is repeated so many times; then the number of files is shown."""
     start = call.start
     request = quote(call.reply.request.decode("utf-8", "replace"))
-    own = f'"id": {call.reply.id}', f'"id":{call.reply.id}'
+    own = _spellings_of_id(call.reply.id)
     repeat = f"for n in {{1..{calls}}}; do l={request}; "
     repeat += " ".join(f"l=${{l/{quote(id)}/'\"id\":\"again-'$n'\"'}};" for id in own)
     items = [*requests_before(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
     folder = word(start, str(start.output_dir or start.temp))
     return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")
+
+
+def with_id(request: bytes, id: int, other: str) -> bytes:
+    """A request with another id."""
+    for own in _spellings_of_id(id):
+        request = request.replace(own.encode(), f'"id":"{other}"'.encode(), 1)
+    return request
+
+
+def _spellings_of_id(id: int) -> tuple[str, str]:
+    return f'"id": {id}', f'"id":{id}'
 
 
 def _intervention(last: Call, done: Intervention) -> list[bytes | str]:
@@ -341,7 +352,9 @@ def of_cleaning(
     if entries and start.output_dir is not None:
         steps += _planting(start, start.output_dir, entries)
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
-    items = [*requests_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
+    # Without a request, a restart is the most frequent trigger.
+    cleaning = [request] if request is not None else [RESTART, *requests_before(start, ())]
+    items = [*requests_before(start, call.before), call.reply.request, *steps, *cleaning]
     return script(start, items, after=f"ls -l {folder}")
 
 
@@ -440,6 +453,21 @@ def _(compared: ComparedCall) -> str:
 def _(compared: ComparedCall) -> str:
     between = f"echo; echo {quote(f'{compared.setting}:')}"
     return "\n".join((reproducer_of(compared.call), between, reproducer_of(compared.other)))
+
+
+@evidence_of.register
+def _(after: AfterOthers) -> str:
+    return evidence_of(after.subject)
+
+
+@reproducer_of.register
+def _(after: AfterOthers) -> str:
+    return of_call_in_context(after.call)
+
+
+@place_of.register
+def _(after: AfterOthers) -> str:
+    return place_of(after.subject)
 
 
 @reproducer_of.register

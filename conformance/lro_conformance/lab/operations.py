@@ -129,6 +129,8 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         return _argument(kind, among)
 
     query, limit = argument("query"), argument("limit")
+    if limit is None and (named is None or "limit" not in named.without):
+        limit = next((n for n, node in free.items() if _is_largest_number(n, node)), None)
     detail = argument("detail")
     may_take_detail = named is None or "detail" not in named.without
     if detail is None and may_take_detail:
@@ -263,6 +265,17 @@ def required_of(tool: Mapping[str, Any]) -> list[str]:
 def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
     spelt = {plain_name(name): name for name in [*properties][::-1]}
     return next((n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt), None)
+
+
+def _is_largest_number(name: str, schema: object) -> bool:
+    """True for an argument that is called the largest number of some things, such as maxArticles, but not of units."""
+    first, *others = re.findall(r"[A-Z]?[a-z]+", name) or [""]
+    counts = first.lower() in ("max", "maximum") and bool(others) and others[-1].lower().endswith("s")
+    is_integer = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") in ("integer", "number")
+    return counts and is_integer and others[-1].lower() not in _UNITS
+
+
+_UNITS = frozenset(("tokens", "characters", "chars", "words", "bytes", "days", "hours", "minutes", "seconds", "lines"))
 
 
 def plain_name(name: str) -> str:

@@ -15,7 +15,7 @@ from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, READ_ONLY, REMOVED, REPLACED, Intervention
 from lro_conformance.capture.records import Record, by_id, size
-from lro_conformance.capture.reproduce import of_call, of_steps, patience, word
+from lro_conformance.capture.reproduce import of_call, of_steps, patience, with_id, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.broken_folder import BrokenFolder, clear, put_a_file
@@ -156,7 +156,16 @@ class Recovered(OfACall):
 
 @reproducer_of.register
 def _(recovered: Recovered) -> str:
-    return of_steps(recovered.call, recovered.steps) if recovered.steps else reproducer_of(recovered.call)
+    call = recovered.call
+    if recovered.steps:
+        return of_steps(call, recovered.steps)
+    alone = reproducer_of(call)
+    if not alone or call.output_dir is None:
+        return alone
+    folder, pause = word(call.start, str(call.output_dir)), f"sleep {patience(call)}"
+    broken = BREAKING[REPLACED].format(folder=folder, parent="")
+    failing = with_id(call.reply.request, call.reply.id, "while it was broken")
+    return of_call(call, also=[f"{pause}; {broken}", failing, f"{pause}; rm -rf {folder}; mkdir -p {folder}"])
 
 
 @dataclass(frozen=True)

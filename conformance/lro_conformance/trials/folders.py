@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
-AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$, $1 or 6$&, 100%s {0} [a-z] für 記憶'
+AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$, $1 or 6$&, 100%s {0} [a-z] Für 記憶'
 """A folder name that breaks out of any command in which it is not quoted, that templates, formats and patterns of file
-names would read as theirs, and that is not ASCII."""
+names would read as theirs, and that is neither ASCII nor in lower case."""
 
 
 @dataclass(frozen=True)

@@ -216,12 +216,22 @@ DIFFERENCES: list[tuple[Record, Record, list[Path]]] = [
     ({"id": "a", "extensions": {"x": []}}, {"id": "a", "extensions": {"x": {"y": ""}}}, [("extensions", "x")]),
 ]
 
+LONG = "A text of more letters than a word or a time has"
 LOST: list[tuple[Record, Record, list[Path], list[Path]]] = [
     ({}, {"id": "a", "extensions": {"x": []}}, [], [("extensions",)]),
     ({"id": "a", "title": "x"}, {"id": "a"}, [], [("title",)]),
     ({"id": "a", "title": "x"}, {"id": "a", "provenance": {"confidence": 0.75}}, [], [("title",), ("provenance",)]),
     ({"id": "a", "title": "x"}, {"id": "a", "extensions": {"x": {"y": ""}}}, [], [("title",), ("extensions",)]),
     ({"id": "a", "title": "x"}, {"id": "a", "score": None, "rank": 0}, [], [("title",)]),
+    # names of the server's own, which the file maps
+    (
+        {"id": "a", "body": f"{LONG}.", "labels": ["x"], "at": 5},
+        {"id": "a", "content": f"{LONG}.", "tags": ["x"], "created": "1970", "memory_type": "semantic"},
+        [],
+        [],
+    ),
+    ({"id": "a", "body": f"{LONG}.", "labels": ["x"]}, {"id": "a", "content": LONG, "tags": ["x"]}, [], [("content",)]),
+    ({"id": "a", "score": 0.5}, {"id": "a", "provenance": {"confidence": 0.5}}, [], [("provenance",)]),
     ({"id": "a", "title": None}, {"id": "a", "extensions": {"x": None}}, [], [("extensions",)]),
     ({"id": "a", "score": 1}, {"id": 1, "score": 2}, [], [("id",), ("score",)]),
     ({"id": "a", "provenance": {"confidence": 0.5, "by": "x"}}, {"id": "a", "title": None}, [], [("provenance",)]),

@@ -10,7 +10,15 @@ from jsonschema import Draft202012Validator
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.lab.operations import FORMATS, Operation, hinted_tool, resolve, sample_value, storing_tools
+from lro_conformance.lab.operations import (
+    FORMATS,
+    Operation,
+    hinted_tool,
+    operations_of,
+    resolve,
+    sample_value,
+    storing_tools,
+)
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 
@@ -150,3 +158,12 @@ def test_a_tool_that_stores_is_known_by_a_verb_of_its_name(name: str, *, stores:
 
 def test_a_tool_that_remembers_is_not_one_that_recalls() -> None:
     assert hinted_tool("recall", [{"name": "remember"}], ()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("maxArticles", "maxArticles"), ("max_notes", "max_notes"), ("maxTokens", None), ("maxAge", None)],
+)
+def test_the_largest_number_of_some_things_is_a_limit(name: str, limit: str | None) -> None:
+    listed = [{"name": "x", "inputSchema": {"properties": {"question": {"type": "string"}, name: {"type": "integer"}}}}]
+    assert operations_of({"inject": "x"}, listed)["inject"].limit == limit

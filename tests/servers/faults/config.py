@@ -126,6 +126,14 @@ class the_path_is_ascii(Server):
 
 
 @fault("LRO-CFG-04", says="offloaded to the folder it", proves=0)
+class output_dir_is_in_lower_case(Server):
+    """Settings are normalised when they are read."""
+
+    def output_dir(self) -> str:
+        return super().output_dir().lower()
+
+
+@fault("LRO-CFG-04", says="offloaded to the folder it", proves=0)
 class formats_the_path_of_a_recipe_twice(Server):
     """The path is part of a template by the time that the program is put in: a percent sign in it is an error."""
 

@@ -259,6 +259,15 @@ class line_schema_bounds_confidence_too_low(Server):
         return schema
 
 
+@fault("LRO-DESC-09", says="provenance", proves=0)
+class line_schema_wants_a_confidence(Server):
+    """Inferred from memories that all have one."""
+
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        return {**schema, "required": [*schema["required"], "provenance"]}
+
+
 @fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0, everywhere=True)
 class line_schema_lists_the_namespaces_of_the_start(Server):
     """Only the namespaces that there were when the server started are allowed; memories come in others later."""

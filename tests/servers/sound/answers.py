@@ -131,6 +131,21 @@ class inline_hits_wrap_their_memory(Schemaless):
         return {"hits": [{"score": record.get("score", 1.0), "memory": record} for record in call.records]}
 
 
+@sound("it looks for the fields of the file under the same names in the inline result")
+class inline_has_names_of_its_own(Schemaless):
+    """As before LRO; the file has the names of MIF, and a type that inline results do not show."""
+
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        return {**value, "results": [self.renamed(record) for record in value["results"]]}
+
+    def renamed(self, record: Record) -> Record:
+        names = {"content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
+        own = {names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")}
+        certainty = (record.get("provenance") or {}).get("confidence")
+        return {**own, "certainty": None if certainty is None else round(100 * certainty, 4)}
+
+
 @sound("it expects all records in one block")
 class inline_has_a_block_for_each_record(Schemaless):
     def structured(self, value: Any) -> Record:

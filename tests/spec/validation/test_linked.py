@@ -66,16 +66,20 @@ def test_each_untruth_is_found_under_its_requirement_alone(tmp_path: Path, chang
 
 @pytest.mark.parametrize(
     "invalid",
-    [{"provenance": "0.3"}, {"tags": "x"}, {"namespace": 3}, {"title": ["t"]}, {"id": None}, {"content": {}}],
+    [{"provenance": "0.3"}, {"tags": "x"}, {"namespace": 3}, {"title": ["t"]}, {"id": None}, {"content": {}}, {}],
 )
 def test_what_follows_from_an_invalid_record_is_not_found_beside_it(tmp_path: Path, invalid: dict[str, Any]):
     """The line schema refuses it, and recipes fail on it; the specification's own commands do, too."""
 
     def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-        lines[7].update(invalid)
+        lines[7] = {**lines[7], **invalid} if invalid else {k: v for k, v in lines[7].items() if k != "id"}
 
     found = list(follow(made(tmp_path, change)))
     assert [(f.rule, f.severity) for f in found] == [("LRO-FILE-11", "error")]
+
+
+def test_records_are_not_blamed_where_header_and_summary_do_not_agree_on_their_level(tmp_path: Path):
+    assert rules(list(follow(made(tmp_path, header(detail="light"))))) == {"LRO-DESC-08"}
 
 
 def test_a_wrong_path_is_not_taken_for_an_unquoted_one(tmp_path: Path):
@@ -94,11 +98,15 @@ def guidance(text: str) -> Change:
         ("{count} memories, ~{estimated_tokens} tokens, in {file_path}. Detail level: full. See recipe #10.", None),
         ("About 24 records (see `{file_path}`), recipe #4 (most confident first).", None),
         ("77 memories are in {file_path}.", "count: it says 77, the descriptor 24"),
+        ("240 articles were offloaded to {file_path}.", "count: it says 240, the descriptor 24"),
         ("1,234,567 tokens are in {file_path}.", "tokens: it says 1234567, the descriptor "),
         ("9" * 3900 + " records are in the file", "count: it says 999"),
         ("24 records are in /tmp/else.json.", 'path: it says "/tmp/else.json", the descriptor '),
         ("{file_path}, detail: light", "detail level: it says light, the descriptor full"),
         ("{file_path}, recipe #80", "recipe #80: the descriptor has 10"),
+        ("{file_path}; the recipes pick out parts: #1 lists titles, #18 counts", "recipe #18: the descriptor has 10"),
+        ("{file_path}. Recipes:\n- #3 (titles, keyword)\n- #44 (counts)", "recipe #44: the descriptor has 10"),
+        ("{file_path} has what `bug #99` found. See #55, and recipes #2 and #3.", None),
         ("{file_path}, #8 (titles, keyword)", 'recipe #8 is not "titles, keyword": #3 is'),
     ],
 )
