@@ -210,10 +210,9 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
 def _mapped_values(inline: Record, filed: Record) -> list[object]:
     """The values that an inline record has under names of the server's own; none unless a text or a list of the file
     is one of them, so that the server maps them."""
-    own = [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
-    lacking = [filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS]
-    maps = any(isinstance(value, str | list) and value and value in own for value in lacking)
-    return own if maps else []
+    own: list[object] = [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
+    lacking: list[object] = [filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS]
+    return own if any(isinstance(value, str | list) and value != "" and value in own for value in lacking) else []
 
 
 def _is_mapped(value: object, own: Sequence[object]) -> bool:
