@@ -136,7 +136,8 @@ def keeps_whole_records(
         yield "a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown"
         return
     wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
-    expected = f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens"
+    room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
+    expected = f"those of the {len(failing.known)} records that fit, whole, within {room}"
     yield Judged(wrong is None, expected, wrong or "")
 
 

@@ -147,7 +147,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             "name the tool that returns many records by --tool recall=TOOL, the one that looks for some by --tool "
             f"search=TOOL; or write them to {output} as operations.recall.tool and operations.search.tool"
         )
-        if found.storing is not None:
+        if found.storing is not None and found.profile.seed is None:
             seed_option = f"add --tool seed={one_line(str(found.storing.get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
         proposed = perhaps(found, ("recall", "search"))
