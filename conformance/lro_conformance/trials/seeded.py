@@ -80,8 +80,10 @@ class Seeded:
 
     @property
     def files(self) -> list[Call]:
-        """The calls whose files were read and have records."""
-        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *self.mixed)
+        """The calls whose files were read and have records, of those for mixed memories both: one of two is no evidence
+        of an estimate."""
+        mixed = (c for c in self.mixed if len(c.filed) > 1)
+        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *mixed)
         return [c for c in calls if c is not None and c.filed]
 
 
