@@ -119,7 +119,11 @@ class Exchange:
 
     def obstacle(self, comparison: Comparison) -> str | None:
         """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
-        return None if self.by_title else comparison.obstacle
+        if self.by_title:
+            return None
+        if self.stored and not self.shown.keys() & (self.stored.keys() | self.filed.keys()):
+            return "each process gives stored memories ids of its own, and inline results show no titles"
+        return comparison.obstacle
 
 
 @dataclass(frozen=True)
@@ -206,9 +210,10 @@ class Exchanges:
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
     @property
-    def by_text(self) -> bool:
-        """True if a file was compared with memories that a text without records shows."""
-        return any(e.has_file and shown_in_text(e, self.context) for e in self.exchanges)
+    def by_text(self) -> tuple[str, ...]:
+        """The operations of which a file was compared with memories that a text without records shows."""
+        found = (e.call.operation for e in self.exchanges if e.has_file and shown_in_text(e, self.context))
+        return tuple(dict.fromkeys(found))
 
     @property
     def by_title(self) -> bool:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from lro_conformance.analysis.threshold import DRIFT
 from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.intervention import CLEANED_UP, MENDED, Intervention
-from lro_conformance.capture.records import by_id
 from lro_conformance.trials.exploration import AfterSteps, Explored, Sweep, Triple
-from lro_conformance.trials.fallback import Failing, Recovered
+from lro_conformance.trials.fallback import Failing, Recovered, known_records
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
             threshold=threshold if isinstance(threshold, int) else 1,
             server=None,
             original=original.lowest,
-            known=by_id(max(inline.records or (), original.lowest.filed, key=len)),  # inline may be a page, or a part
+            known=known_records(inline, original.lowest),
             alive=not died(call),
             events=one.triple.events or () if is_lowest else (),
             first=not any(t.broken for t in one.earlier),

@@ -125,8 +125,9 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
         )
     if exchanges.by_text:
         return (
-            "inline results are a text without records, so files were compared only with the memories whose title and "
-            "content the text shows; if it contains JSON, say where (profile: inline)"
+            f"{comparison.unmatched}, so files were compared only with the memories whose title and content the text "
+            f"of {' and '.join(exchanges.by_text)} shows; if there are records with ids elsewhere, say where (profile: "
+            "inline)"
         )
     return comparison.obstacle or ""
 

@@ -123,6 +123,13 @@ class Failing(OfACall):
         return None if file.data or not whole.data else "it is empty"
 
 
+def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
+    """The records of a call by id: as they are inline, or as in its file if there are more of them, since inline there
+    may be only a page, and an id may have a name of the server's own."""
+    shown, written = by_id(inline.records or []), by_id(filed.filed)
+    return written if len(written) > len(shown) else shown
+
+
 @reproducer_of.register
 def _(failing: Failing) -> str:
     call = failing.call
@@ -339,7 +346,7 @@ class _Scene:
                 continue
             original = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
-            records = by_id(shown.records or original.filed)
+            records = known_records(shown, original)
             self._record(bench, kind, original, records, self._arguments(bench, name, detail), limit)
 
     def _record(

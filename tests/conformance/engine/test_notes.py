@@ -21,7 +21,11 @@ from tests.support.made import Made
 
 
 def compared(
-    filed: list[str], shown: list[str | None], *by_title: bool, seeded_by: str | None = None, by_text: bool = False
+    filed: list[str],
+    shown: list[str | None],
+    *by_title: bool,
+    seeded_by: str | None = None,
+    by_text: tuple[str, ...] = (),
 ) -> str:
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
@@ -37,8 +41,8 @@ def test_records_that_were_compared_by_title_are_said_to_be() -> None:
 
 
 def test_records_that_were_compared_with_a_text_are_said_to_be() -> None:
-    said = compared(["a"], [], by_text=True)
-    assert "files were compared only with the memories whose title and content the text shows" in said
+    said = compared(["a"], [], by_text=("inject",))
+    assert "files were compared only with the memories whose title and content the text of inject shows" in said
     assert "cannot be compared" not in said
 
 

@@ -143,7 +143,7 @@ class line_schema_requires_what_the_first_record_has(Server):
         return {**value, "line_schema": {**value["line_schema"], "required": required}}
 
 
-@fault("LRO-DESC-09", says="additional properties", proves=0, everywhere=True)
+@fault("LRO-DESC-09", says="no fields except", proves=0, everywhere=True)
 class line_schema_forbids_what_the_first_record_lacks(Server):
     """Inferred from one record: what that has not, no other may have."""
 

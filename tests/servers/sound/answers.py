@@ -140,7 +140,7 @@ class inline_has_names_of_its_own(Schemaless):
         return {**value, "results": [self.renamed(record) for record in value["results"]]}
 
     def renamed(self, record: Record) -> Record:
-        names = {"content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
+        names = {"id": "number", "content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
         own = {names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")}
         certainty = (record.get("provenance") or {}).get("confidence")
         return {**own, "certainty": None if certainty is None else round(100 * certainty, 4)}

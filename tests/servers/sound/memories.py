@@ -7,6 +7,7 @@ import time
 
 from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import BadArguments, Call, Server
+from tests.servers.sound.answers import Schemaless
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -93,6 +94,15 @@ class numbers_its_memories_and_shows_titles_only(Server):
         with open(os.environ["MEMORIES"], "a", encoding="utf-8") as file:
             file.write(self.dumps(stored) + "\n")
         return stored["id"]
+
+
+@sound("it takes numbers for ids that processes with different memories share", profile=NUMBERED)
+class numbers_its_memories_under_names_of_its_own(Schemaless, numbers_its_memories_and_shows_titles_only):
+    """Inline results have headings, and the numbers; what is in a file is called as in MIF."""
+
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        return {**value, "results": [{"id": r["id"], "heading": r["title"]} for r in value["results"]]}
 
 
 @sound("it takes an answer that repeats its query for one that has found what was stored in another process")
