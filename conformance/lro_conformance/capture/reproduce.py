@@ -160,11 +160,22 @@ def patience(call: Call) -> int:
 
 def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
     """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
-    generator."""
+    generator. If none were stored since a restart, an earlier process stores them first."""
+    ids = list(ids)
     sent = list(start.sent())
     kept = {id: line for line in sent if (id := _id(line)) is not None}
     opening = [line for line in sent if _method(line) in HANDSHAKE]
-    return [*opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
+    stored = [] if ids else _stored_earlier(start)
+    return [*stored, *opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
+
+
+def _stored_earlier(start: Start) -> list[bytes | str]:
+    """The requests that stored memories in the last process that did so before a restart, and the restart."""
+    before = start.earlier
+    if before is None or before.seed is None:
+        return []
+    stores = [id for line in before.sent() if _calls_tool(line, before.seed[0]) and (id := _id(line)) is not None]
+    return [*requests_before(before, stores), RESTART] if stores else _stored_earlier(before)
 
 
 def script(
@@ -308,6 +319,10 @@ def _message(line: bytes) -> dict[str, Any]:
 def _id(line: bytes) -> int | None:
     message = _message(line)
     return message.get("id") if "method" in message else None
+
+
+def _calls_tool(line: bytes, tool: str) -> bool:
+    return _calls(line) and _message(line)["params"].get("name") == tool
 
 
 def _calls(line: bytes) -> bool:

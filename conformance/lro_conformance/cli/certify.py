@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     "--budget",
     type=click.Choice(list(BUDGETS)),
     metavar="B",
-    help="How much is explored: quick, standard (the default; with --only nothing, unless only exploring showed the last "
-    "failure) or thorough.",
+    help="How much is explored: quick, standard (the default; with --only nothing, unless only exploring showed the "
+    "last failure) or thorough.",
 )
 @click.option(
     "--timeout",

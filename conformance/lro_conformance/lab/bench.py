@@ -414,7 +414,8 @@ class Bench:
         with self.lock:
             self.launcher.stop(self.server)
             spawn = self.launcher.spawn
-            self.server, self.start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
+            self.server, start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
+            self.start = replace(start, earlier=self.start)
             self.state_changing_requests, self.corpus_requests, self.cleanup_request = [], 0, None
             self.launcher.handshake(self.server, self.client)
             self.stored_at = time.monotonic()

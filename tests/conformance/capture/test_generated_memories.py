@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lro_conformance.capture.corpus import SETS, Memory, large, store_request
-from lro_conformance.capture.reproduce import MOST_BYTES, Conversation, requests_before
+from lro_conformance.capture.reproduce import MOST_BYTES, RESTART, Conversation, requests_before
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.wire import jsonrpc
@@ -80,3 +81,16 @@ def test_a_complete_conversation_sends_the_memories_too() -> None:
     script = reproducer_of(Conversation(start(stored(SETS["corpus"](), META), "server/discover")))
     assert "lro_conformance.capture corpus store" in script
     assert len(script) < 5_000
+
+
+def test_a_process_that_continues_with_stored_memories_is_preceded_by_one_that_stores_them() -> None:
+    memories = stored([OTHER, OTHER])
+    call = jsonrpc.request(9, "tools/call", {"name": "recall", "arguments": {}})
+    first = start([*memories, call])
+    second = replace(start([]), earlier=first)
+    third = replace(start([call]), earlier=second)
+    opening = jsonrpc.request(1, "initialize", {})
+    for later in (second, third):
+        assert requests_before(later, ()) == [opening, *memories, RESTART, opening]
+    assert requests_before(replace(start(memories), earlier=first), [2, 3]) == [opening, *memories]
+    assert requests_before(replace(start([]), earlier=start([call])), ()) == [opening]
