@@ -29,6 +29,7 @@ PATIENCE_S = 30.0
 _BATCH = 500
 _LOOK_S = 5.0
 _MOST_COMPARED = 200
+"""Number of violations, by lines with other findings, that are explained to find out whether they follow from these."""
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -120,8 +121,8 @@ class LineSchemaChecker:
         self._unjudged += len(waiting)
 
     def _follows(self, line: _Line, explain: _Explain) -> bool:
-        """True if a violation follows from a value that is reported already; beyond some lines, as explaining takes
-        time, of every line with such a value."""
+        """True if a violation follows from a value that is reported already. Explaining takes time, so after some lines
+        with such values it is taken to."""
         if not line.known:
             return False
         self._compared += 1

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from operator import attrgetter
 from types import TracebackType
 from typing import Any, Self, cast
@@ -81,11 +82,6 @@ class Sample:
         header = self.lines.partition(b"\n")[0]
         lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") for record in records)
         return Sample(b"".join(line + b"\n" for line in (header, *lines)), self.header, records)
-
-    def invalid_fields(self, detail: str) -> frozenset[str]:
-        """Fields with values in these records that the line schema does not allow at a detail level."""
-        errors = (error for record in self.records for error in record_errors(record, detail))
-        return frozenset(str(error.path[0]) for error in errors if error.path)
 
     def head(self, records: int) -> Sample:
         """The sample limited to its first *records* records."""
@@ -318,9 +314,9 @@ class _Trial:
                 continue
             self.undecided[rule] = None
             found = list(self._findings_for(recipe))
-            invalid = self._sample.invalid_fields(self._detail) if found else frozenset[str]()
             paths = depends_on(recipe.effect), fails_at(recipe.effect)
-            if any(invalid.intersection(path[:1]) for path in paths):  # its output follows from the records
+            if found and any(self._invalid_fields.intersection(path[:1]) for path in paths):
+                # its output follows from the records
                 found = [f for f in found if f.kind not in (Kind.WRONG_OUTPUT, Kind.FAILS_AS_PRINTED)]
                 self.undecided[rule] = "the field that it depends on is not valid in some records (LRO-FILE-11)"
             yield from found
@@ -387,6 +383,12 @@ class _Trial:
                 yield own
         elif own is not None:
             yield own
+
+    @cached_property
+    def _invalid_fields(self) -> frozenset[str]:
+        """Fields with values in some records that the line schema does not allow."""
+        errors = (error for record in self._sample.records for error in record_errors(record, self._detail))
+        return frozenset(str(error.path[0]) for error in errors if error.path)
 
     def _can_search(self, recipe: StandardRecipe, pipeline: Pipeline) -> bool:
         """False if a recipe searches for something, and the command for the same in any file: in a small one, the

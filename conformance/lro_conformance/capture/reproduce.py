@@ -45,7 +45,7 @@ def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None =
 
     *setup* creates the output folder (by default an empty one); *limit* precedes the server's command.
     """
-    before = requests_before(call.start, call.before)
+    before = _with_data(call.start, call.before)
     items = [*before, *also, call.reply.request]
     return script(
         call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=bool(limit))
@@ -63,7 +63,7 @@ def of_call_in_context(call: Call) -> str:
     others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
     while sum(map(len, others)) > MOST_BYTES:
         others.remove(max(others, key=len))
-    items = [*requests_before(call.start, call.before), *others]
+    items = [*_with_data(call.start, call.before), *others]
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
@@ -79,8 +79,8 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
             items += [] if one is None else _intervention(one, step)
             continue
         if one is None or one.start is not step.start:
-            items += [] if one is None else [RESTART]
-            items += requests_before(step.start, step.before)
+            known = step.start, step.before
+            items += _with_data(*known) if one is None else [RESTART, *requests_before(*known)]
         else:
             opening = len(requests_before(step.start, ()))
             items += requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
@@ -96,7 +96,7 @@ def of_series(call: Call, calls: int) -> str:
     own = _spellings_of_id(call.reply.id)
     repeat = f"for n in {{1..{calls}}}; do l={request}; "
     repeat += " ".join(f"l=${{l/{quote(id)}/'\"id\":\"again-'$n'\"'}};" for id in own)
-    items = [*requests_before(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
+    items = [*_with_data(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
     folder = word(start, str(start.output_dir or start.temp))
     return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")
 
@@ -160,22 +160,17 @@ def patience(call: Call) -> int:
 
 def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
     """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
-    generator. If none were stored since a restart, an earlier process stores them first."""
-    ids = list(ids)
+    generator."""
     sent = list(start.sent())
     kept = {id: line for line in sent if (id := _id(line)) is not None}
     opening = [line for line in sent if _method(line) in HANDSHAKE]
-    stored = [] if ids else _stored_earlier(start)
-    return [*stored, *opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
+    return [*opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
 
 
-def _stored_earlier(start: Start) -> list[bytes | str]:
-    """The requests that stored memories in the last process that did so before a restart, and the restart."""
-    before = start.earlier
-    if before is None or before.seed is None:
-        return []
-    stores = [id for line in before.sent() if _calls_tool(line, before.seed[0]) and (id := _id(line)) is not None]
-    return [*requests_before(before, stores), RESTART] if stores else _stored_earlier(before)
+def _with_data(start: Start, ids: Sequence[int]) -> list[bytes | str]:
+    """Like `requests_before`; if no memories were stored since a restart, an earlier process stores them first."""
+    earlier = [] if ids or start.seeded is None else [*requests_before(*start.seeded), RESTART]
+    return [*earlier, *requests_before(start, ids)]
 
 
 def script(
@@ -321,10 +316,6 @@ def _id(line: bytes) -> int | None:
     return message.get("id") if "method" in message else None
 
 
-def _calls_tool(line: bytes, tool: str) -> bool:
-    return _calls(line) and _message(line)["params"].get("name") == tool
-
-
 def _calls(line: bytes) -> bool:
     return _method(line) == "tools/call"
 
@@ -369,7 +360,7 @@ def of_cleaning(
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
     # Without a request, a restart is the most frequent trigger.
     cleaning = [request] if request is not None else [RESTART, *requests_before(start, ())]
-    items = [*requests_before(start, call.before), call.reply.request, *steps, *cleaning]
+    items = [*_with_data(start, call.before), call.reply.request, *steps, *cleaning]
     return script(start, items, after=f"ls -l {folder}")
 
 

@@ -63,8 +63,11 @@ class Start:
     """The Python interpreter of the suite."""
     sent: Callable[[], Iterable[bytes]] = field(default=_silence, compare=False, repr=False, metadata={"kept": False})
     """Returns the lines that were sent to it so far."""
-    earlier: Start | None = field(default=None, compare=False, repr=False, metadata={"kept": False})
-    """The process that was stopped so that this one continues with its data; None if there was none."""
+    seeded: tuple[Start, tuple[int, ...]] | None = field(
+        default=None, compare=False, repr=False, metadata={"kept": False}
+    )
+    """The last process before a restart in which the suite's memories were stored, and the ids of these requests; None
+    if there was none."""
     lines: dict[int, int] = field(default_factory=dict[int, int], compare=False, repr=False, metadata={"kept": False})
     """The line of each request in the transcript, from 1, by the request's id; empty if nothing is recorded."""
 

@@ -415,7 +415,8 @@ class Bench:
             self.launcher.stop(self.server)
             spawn = self.launcher.spawn
             self.server, start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
-            self.start = replace(start, earlier=self.start)
+            stored = tuple(self.state_changing_requests[: self.corpus_requests])
+            self.start = replace(start, seeded=(self.start, stored) if stored else self.start.seeded)
             self.state_changing_requests, self.corpus_requests, self.cleanup_request = [], 0, None
             self.launcher.handshake(self.server, self.client)
             self.stored_at = time.monotonic()

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.capture import reproduce
 from lro_conformance.capture.corpus import SETS, Memory, large, store_request
 from lro_conformance.capture.reproduce import MOST_BYTES, RESTART, Conversation, requests_before
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.wire import jsonrpc
+from tests.support.private import inner
 
 TEMPLATE = {"memory": "$memory"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/logLevel": 'it\'s "debug"'}
@@ -84,13 +86,10 @@ def test_a_complete_conversation_sends_the_memories_too() -> None:
 
 
 def test_a_process_that_continues_with_stored_memories_is_preceded_by_one_that_stores_them() -> None:
+    with_data: Any = inner(reproduce, "_with_data")
     memories = stored([OTHER, OTHER])
-    call = jsonrpc.request(9, "tools/call", {"name": "recall", "arguments": {}})
-    first = start([*memories, call])
-    second = replace(start([]), earlier=first)
-    third = replace(start([call]), earlier=second)
     opening = jsonrpc.request(1, "initialize", {})
-    for later in (second, third):
-        assert requests_before(later, ()) == [opening, *memories, RESTART, opening]
-    assert requests_before(replace(start(memories), earlier=first), [2, 3]) == [opening, *memories]
-    assert requests_before(replace(start([]), earlier=start([call])), ()) == [opening]
+    later = replace(start([]), seeded=(start(memories), (2, 3)))
+    assert with_data(later, ()) == [opening, *memories, RESTART, opening]
+    assert with_data(replace(start(memories), seeded=later.seeded), [2, 3]) == [opening, *memories]
+    assert with_data(start([]), ()) == [opening]

@@ -222,7 +222,7 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
             {"additionalProperties": False},
             {"x": 1},
             "no fields except those that line_schema allows",
-            "Additional properties are not allowed ('x' was unexpected)",
+            "'x'",
         ),
         (
             {"$ref": "#/properties/a"},

@@ -75,17 +75,18 @@ class TestThisProcess:
         assert found.message == "line_schema refers to '/x', which it does not contain; nothing is fetched"
 
     @pytest.mark.parametrize(
-        ("schema", "value"),
+        ("schema", "value", "observed"),
         [
-            ({"contains": {"type": "string"}}, [1]),
-            ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2]),
-            ({"properties": {}, "unevaluatedProperties": False}, {"b": 1}),
+            ({"contains": {"type": "string"}}, [1], "[1] does not contain items matching the given schema"),
+            ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2], "2"),
+            ({"properties": {}, "unevaluatedProperties": False}, {"b": 1}, "'b'"),
+            ({"properties": {"a": {}}, "additionalProperties": False}, {"b": 1, "c": 2}, "'b', 'c'"),
         ],
     )
-    def test_shows_the_message_where_the_value_would_not_tell(self, schema: Any, value: Any) -> None:
+    def test_shows_the_message_where_the_value_would_not_tell(self, schema: Any, value: Any, observed: str) -> None:
         found = judge_of(schema)(value)
         assert found is not None
-        assert found.observed == found.message
+        assert found.observed == observed
 
     @pytest.mark.parametrize(("pointer", "said"), [("", "m"), ("/a", "/a: m")])
     def test_tells_the_place_of_what_is_within(self, pointer: str, said: str) -> None:
