@@ -43,6 +43,7 @@ from lro_conformance.capture.records import (
     is_a_page,
     is_blank,
     lost_or_changed,
+    names_are_mapped,
     show,
     show_path,
     size,
@@ -148,6 +149,8 @@ class Context:
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
     stated_differently: bool = False
     """True if headers state another figure than the one that is compared; see `is_another_figure_stated`."""
+    maps_names: bool = False
+    """True if inline records have names of the server's own, which files map to MIF's."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
 
@@ -286,8 +289,19 @@ def exchanges(
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
     by_confidence = scored_by_confidence(every)
+    maps_names = any(
+        names_are_mapped(record, e.filed[key])
+        for e in every
+        if e.has_file
+        for key, record in e.shown.items()
+        if key in e.filed
+    )
     known_by_all = replace(
-        context, filled=_filled(every), scored_by_confidence=by_confidence, varying=varying(explicit)
+        context,
+        filled=_filled(every),
+        scored_by_confidence=by_confidence,
+        maps_names=maps_names,
+        varying=varying(explicit),
     )
     return Exchanges(every, known_by_all, repeated)
 
@@ -614,7 +628,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     for key, record in exchange.shown.items():
         if key not in there or (comparison.obstacle is not None and key not in given):
             continue
-        wrong = lost_or_changed(record, there[key], skip)
+        wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names)
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]

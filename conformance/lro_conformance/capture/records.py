@@ -185,14 +185,15 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> li
     return found
 
 
-def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> list[Path]:
+def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path], *, maps_names: bool = False) -> list[Path]:
     """Paths at which a file's record lacks or alters a documented field of the inline record.
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
-    server's own may be on one side only. A server whose inline results have names of their own maps them in the file.
+    server's own may be on one side only. With *maps_names*, inline results have names of the server's own
+    (`names_are_mapped`).
     """
     skip = set(volatile)
-    own = _mapped_values(inline, filed)
+    own = _own_values(inline, filed) if maps_names or names_are_mapped(inline, filed) else []
     found: list[Path] = []
     for path in differences(inline, filed):
         if any(path[: len(v)] == v for v in skip):
@@ -207,12 +208,15 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
     return found
 
 
-def _mapped_values(inline: Record, filed: Record) -> list[object]:
-    """The values that an inline record has under names of the server's own; none unless a text or a list of the file
-    is one of them, so that the server maps them."""
-    own: list[object] = [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
-    lacking: list[object] = [filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS]
-    return own if any(isinstance(value, str | list) and value != "" and value in own for value in lacking) else []
+def names_are_mapped(inline: Record, filed: Record) -> bool:
+    """True if a text or a list that a file has under a name of MIF is inline under a name of the server's own."""
+    own = _own_values(inline, filed)
+    lacking = (filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS) if own else ()
+    return any(isinstance(value, str | list) and value != "" and value in own for value in lacking)
+
+
+def _own_values(inline: Record, filed: Record) -> list[object]:
+    return [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
 
 
 def _is_mapped(value: object, own: Sequence[object]) -> bool:

@@ -536,3 +536,10 @@ def test_a_path_with_many_steps_upwards_shows_its_end() -> None:
     assert show_path("/tmp/a/../b") == '"/tmp/a/../b"'
     assert show_path("../" * 32 + "tmp/x.jsonl") == '32 times "../", then "tmp/x.jsonl"'
     assert show_path("/srv/" + "../" * 5 + "x") == '"/srv/", then 5 times "../", then "x"'
+
+
+def test_a_record_whose_texts_are_empty_is_compared_by_names_that_other_records_show() -> None:
+    inline: Record = {"id": "a", "body": "", "updatedAt": "2026-01-02T03:04:05Z"}
+    filed: Record = {"id": "a", "modified": "2026-01-02T03:04:06Z", "memory_type": "semantic"}
+    assert records.lost_or_changed(inline, filed, []) == [("modified",), ("memory_type",)]
+    assert records.lost_or_changed(inline, filed, [], maps_names=True) == []
