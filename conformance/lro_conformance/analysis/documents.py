@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import AfterOthers, Call, Identity, beside_others, named_before
+from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, named_before
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -150,7 +150,7 @@ class Documents:
             _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
 
     def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
-        at = AfterOthers(one.call, subject) if is_later else subject
+        at = CallInContext(one.call, subject) if is_later else subject
         by_others = beside_others((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
         return Marked(at, (), place) if by_others is at and place else by_others
 

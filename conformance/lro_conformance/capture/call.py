@@ -200,16 +200,8 @@ class CallInContext(OfACall):
     """A call whose failure shows only in context; its script repeats the whole conversation."""
 
     call: Call
-
-
-@dataclass(frozen=True)
-class AfterOthers(OfACall):
-    """What is wrong with a call though it was right with an earlier one of the same process; its script repeats the
-    whole conversation."""
-
-    call: Call
-    subject: object
-    """What shows it."""
+    subject: object = None
+    """The subject that shows the failure; None for the call itself."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +211,7 @@ class ComparedCall(OfACall):
     call: Call
     other: Call
     setting: str
-    """What is different at the other one: ``with LRO off``."""
+    """Setting of the other one, in words: ``with LRO off``."""
 
 
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:

@@ -153,7 +153,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 
 @contextmanager
-def opened_unnoticed(path: Path) -> Generator[BinaryIO]:
+def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
     """A file to read; afterwards it has the time of last access that it had before, as servers may go by that.
 
     Raises `OSError` if it cannot be opened.

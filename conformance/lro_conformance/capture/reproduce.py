@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import AfterOthers, Call, CallInContext, ComparedCall, OfACall
+from lro_conformance.capture.call import Call, CallInContext, ComparedCall, OfACall
 from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
@@ -462,23 +462,18 @@ def _(compared: ComparedCall) -> str:
 
 
 @evidence_of.register
-def _(after: AfterOthers) -> str:
-    return evidence_of(after.subject)
-
-
-@reproducer_of.register
-def _(after: AfterOthers) -> str:
-    return of_call_in_context(after.call)
-
-
-@place_of.register
-def _(after: AfterOthers) -> str:
-    return place_of(after.subject)
+def _(among: CallInContext) -> str:
+    return evidence_of(among.call if among.subject is None else among.subject)
 
 
 @reproducer_of.register
 def _(among: CallInContext) -> str:
     return of_call_in_context(among.call)
+
+
+@place_of.register
+def _(among: CallInContext) -> str:
+    return place_of(among.subject)
 
 
 @evidence_of.register

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.corpus import as_lines, corpus
-from lro_conformance.capture.file import opened_unnoticed
+from lro_conformance.capture.file import open_preserving_atime
 from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble, describe
@@ -232,6 +232,6 @@ def _entries(folder: Path) -> Iterator[Entry]:
             target = os.readlink(path) if stat.S_ISLNK(seen.st_mode) else None
             text = None
             if stat.S_ISREG(seen.st_mode):
-                with opened_unnoticed(path) as file:
+                with open_preserving_atime(path) as file:
                     text = file.readline(1 << 16).decode("utf-8", "replace")
             yield Entry(str(path.relative_to(folder)), int(seen.st_mtime), text, target)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
-from lro_conformance.capture.file import MAX_FILE_BYTES, opened_unnoticed
+from lro_conformance.capture.file import MAX_FILE_BYTES, open_preserving_atime
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
@@ -317,7 +317,7 @@ def _digest(path: Path) -> bytes | None:
     with suppress(OSError):
         state = path.lstat()
         if stat.S_ISREG(state.st_mode) and state.st_size <= MAX_FILE_BYTES:
-            with opened_unnoticed(path) as file:
+            with open_preserving_atime(path) as file:
                 return hashlib.sha256(file.read()).digest()
     return None
 

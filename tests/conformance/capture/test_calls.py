@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from lro_conformance.capture import file as capture_file
-from lro_conformance.capture import reproduce
+from lro_conformance.capture import reproduce, warnings
 from lro_conformance.capture.call import MAX_ESTIMATE, CallInContext, ComparedCall
 from lro_conformance.capture.file import FileSeen, see_file, written_since
-from lro_conformance.judging.subjects import reproducer_of
+from lro_conformance.judging.subjects import Marked, evidence_of, hindrance_of, place_of, reproducer_of
 from tests.support.made_evidence import answered as call
 from tests.support.private import inner
 
@@ -101,6 +101,18 @@ def test_the_weight_of_a_call_is_that_of_its_answer_and_of_its_file() -> None:
     assert call({}, FileSeen("/a", data=b"x"), raw=b"y").weight == 5
     assert call({}, FileSeen("/a", data=b"x\n"), raw=b"y").weight == 407
     assert call({}, FileSeen("/a", data=b""), raw=b'{"a":{}}').weight == 624
+
+
+def test_a_failed_write_hinders_what_a_call_shows_in_any_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warnings, "write_failure", lambda one: "the disk is full")
+    one = call({})
+    for at in (one, CallInContext(one), CallInContext(one, "a recipe"), ComparedCall(one, one, "with LRO off")):
+        assert "the disk is full" in (hindrance_of(at) or "")
+
+
+def test_a_subject_in_context_is_shown_as_it_is_alone() -> None:
+    among = CallInContext(call({}), Marked("line 2", ("^",), "the header"))
+    assert (evidence_of(among), place_of(among)) == ("line 2\n^", "the header")
 
 
 def test_a_call_is_made_once_more_alone_or_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
