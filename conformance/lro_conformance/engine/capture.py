@@ -101,6 +101,7 @@ class Capture:
                 budget=Budget(self.examples),
                 recorder=self._recorder,
                 others=self._others,
+                trials=[t.name for t in self.plan.trials],
             )
             try:
                 self._run_trials(lab, jobs, meanwhile, reason_to_end)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lro_conformance.capture.corpus import Memory
 from lro_conformance.judging.events import Observer, TrialStep
@@ -25,6 +26,8 @@ from lro_conformance.profile.launcher import Value
 from lro_conformance.profile.tools import match
 from lro_conformance.wire.server import ServerProcess
 from lro_conformance.wire.workspace import Workspace
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,12 @@ class Lab:
         budget: Budget = Budget(),
         recorder: Recorder | None = None,
         others: Sequence[str] = (),
+        trials: Collection[str] = (),
     ) -> None:
+        """*trials*: the names of those that are part of the run."""
         self.budget = budget
+        self.trials = frozenset(trials)
+        self._ahead: dict[str, Future[Any]] = {}
         ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
@@ -99,12 +106,25 @@ class Lab:
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
         other.switched_on, other._kept, other.kept, other.budget = self.switched_on, self._kept, {}, self.budget
+        other.trials, other._ahead = frozenset[str](), {}
         return other
 
     @property
     def profile(self) -> Profile:
         """The profile of the server."""
         return self.launcher.profile
+
+    def begin(self, trial: str, work: Callable[[], object]) -> None:
+        """Begin the work of a trial ahead of it, in a thread of its own, if the trial is part of the run."""
+        if trial in self.trials:
+            pool = ThreadPoolExecutor(1, thread_name_prefix=f"{trial}, ahead")
+            self._ahead[trial] = pool.submit(work)
+            pool.shutdown(wait=False)
+
+    def begun(self, trial: str, work: Callable[[], Result]) -> Result:
+        """The result of work that was begun ahead, or else of the same work now: also if the trial is repeated."""
+        ahead = self._ahead.pop(trial, None)
+        return work() if ahead is None else ahead.result()
 
     def step(self, trial: str, detail: str) -> None:
         """Report the progress of a trial."""
@@ -327,6 +347,7 @@ class Lab:
 
     def close(self) -> None:
         """Stop every server kept, and remove the files that a server was made to write elsewhere."""
+        wait(self._ahead.values())
         for bench in self._kept:
             bench.close()
         self.ledger.stray.remove(self.editions)

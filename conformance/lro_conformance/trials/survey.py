@@ -256,8 +256,8 @@ def survey(lab: Lab) -> Survey:
     if decided or not lab.can_set("enabled"):
         return seen
     lab.step("survey", "nothing was offloaded: trying again with enabled = true")
-    settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
-    with lab.lowest_bench(settings, keep="survey") as bench:
+    lab.switched_on = True
+    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
         again = _look(lab, bench, adjustable)
     lab.switched_on = again.implemented is True
     return again if lab.switched_on else seen
@@ -315,6 +315,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     calls = tuple(sorted(calls, key=lambda c: c.started))
     named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
     if named:
+        if adjustable:
+            lab.begin("inline", lambda: _call_inline(lab, whole, word, many))
         lab.workspace.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
     if _grown(calls, later):  # the last files may not be complete yet
@@ -413,35 +415,62 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
-    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
-        whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
-        again = {name: bench.call(name) for name in bench.operations}
-        edges = {n: _edge_call(bench, n) for n in bench.operations}
-        queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
-        others = [bench.call(name, query=survey.word) for name in queried]
-        many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
-        listing, made = bench.listing(), time.monotonic()
+    first = lab.begun("inline", lambda: _call_inline(lab, survey.whole, survey.word, survey.many))
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
         fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
         again_elsewhere = {n: _edge_call(second, n) for n in second.operations}
     offloading = lab.kept["survey"]
     filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
-    lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
+    lab.workspace.pause(max(0.0, first.made + APART_S - time.monotonic()))
     return Inline(
-        whole=whole,
-        again=again,
-        edges=edges,
+        whole=first.whole,
+        again=first.again,
+        edges=first.edges,
         elsewhere=elsewhere,
-        others=tuple(others),
-        many=many,
-        listing=listing,
+        others=first.others,
+        many=first.many,
+        listing=first.listing,
         fullest=fullest,
         threshold=lab.accepted.highest,
         filed=filed,
-        repeated={key: bench.call(key[0], detail=key[1]) for key in survey.whole},
+        repeated={key: lab.kept["inline"].call(key[0], detail=key[1]) for key in survey.whole},
         edges_elsewhere=again_elsewhere,
     )
+
+
+@dataclass(frozen=True)
+class _First:
+    """The first calls of `inline`; the fields are those of `Inline`."""
+
+    whole: Mapping[tuple[str, str | None], Call]
+    again: Mapping[str, Call]
+    edges: Mapping[str, Call]
+    others: tuple[Call, ...]
+    many: Call | None
+    listing: Mapping[str, int]
+    made: float
+    """The time after them, by the monotonic clock."""
+
+
+def _call_inline(
+    lab: Lab, known: Mapping[tuple[str, str | None], Call], word: str | None, crowded: Call | None
+) -> _First:
+    """Make the calls of the survey inline: those that are *known*, the one for `CROWDED` records, others with a query.
+
+    The survey begins this while it waits, since the same calls have to be made again `APART_S` later.
+    """
+    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
+        queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
+        return _First(
+            whole={key: bench.call(key[0], detail=key[1]) for key in known},
+            again={name: bench.call(name) for name in bench.operations},
+            edges={n: _edge_call(bench, n) for n in bench.operations},
+            others=tuple(bench.call(name, query=word) for name in queried),
+            many=None if crowded is None else bench.call(crowded.operation, limit=CROWDED),
+            listing=bench.listing(),
+            made=time.monotonic(),
+        )
 
 
 def _edge_call(bench: Bench, name: str) -> Call:
