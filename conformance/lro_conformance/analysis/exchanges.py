@@ -44,6 +44,8 @@ from lro_conformance.capture.records import (
     is_blank,
     lost_or_changed,
     names_are_mapped,
+    names_of_fields,
+    renamed,
     show,
     show_path,
     size,
@@ -118,6 +120,11 @@ class Exchange:
         """The records of the inline result by id, or by title; empty if there are none."""
         return self.index((self.twin.records if self.twin is not None else None) or [])
 
+    @cached_property
+    def given(self) -> Mapping[str, Record]:
+        """The memories that the suite gave to the servers, by id, or by title."""
+        return self.index(self.stored.values())
+
     def obstacle(self, comparison: Comparison) -> str | None:
         """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
         if self.by_title:
@@ -151,8 +158,10 @@ class Context:
     """True if headers state another figure than the one that is compared; see `is_another_figure_stated`."""
     maps_names: bool = False
     """True if inline records have names of the server's own, which files map to MIF's."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those of these names that are known, with MIF's (`names_of_fields`)."""
     varying: int = 0
-    """Characters by which servers in lockstep differ in a memory that each of them stored: see `varying`."""
+    """Characters by which servers in lockstep differ in a memory that each of them stored: see `_varying`."""
 
     @property
     def restless(self) -> frozenset[str]:
@@ -289,20 +298,7 @@ def exchanges(
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
     by_confidence = scored_by_confidence(every)
-    maps_names = any(
-        names_are_mapped(record, e.filed[key])
-        for e in every
-        if e.has_file
-        for key, record in e.shown.items()
-        if key in e.filed
-    )
-    known_by_all = replace(
-        context,
-        filled=_filled(every),
-        scored_by_confidence=by_confidence,
-        maps_names=maps_names,
-        varying=varying(explicit),
-    )
+    known_by_all = replace(learnt(context, every), filled=_filled(every), scored_by_confidence=by_confidence)
     return Exchanges(every, known_by_all, repeated)
 
 
@@ -326,7 +322,26 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
     return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
 
 
-def varying(exchanges: Iterable[Exchange]) -> int:
+def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
+    """The context with what these exchanges add to what is known of the server: names that are mapped, and by how much
+    stored memories vary."""
+
+    def shown_with(records: Callable[[Exchange], Mapping[str, Record]]) -> list[tuple[Record, Record]]:
+        return [
+            (r, there[key]) for e in exchanges for there in (records(e),) for key, r in e.shown.items() if key in there
+        ]
+
+    pairs = shown_with(lambda e: e.filed if e.has_file else {})
+    given = shown_with(lambda e: e.given)
+    return replace(
+        context,
+        maps_names=context.maps_names or any(names_are_mapped(*pair) for pair in pairs),
+        names={**names_of_fields(pairs), **names_of_fields(given), **context.names},
+        varying=max(context.varying, _varying(exchanges)),
+    )
+
+
+def _varying(exchanges: Iterable[Exchange]) -> int:
     """Characters by which the same record differs between servers in lockstep, as values that each gives a stored
     memory itself have other lengths; so their E differs, too."""
     return max(
@@ -620,15 +635,16 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     if not exchange.values_comparable:
         return
-    skip = context.volatile[filed.operation]
+    skip = [(context.names.get(path[0], path[0]), *path[1:]) for path in context.volatile[filed.operation]]
     level = comparison.other_level(filed, shown)
     lines = filed.file.record_lines if filed.file is not None else []
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
-    given = exchange.index(exchange.stored.values())
+    given = exchange.given
     for key, record in exchange.shown.items():
         if key not in there or (comparison.obstacle is not None and key not in given):
             continue
-        wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names)
+        wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names, names=context.names)
+        record = renamed(record, context.names)
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]

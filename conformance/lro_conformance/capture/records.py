@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
+from types import MappingProxyType
 from typing import Any, cast
 from unicodedata import combining, is_normalized
 
@@ -185,15 +187,23 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> li
     return found
 
 
-def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path], *, maps_names: bool = False) -> list[Path]:
+def lost_or_changed(
+    inline: Record,
+    filed: Record,
+    volatile: Iterable[Path],
+    *,
+    maps_names: bool = False,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> list[Path]:
     """Paths at which a file's record lacks or alters a documented field of the inline record.
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
     server's own may be on one side only. With *maps_names*, inline results have names of the server's own
-    (`names_are_mapped`).
+    (`names_are_mapped`); *names* are those of which the field is known (`names_of_fields`).
     """
     skip = set(volatile)
     own = _own_values(inline, filed) if maps_names or names_are_mapped(inline, filed) else []
+    inline = renamed(inline, names)
     found: list[Path] = []
     for path in differences(inline, filed):
         if any(path[: len(v)] == v for v in skip):
@@ -213,6 +223,43 @@ def names_are_mapped(inline: Record, filed: Record) -> bool:
     own = _own_values(inline, filed)
     lacking = (filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS) if own else ()
     return any(isinstance(value, str | list) and value != "" and value in own for value in lacking)
+
+
+def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
+    """The fields of a memory that inline records have under names of the server's own, by these names.
+
+    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name is known by its
+    values: several different ones are the same there, and not more pairs of values differ.
+    """
+    same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
+    other: Counter[tuple[str, str]] = Counter()
+    for inline, filed in islice(pairs, _PAIRS):
+        own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
+        lacking = {n: v for n, v in filed.items() if n not in inline and n in MEMORY_FIELDS} if own else {}
+        for name, value in own.items():
+            for field, there in lacking.items():
+                if not identical(value, there):
+                    other[name, field] += 1
+                elif there not in same[name, field]:
+                    same[name, field].append(there)
+    certain = [(len(v), pair) for pair, v in same.items() if len(v) >= max(_VALUES, other[pair])]
+    found: dict[str, str] = {}
+    for _, (name, field) in sorted(certain, reverse=True):
+        if name not in found and field not in found.values():
+            found[name] = field
+    return found
+
+
+_PAIRS = 2_000
+"""Number of pairs of records that show the names."""
+
+_VALUES = 5
+"""Number of different values of a field that are the same under another name for a reason."""
+
+
+def renamed(record: Record, names: Mapping[str, str]) -> Record:
+    """A record with other names for its fields, unless it has a field of that name."""
+    return {n if (n := names.get(name, name)) == name or n not in record else name: v for name, v in record.items()}
 
 
 def _own_values(inline: Record, filed: Record) -> list[object]:

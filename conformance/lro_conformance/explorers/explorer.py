@@ -26,7 +26,7 @@ from lro_conformance.analysis.documents import (
     with_recipes,
 )
 from lro_conformance.analysis.estimate import Estimates
-from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, varying
+from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, learnt
 from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
@@ -101,6 +101,8 @@ class Explorer:
         levels = DetailLevels(survey)
         self._estimates = Estimates(survey, levels)
         self._context = context_of(survey, levels, self._estimates, self._edition, inline, edges)
+        if self._context.comparison is not None:
+            self._context = learnt(self._context, [Exchange(a, b) for a, b in self._context.comparison.bracketed])
         self._survey, self._inline = survey, inline
         kept = lab.kept
         self._benches: list[Bench] = [b for n in ("survey", "edges", "inline") if (b := kept.get(n)) is not None]
@@ -561,7 +563,7 @@ class Explorer:
         """
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
-        self._context = replace(self._context, varying=max(self._context.varying, varying(made)))
+        self._context = learnt(self._context, made)
         violated = (requirement for exchange in made for requirement in self._violated(exchange))
         for requirement in (*self._violated_after_interventions(count), *violated):
             if requirement not in self._judged or requirement in self._known_violations:

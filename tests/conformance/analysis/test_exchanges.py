@@ -15,8 +15,8 @@ from lro_conformance.analysis.exchanges import (
     Judged,
     exchanges_of,
     findings,
+    learnt,
     scored_by_confidence,
-    varying,
 )
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
@@ -345,15 +345,30 @@ def test_a_result_of_other_records_is_decided_by_its_own_estimate(
 def test_a_result_is_not_decided_by_what_each_server_adds_to_a_memory() -> None:
     one, other = {**A, "provenance": {"confidence": 0.5}}, {**A, "provenance": {"confidence": 0.50390625}}
     lowest = call(one, E=10)
-    apart = varying([exchange(lowest, inline(other), lowest=lowest)])
+    apart = learnt(context(), [exchange(lowest, inline(other), lowest=lowest)]).varying
     assert apart == 7
-    assert varying([exchange(lowest, inline({**other, "score": 1}), lowest=lowest)]) == 0, "two forms, not two values"
+    scored = exchange(lowest, inline({**other, "score": 1}), lowest=lowest)
+    assert learnt(context(), [scored]).varying == 0, "two forms, not two values"
     for threshold, outcome, requirement in ((8, "inline", "LRO-THR-06"), (11, "offloaded", "LRO-THR-07")):
         near = exchange(call(other, outcome=outcome, threshold=threshold), lowest=lowest)
         assert judged(requirement, near) == [False]
         assert judged(requirement, near, replace(context(), varying=apart)) == []
     far = exchange(call(other, outcome="inline", threshold=7), lowest=lowest)
     assert judged("LRO-THR-06", far, replace(context(), varying=apart)) == [False]
+
+
+def test_values_are_compared_under_names_that_the_values_themselves_show() -> None:
+    """Inline results have names of the server's own: what is lost under them is found, what is the same is not."""
+    memories = [{"id": str(n), "title": f"t{n}", "content": f"c{n}", "tags": [f"a{n}", "b"]} for n in range(6)]
+    shown = [{"id": m["id"], "title": m["title"], "body": m["content"], "labels": m["tags"]} for m in memories]
+    right = exchange(call(*memories), inline(*shown))
+    known = learnt(context(), [right])
+    assert known.names == {"body": "content", "labels": "tags"}
+    assert judged("LRO-FILE-10", right, known) == [True] * 6
+    lost = [{**m, "tags": m["tags"][:1]} for m in memories[:2]] + [{**m, "content": ""} for m in memories[2:3]]
+    wrong = exchange(call(*lost, *memories[3:]), inline(*shown))
+    assert judged("LRO-FILE-10", wrong, known) == [False] * 3 + [True] * 3
+    assert learnt(context(), [exchange(call(*memories[:4]), inline(*shown[:4]))]).names == {}, "too few to tell"
 
 
 def test_a_result_without_an_estimate_is_above_the_lowest_threshold() -> None:

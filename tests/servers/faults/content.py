@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.servers.faults.catalogue import fault
 from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import Call, Server
+from tests.servers.schemaless import OwnNames
 from tests.servers.worded import Markdown, Prose
 
 TYPE_CHECKING = False
@@ -311,6 +312,23 @@ class trims_contents(Rewriting):
 
     def written(self, record: Record) -> Record:
         return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
+
+
+@fault("LRO-FILE-10", says="tags", proves=0, long=True)
+class maps_two_labels_at_most(OwnNames, Rewriting):
+    """Inline, tags are called labels; the mapping for the file takes the first two."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "tags": record["tags"][:2]} if isinstance(record.get("tags"), list) else record
+
+
+@fault("LRO-FILE-10", says="content", proves=0, also=("LRO-THR-02",), explored=True, long=True)
+class maps_no_long_body(OwnNames, Rewriting):
+    """Inline, a content is called body; the mapping for the file leaves out one of more than 300 characters."""
+
+    def written(self, record: Record) -> Record:
+        text = record.get("content")
+        return {**record, "content": ""} if isinstance(text, str) and len(text) > 300 else record
 
 
 @fault("LRO-FILE-10", says="title", proves=0, long=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.servers.fixed_budget import PROFILE, FixedBudget
 from tests.servers.plain import Call, Server
+from tests.servers.schemaless import OwnNames, Schemaless
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -15,18 +16,6 @@ if TYPE_CHECKING:
 
 
 EVERYTHING: Record = {}
-
-
-class Schemaless(Server):
-    """Declares no output schema and gives text only."""
-
-    def tool(
-        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
-    ) -> Record:
-        return super().tool(name, about, properties, required=required)
-
-    def structured(self, value: Any) -> Record:
-        return self.text(self.dumps(value))
 
 
 @sound("it looks in structuredContent only")
@@ -132,18 +121,8 @@ class inline_hits_wrap_their_memory(Schemaless):
 
 
 @sound("it looks for the fields of the file under the same names in the inline result")
-class inline_has_names_of_its_own(Schemaless):
+class inline_has_names_of_its_own(OwnNames):
     """As before LRO; the file has the names of MIF, and a type that inline results do not show."""
-
-    def inline_value(self, call: Call) -> Any:
-        value = super().inline_value(call)
-        return {**value, "results": [self.renamed(record) for record in value["results"]]}
-
-    def renamed(self, record: Record) -> Record:
-        names = {"id": "number", "content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
-        own = {names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")}
-        certainty = (record.get("provenance") or {}).get("confidence")
-        return {**own, "certainty": None if certainty is None else round(100 * certainty, 4)}
 
 
 @sound("it expects all records in one block")

@@ -7,7 +7,7 @@ import time
 
 from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import BadArguments, Call, Server
-from tests.servers.sound.answers import Schemaless
+from tests.servers.schemaless import Schemaless
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False

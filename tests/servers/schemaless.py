@@ -1,0 +1,38 @@
+"""A server whose inline results are text only, and one whose inline records have names of its own."""
+
+from __future__ import annotations
+
+from tests.servers.plain import Call, Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+class Schemaless(Server):
+    """Declares no output schema and gives text only."""
+
+    def tool(
+        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
+    ) -> Record:
+        return super().tool(name, about, properties, required=required)
+
+    def structured(self, value: Any) -> Record:
+        return self.text(self.dumps(value))
+
+
+class OwnNames(Schemaless):
+    """Inline records have names of the server's own, lines of a file those of MIF."""
+
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        return {**value, "results": [self.renamed(record) for record in value["results"]]}
+
+    def renamed(self, record: Record) -> Record:
+        names = {"id": "number", "content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
+        own = {names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")}
+        certainty = (record.get("provenance") or {}).get("confidence")
+        return {**own, "certainty": None if certainty is None else round(100 * certainty, 4)}
