@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from lro_spec.jsonl.parse import lenient
 from lro_spec.recipes.expected import Expected, Table
 from lro_spec.recipes.lexer import literals, with_literal
 from lro_spec.recipes.numbers import unify_near
@@ -205,6 +207,8 @@ def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> It
 
 def _stream(text: str) -> list[Any] | None:
     """The JSON values of an output; None if it is not JSON."""
+    with suppress(ValueError, RecursionError):  # mostly each is on a line
+        return [lenient(line) for line in text.split("\n") if line.strip(" \t\r")]
     values: list[Any] = []
     decoder = json.JSONDecoder()
     at = _skip_space(text, 0)

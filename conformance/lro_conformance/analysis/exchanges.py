@@ -326,17 +326,22 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
     """The context with what these exchanges add to what is known of the server: names that are mapped, and by how much
     stored memories vary."""
 
-    def shown_with(records: Callable[[Exchange], Mapping[str, Record]]) -> list[tuple[Record, Record]]:
-        return [
-            (r, there[key]) for e in exchanges for there in (records(e),) for key, r in e.shown.items() if key in there
-        ]
+    def shown_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
+        for exchange in exchanges:
+            there = others(exchange)
+            yield from ((record, there[key]) for key, record in exchange.shown.items() if key in there)
 
-    pairs = shown_with(lambda e: e.filed if e.has_file else {})
-    given = shown_with(lambda e: e.given)
+    def filed(exchange: Exchange) -> Mapping[str, Record]:
+        return exchange.filed if exchange.has_file else {}
+
     return replace(
         context,
-        maps_names=context.maps_names or any(names_are_mapped(*pair) for pair in pairs),
-        names={**names_of_fields(pairs), **names_of_fields(given), **context.names},
+        maps_names=context.maps_names or any(names_are_mapped(*pair) for pair in shown_with(filed)),
+        names={
+            **names_of_fields(shown_with(filed)),
+            **names_of_fields(shown_with(lambda exchange: exchange.given)),
+            **context.names,
+        },
         varying=max(context.varying, _varying(exchanges)),
     )
 

@@ -63,12 +63,16 @@ class FileSeen:
         raw = self.data.split(b"\n")
         if not raw[-1]:
             raw.pop()
-        return [_line(number, text) for number, text in enumerate(raw, 1)]
+        return [self._first, *(_line(number, text) for number, text in enumerate(raw[1:], 2))] if raw else []
+
+    @cached_property
+    def _first(self) -> Line:
+        return _line(1, self.data.partition(b"\n")[0])
 
     @cached_property
     def header(self) -> Record | None:
         """The header object: the first line, or otherwise the first line that is marked as a header."""
-        first = self.lines[0].record if self.lines else None
+        first = self._first.record  # without reading all others: many files are opened for their E alone
         if first is not None and ("type" in first or "operation" in first):
             return first
         return next((o for line in self.lines if (o := line.record) is not None and is_header(o)), None)
