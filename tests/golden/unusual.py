@@ -13,7 +13,6 @@ from lro_conformance.analysis.documents import Documents, validated
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, mixed, odd_query, rough
 from lro_conformance.checks import test_edge_cases
-from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.folders import AWKWARD, Folders
@@ -113,7 +112,6 @@ def have(
     change: Change | None = None,
     folder: Change | None = None,
     seed: Change | None = None,
-    many: tuple[int | None, int | None] = (LIMIT + 20, LIMIT + 20),
     off: Sequence[Change] = (WORDS, WORDS),
     switched: tuple[Call, ...] = (),
     again: tuple[Call, ...] = (),
@@ -123,13 +121,10 @@ def have(
     known = usual() if at is None else evidence(at, change or {})
     asked = zip(NAMES, off, strict=False)
     off_calls = tuple(made(n, name, None, 5, c, inline=True) for n, (name, c) in enumerate(asked))
-    every = [{"id": f"n{n}", "title": f"memory {n}"} for n in range(LIMIT + 50)]
-    filed = None if many[0] is None else of(every[: many[0]], 50)
-    inline = None if many[1] is None else shown(every[: many[1]], 51)
-    looked, unusual = replace(known["survey"], many=filed, **survey), folders(**(folder or {}))
+    looked, unusual = replace(known["survey"], **survey), folders(**(folder or {}))
     return {
         "survey": looked,
-        "inline": replace(known["inline"], many=inline, again={call.operation: call for call in again}),
+        "inline": replace(known["inline"], again={call.operation: call for call in again}),
         "disabled": Disabled(switched, {}, off_calls),
         "folders": unusual,
         "recipes": documents(looked, unusual),
@@ -304,14 +299,6 @@ CHANGES: dict[str, Change] = {
         "at": 3, "change": {"header": {"estimated_tokens": 135}},
         "seed": {"wide": (replace(WIDE, operation="search"),)},
     },
-    "many are cut": {"many": (LIMIT, LIMIT + 20)},
-    "many are one less": {"many": (LIMIT + 19, LIMIT + 20)},
-    "many are one more": {"many": (LIMIT + 21, LIMIT + 20)},
-    "many are not so many": {"many": (LIMIT, LIMIT)},
-    "many are not in the file": {"many": (0, LIMIT + 20)},
-    "many were asked for once only": {"many": (None, LIMIT + 20)},
-    "many were asked for once": {"many": (LIMIT + 20, None)},
-    "many were not asked for": {"many": (None, None)},
     "a huge memory is inline": {"seed": {"huge": shown([{"id": "h", "content": "archaeopteryx " * 300}], 33)}},
     "a huge memory is not huge": {"seed": {"huge": shown([{"id": "h", "content": "archaeopteryx " * 100}], 33)}},
     "a huge memory is not there": {"seed": {"huge": None}},

@@ -279,8 +279,8 @@ def exchanges(
         inline if isinstance(inline, Inline) else None,
         edges if isinstance(edges, Edges) else None,
     )
-    shown = inline.calls if isinstance(inline, Inline) else ()
-    twins = {_key(call): call for call in shown if call.outcome == "inline"}
+    shown = (*inline.calls, inline.many) if isinstance(inline, Inline) else ()
+    twins = {_key(call): call for call in shown if call is not None and call.outcome == "inline"}
     close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):

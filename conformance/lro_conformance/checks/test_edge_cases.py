@@ -12,11 +12,10 @@ from lro_conformance.capture.records import Record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.seeded import Seeded
-from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.survey import Survey
 from lro_spec.findings import Kind
 from lro_spec.tokens import LOW
 
@@ -140,28 +139,6 @@ def _roughly(call: Call) -> tuple[int, int]:
 def _roughly_honest(call: Call) -> bool:
     low, high = _roughly(call)
     return call.estimate is None or low <= call.estimate <= high
-
-
-@check("LRO-FILE-09", optional=("seeded",))
-def test_many_records_are_all_present(
-    survey: Survey, inline: Inline, seeded: Seeded | None, subjects: Subjects
-) -> None:
-    """A file of many hundred records has as many as the same call returns inline."""
-    pairs = [(survey.many, inline.many)]
-    if seeded is not None:
-        pairs.append((seeded.many_filed, seeded.many))
-    for filed, shown in pairs:
-        count = len(shown.records or []) if shown is not None and shown.outcome == "inline" else 0
-        if filed is None or not filed.filed or count <= LIMIT:
-            continue
-        subjects.expect(
-            len(filed.filed) >= count,
-            expected=f"{count} records, as inline",
-            observed=f"{len(filed.filed)} records",
-            at=filed,
-        )
-    if not subjects.examined:
-        raise NotObserved(f"no result of more than {LIMIT} records was obtained both inline and in a file")
 
 
 @check("LRO-THR-06")
