@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
+from statistics import median
 from typing import Any, cast
 
 from lro_conformance.analysis.comparison import Comparison
@@ -29,6 +30,7 @@ from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, writt
 from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, many_small, rough
+from lro_conformance.capture.estimate import characters, tokens_per_character
 from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
 from lro_conformance.capture.marks import mark_in_file
@@ -160,6 +162,8 @@ class Context:
     """True if inline records have names of the server's own, which files map to MIF's."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those of these names that are known, with MIF's (`names_of_fields`)."""
+    rates: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Tokens per character of plain files, by operation, where nearly all of its files have the same (`_rates`)."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `_varying`."""
 
@@ -298,7 +302,9 @@ def exchanges(
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
     by_confidence = scored_by_confidence(every)
-    known_by_all = replace(learnt(context, every), filled=_filled(every), scored_by_confidence=by_confidence)
+    known_by_all = replace(
+        learnt(context, every), filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every)
+    )
     return Exchanges(every, known_by_all, repeated)
 
 
@@ -320,6 +326,38 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
         if confidences is not None and call.summary.get("score_range") == list(confidences):
             equal.setdefault((call.operation, call.query), set()).add(confidences)
     return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
+
+
+def _rates(exchanges: Iterable[Exchange]) -> dict[str, float]:
+    """Tokens per character in the files of each operation, if at least nine in ten have the same."""
+    files: dict[str, list[Call]] = {}
+    for call in (e.call for e in exchanges if _is_plain(e)):
+        files.setdefault(call.operation, []).append(call)
+    found: dict[str, float] = {}
+    for operation, calls in files.items():
+        rate = median(map(tokens_per_character, calls))
+        same = [c for c in calls if _is_near(c, rate, _SAME_RATE)]
+        if len(same) >= 0.9 * len(calls) and len({characters(c) for c in same}) >= _SIZES:
+            found[operation] = rate
+    return found
+
+
+def _is_plain(exchange: Exchange) -> bool:
+    """True if a call has an E, and a file of which every server counts the characters alike."""
+    call = exchange.call
+    return exchange.has_file and bool(call.filed and call.estimate) and call.file is not None and call.file.is_plain
+
+
+def _is_near(call: Call, rate: float, tolerance: tuple[float, int]) -> bool:
+    expected = rate * characters(call)
+    return abs((call.estimate or 0) - expected) <= tolerance[0] * expected + tolerance[1]
+
+
+_SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
+"""Share of E and tokens, for rounding and an envelope, up to which a rate is the same; and from which it is another."""
+
+_SIZES = 8
+"""Number of different sizes of files that show a rate."""
 
 
 def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
@@ -487,6 +525,18 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The header's timestamp is the time at which the file was written."""
     if exchange.has_file and (found := written_at(exchange.call)) is not None:
         yield found if isinstance(found, str) else Judged(*found)
+
+
+def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """E is that of the records in the file, if it is proportional to their characters in nearly all other files."""
+    call, rate = exchange.call, context.rates.get(exchange.call.operation)
+    if rate is not None and _is_plain(exchange):
+        size = characters(call)
+        yield Judged(
+            _is_near(call, rate, _OTHER_RATE),
+            f"E of about {round(rate * size)} for {size} characters, as in nearly all other files of {call.operation}",
+            f"E = {call.estimate}",
+        )
 
 
 # The records
@@ -1028,6 +1078,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-NAME-01": (_folder,),
     "LRO-NAME-03": (_ulid,),
     "LRO-NAME-04": (_own_file,),
+    "LRO-THR-05": (_estimate_of_these,),
     "LRO-THR-06": (_offloaded_above,),
     "LRO-THR-07": (_inline_otherwise,),
     "LRO-THR-08": (_counted,),

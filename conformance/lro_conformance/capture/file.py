@@ -103,6 +103,11 @@ class FileSeen:
         return wide, escapes, len(text) - wide - 6 * escapes
 
     @cached_property
+    def is_plain(self) -> bool:
+        """True if the file is ASCII with hardly any escapes, so that all ways to count characters agree."""
+        return self.data.isascii() and 100 * self.data.count(b"\\") <= len(self.data)
+
+    @cached_property
     def records(self) -> list[Record]:
         """The objects in the record lines."""
         return [r for line in self.record_lines if (r := line.record) is not None]

@@ -231,7 +231,7 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
             return "the estimate covers only a part of the set (LRO-THR-05)"
         return None
 
-    documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
+    documents.judge("LRO-THR-02", subjects, skip=elsewhere)
     if estimates.fraction is not None:
         call, share = estimates.fraction
         subjects.expect(
@@ -393,6 +393,18 @@ def test_estimate_covers_stored_memories(
             subjects.not_observed(_BUDGETED)
         elif estimates.estimated_before_limit(name) is None:
             _covers_all(name, [*survey.files, *seeded.wide], estimates.of_a_part(name, seeded.wide), subjects)
+
+
+@check("LRO-THR-05")
+def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
+    """If E is proportional to the characters of nearly all files of an operation, it is so for each of them.
+
+    Otherwise it may be that of an earlier result, or of other records. Only files of ASCII with hardly any escapes are
+    examined.
+    """
+    exchanges.judge("LRO-THR-05", subjects)
+    if not subjects.examined:
+        raise NotObserved("E is not proportional to the characters of files, so that it cannot be foretold")
 
 
 _BUDGETED = "inject estimates what is left after budgeting (LRO-INJ-02)"

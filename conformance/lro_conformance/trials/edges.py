@@ -39,6 +39,10 @@ MARGIN = 80
 MOST_PLACED = 140
 """Largest number of memories in a result that is filled up."""
 
+PLACING_S = 10.0
+"""Largest time in seconds that storing them may take, by the time of a call; where calls take longer, a server of its
+own at either edge takes less."""
+
 MOST_CHARACTERS = 900
 """Length of the longest title that fills a result."""
 
@@ -209,7 +213,11 @@ def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
     seed, operation = lab.profile.seed, survey.operations[name]
     stores = seed is not None and seed.tool is not None
     still = name not in survey.volatile_operations
-    return stores and still and operation.query is not None and operation.budget is None and name != "inject"
+    calls = survey.repeats[name]
+    is_quick = 2 * MOST_PLACED * min(c.ended - c.started for c in calls) < PLACING_S
+    return (
+        stores and still and is_quick and operation.query is not None and operation.budget is None and name != "inject"
+    )
 
 
 def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
