@@ -18,7 +18,9 @@ from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.operations import flag_levels, levels_of
 from lro_conformance.lab.thresholds import NEVER
+from lro_conformance.profile import DetailValue
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
@@ -262,13 +264,7 @@ def _unwritten(survey: Survey) -> Iterator[str]:
 def _unused_features(survey: Survey) -> Iterator[str]:
     """Notes on features of the server that the suite does not use."""
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
-    flags = {name: o.possible_flag for name, o in survey.operations.items() if o.possible_flag is not None}
-    if flags:
-        keys = ", ".join(f"operations.{name}.detail" for name in flags)
-        yield (
-            f"the boolean argument {' or '.join(dict.fromkeys(flags.values()))} was left out of all calls; if it asks "
-            f"for full detail, name it, and both levels are tried (profile: {keys})"
-        )
+    yield from _unused_details(survey)
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
     if tasks and not any(tasked_tools(survey)):
@@ -277,6 +273,26 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
         yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"
+
+
+def _unused_details(survey: Survey) -> Iterator[str]:
+    """A note on arguments that may ask for a level of detail, and were left out of all calls."""
+    found = {name: o.possible_details for name, o in survey.operations.items() if o.possible_details and not o.details}
+    if not found:
+        return
+    arguments = dict[str, tuple[DetailValue, ...]]()
+    for each in found.values():
+        arguments |= each
+    first, values = next(iter(arguments.items()))
+    levels = flag_levels(first) if isinstance(values[0], bool) else levels_of(values)
+    example = ", ".join(f"{level}: {v if isinstance(v, str) else json.dumps(v)}" for level, v in levels.items())
+    keys = ", ".join(f"operations.{name}.detail" for name in found)
+    several = len(arguments) > 1
+    yield (
+        f"the argument{'s' if several else ''} {', '.join(arguments)} {'were' if several else 'was'} left out of all "
+        f"calls; if {'one of them' if several else 'it'} chooses the level of detail, say which value asks for which "
+        f"level, as in {{argument: {first}, {example}}}, and each is tried (profile: {keys})"
+    )
 
 
 _TASKS = ("optional", "required")

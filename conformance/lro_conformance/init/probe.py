@@ -10,26 +10,27 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from lro_conformance.analysis.prose import is_shown
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.records import is_blank
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
+from lro_conformance.lab.operations import Operation, levels_of, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
 from lro_conformance.lab.seeding import fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.profile import Cleanup, Client, Profile, Seed, Setting
+from lro_conformance.profile import Cleanup, Client, DetailValue, Profile, Seed, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
@@ -37,6 +38,7 @@ from lro_conformance.trials.folders import CLIENT
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.workspace import Workspace
+from lro_spec.editions import DETAILS
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
 """Settings in the order of probing: all after the first can only be observed if something is offloaded."""
@@ -187,7 +189,7 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
     with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
-        operations = {name: _with_flag(bench, operation) for name, operation in bench.operations.items()}
+        operations = {name: _with_levels(bench, operation) for name, operation in bench.operations.items()}
         result = ProbeResult(profile, tools=bench.tools, operations=operations, calls=calls)
         result.fruitless = [name for name, call in calls.items() if found_nothing(call)]
         info = bench.server.server_info
@@ -200,16 +202,35 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         return result
 
 
-def _with_flag(bench: Bench, operation: Operation) -> Operation:
-    """An operation with the boolean argument for its level of detail, if records have more fields where it is true."""
-    flag = operation.possible_flag
-    if flag is None:
-        return operation
-    fields: list[set[str]] = []
-    for value in (False, True):
-        call = bench.call(operation.name, limit=_FEW, arguments={flag: value})
-        fields.append({name for record in call.filed or call.records or [] for name in record})
-    return operation.with_flag(flag) if fields[0] < fields[1] else operation
+def _with_levels(bench: Bench, operation: Operation) -> Operation:
+    """An operation with the argument for its level of detail, if the fields of records show which value asks for which
+    level."""
+    for argument, values in operation.possible_details.items():
+        fields = {value: _fields_with(bench, operation, {argument: value}) for value in values}
+        levels = levels_by_fields(fields)
+        if levels:
+            return operation.with_levels(argument, levels)
+    return operation
+
+
+def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any]) -> set[str]:
+    """The fields that records of a call have, apart from empty ones."""
+    call = bench.call(operation.name, limit=_FEW, arguments=arguments)
+    records = call.filed or call.records or []
+    return {name for record in records for name, value in record.items() if not is_blank(value)}
+
+
+def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
+    """The levels that values of an argument ask for, by the *fields* of records with each value.
+
+    Empty unless each value gives all fields of the one before and more. A value that is the name of another level than
+    its fields show is none.
+    """
+    ordered = sorted(fields, key=lambda value: len(fields[value]))
+    levels = levels_of(ordered)
+    is_nested = all(set(fields[a]) < set(fields[b]) for a, b in pairwise(ordered))
+    is_misnamed = any(value in DETAILS and value != level for level, value in levels.items())
+    return levels if is_nested and fields[ordered[0]] and not is_misnamed else {}
 
 
 _FEW = 5
@@ -243,7 +264,9 @@ def _lowest(lab: Lab) -> Settings:
 
 
 def _as_written(o: Operation) -> NamedOperation:
-    return NamedOperation(o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, budget=o.budget)
+    return NamedOperation(
+        o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, levels=o.levels, budget=o.budget
+    )
 
 
 def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:

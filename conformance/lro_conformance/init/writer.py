@@ -17,6 +17,7 @@ from lro_conformance.lab.operations import (
     OPERATIONS,
     TOOLS,
     Operation,
+    flag_levels,
     hinted_tool,
     operations_of,
     properties_of,
@@ -214,7 +215,14 @@ def _entry(operation: Operation) -> str:
     for key in ("query", "limit", "detail", "budget"):
         if (value := getattr(operation, key)) is not None:
             known[key] = value
+    if (detail := operation.detail) is not None and operation.levels and not _is_true_for_full(operation, detail):
+        known["detail"] = {"argument": detail, **operation.levels}
     return _flow(known)
+
+
+def _is_true_for_full(operation: Operation, detail: str) -> bool:
+    """Return whether the name of a boolean argument says enough in a profile: that true is full detail."""
+    return operation.levels == flag_levels(detail) and operation.levels["full"] is True
 
 
 def _possible_query(found: ProbeResult, operation: Operation) -> str:

@@ -56,6 +56,21 @@ def test_a_boolean_argument_is_the_level_of_detail_where_it_adds_fields(
     assert passes(tmp_path, "LRO-DET-01", "LRO-DET-02")
 
 
+@pytest.mark.parametrize(
+    ("server", "detail"),
+    [
+        ("takes_brief_as_true", "{argument: brief, light: true, full: false}"),
+        ("has_views_of_other_names", "{argument: view, light: summary, medium: normal, full: complete}"),
+    ],
+)
+def test_values_of_other_names_are_levels_where_they_add_fields(
+    tmp_path: Path, passes: Callable[..., bool], server: str, detail: str
+) -> None:
+    assert _init(tmp_path, "--", *command(server)).returncode == 0
+    assert (tmp_path / "lro.yaml").read_text().count(f", detail: {detail}}}\n") == 2
+    assert passes(tmp_path, "LRO-DET-01", "LRO-DET-02")
+
+
 def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
     """Everything is found, nothing is stored, and the profile proves level 3 as it is."""
     done = _init(tmp_path, "--", *command())

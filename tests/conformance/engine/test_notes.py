@@ -68,7 +68,7 @@ def test_records_that_were_not_compared_have_a_remedy(
 def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
     absent: tuple[str, ...], said: list[str]
 ) -> None:
-    operations: Any = {n: Made(tool=n, possible_flag=None) for n in ("recall", "search")}
+    operations: Any = {n: Made(tool=n, possible_details={}) for n in ("recall", "search")}
     survey = Survey(
         operations=operations,
         tools=(),
@@ -107,12 +107,31 @@ def test_scores_that_nothing_shows_are_said_to_be_compared_with_nothing(
     assert found == (("search",) if inline is None and "score" not in record else ())
 
 
-def test_a_boolean_argument_that_was_left_out_is_named_with_its_key() -> None:
-    operations: Any = {n: Made(tool=n, possible_flag=flag) for n, flag in (("recall", "full"), ("search", None))}
-    survey: Any = Made(operations=operations, tools=[], messages=[])
+@pytest.mark.parametrize(
+    ("possible", "said"),
+    [
+        ({"full": (False, True)}, "argument full was left out of all calls; if it chooses"),
+        ({"full": (False, True)}, "as in {argument: full, light: false, full: true},"),
+        ({"brief": (False, True)}, "as in {argument: brief, light: true, full: false},"),
+        ({"view": ("summary", "complete")}, "as in {argument: view, light: summary, full: complete},"),
+        ({"full": (False, True), "brief": (False, True)}, "arguments full, brief were left out of all calls; if one"),
+    ],
+)
+def test_an_argument_that_was_left_out_and_may_choose_the_level_is_named_with_its_key(
+    possible: dict[str, tuple[str | bool, ...]], said: str
+) -> None:
+    """The sentence is true whichever value asks for more."""
+    recall, search = Made(tool="a", possible_details=possible, details=()), Made(tool="b", possible_details={})
+    survey: Any = Made(operations={"recall": recall, "search": search}, tools=[], messages=[])
     (note,) = notes._unused_features(survey)  # pyright: ignore[reportPrivateUsage]
-    assert "the boolean argument full was left out of all calls" in note
+    assert said in note
     assert note.endswith("(profile: operations.recall.detail)")
+
+
+def test_an_argument_of_which_a_level_was_asked_is_not_said_to_be_left_out() -> None:
+    recall = Made(tool="a", possible_details={"detail": ("brief", "full")}, details=("full",))
+    survey: Any = Made(operations={"recall": recall}, tools=[], messages=[])
+    assert [*notes._unused_features(survey)] == []  # pyright: ignore[reportPrivateUsage]
 
 
 def test_results_that_each_process_orders_otherwise_are_said_to_be_compared_by_their_number(tmp_path: Path) -> None:
