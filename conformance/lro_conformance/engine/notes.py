@@ -30,8 +30,9 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
 
 
-def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
-    """Notes on a run. *trouble* describes the first call without a response."""
+def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
+    """Notes on a run. *trouble* describes the first call without a response; *observed_all* is False if a requirement
+    of a level was not observed."""
     found: list[str] = []
     have = evidence.captured
     survey, inline, edges, fallback = (have.get(n) for n in ("survey", "inline", "edges", "fallback"))
@@ -52,6 +53,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unwritten(survey)
         found += _unused_features(survey)
+        found += () if observed_all else _unnamed_queries(survey)
         found += _undecided(survey)
     cleanup = have.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
@@ -273,6 +275,21 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
         yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"
+
+
+def _unnamed_queries(survey: Survey) -> Iterator[str]:
+    """A note on texts that may be queries, and were the same in all calls."""
+    found = {name: o for name, o in survey.operations.items() if o.possible_query is not None}
+    if not found:
+        return
+    several = len(found) > 1
+    which = " and ".join(f"{o.possible_query} of {o.tool}" for o in found.values())
+    keys = ", ".join(f"operations.{name}.query" for name in found)
+    name = "they are queries, name them" if several else "it is the query, name it"
+    yield (
+        f"the argument{'s' if several else ''} {which} had the same text in all calls; if {name}, and results of other "
+        f"sizes and with other memories can be observed (profile: {keys})"
+    )
 
 
 def _unused_details(survey: Survey) -> Iterator[str]:

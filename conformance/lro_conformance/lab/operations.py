@@ -74,6 +74,10 @@ class Operation:
     """Values of the arguments that may ask for a level of detail, by argument; empty if two levels or more are known,
     or if the profile says that there is no such argument."""
 
+    possible_query: str | None = None
+    """The only text that the tool requires, which may be its query under an unusual name; None if `query` is known, or
+    if the profile says that there is none."""
+
     def detail_value(self, level: str) -> DetailValue:
         """The value of the detail argument for a level."""
         return self.levels.get(level, level)
@@ -81,6 +85,10 @@ class Operation:
     def with_levels(self, argument: str, levels: Mapping[str, DetailValue]) -> Operation:
         """This operation with an argument for its level of detail, and the values of that by level."""
         return replace(self, detail=argument, details=tuple(levels), levels=levels, possible_details={})
+
+    def with_query(self, argument: str) -> Operation:
+        """This operation with an argument for its query."""
+        return replace(self, query=argument, possible_query=None)
 
 
 class NoSuchTool(ValueError):
@@ -133,6 +141,7 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         return _argument(kind, among)
 
     query, limit = argument("query"), argument("limit")
+    may_take_query = named is None or "query" not in named.without
     if limit is None and (named is None or "limit" not in named.without):
         limit = next((n for n, node in free.items() if _is_largest_number(n, node)), None)
     detail = argument("detail")
@@ -166,7 +175,16 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         needs_query=query not in properties or query in required,
         levels=levels,
         possible_details=_possible_details(free) if len(details) < 2 and may_take_detail else {},
+        possible_query=_possible_query(properties, required) if query is None and may_take_query else None,
     )
+
+
+def _possible_query(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
+    """The only argument that a tool requires and that takes any text, also if the profile gives it a value."""
+    nodes = {name: as_record(properties.get(name)) for name in required}
+    closed = {"enum", "const", "default", "format"}
+    texts = [name for name, node in nodes.items() if node.get("type") == "string" and not closed & node.keys()]
+    return texts[0] if len(texts) == 1 else None
 
 
 def _needed_detail(

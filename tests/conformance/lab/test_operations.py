@@ -151,6 +151,29 @@ def test_levels_are_known_by_fields_that_contain_each_other(
 
 
 @pytest.mark.parametrize(
+    ("operation", "possible"),
+    [
+        ("{tool: find}", "words"),
+        ("{tool: find, arguments: {words: memory}}", "words"),
+        ("{tool: find, query: words}", None),
+        ("{tool: find, query: null}", None),
+    ],
+)
+def test_the_only_text_that_a_tool_requires_may_be_its_query(
+    tmp_path: Path, operation: str, possible: str | None
+) -> None:
+    """Also if the profile gives it a value, but not if the profile names the query, or says that there is none."""
+    path = tmp_path / "lro.yaml"
+    path.write_text(f"server: {{command: [x]}}\noperations: {{search: {operation}}}\n")
+    text = {"type": "string"}
+    properties = {"words": text, "since": {**text, "format": "date"}, "order": {"enum": ["a", "b"]}}
+    schema = {"properties": properties, "required": [*properties]}
+    found = resolve(profiles.load(path), [{"name": "find", "inputSchema": schema}])["search"]
+    assert found.possible_query == possible
+    assert found.with_query("words").possible_query is None
+
+
+@pytest.mark.parametrize(
     ("schema", "value"),
     [
         ({"const": 0}, 0),
