@@ -27,7 +27,7 @@ from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, levels_of, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
-from lro_conformance.lab.seeding import fields_left_out, memory_arguments
+from lro_conformance.lab.seeding import arguments_without_value, fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.profile import Cleanup, Client, DetailValue, Profile, Seed, Setting
@@ -129,6 +129,11 @@ class ProbeResult:
     def left_out(self) -> Sequence[str]:
         """Remarks on fields of a memory that `seed` leaves out."""
         return [*fields_left_out(self.seed, self.tools)]
+
+    @property
+    def without_value(self) -> Sequence[str]:
+        """Optional arguments of the tool of `seed` that get no value."""
+        return arguments_without_value(self.seed, self.tools)
 
     @property
     def has_own_data(self) -> bool:

@@ -280,8 +280,11 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 
 
 def _left_out(found: ProbeResult) -> Iterator[str]:
-    """Remarks on fields of a memory that the seed, written or proposed, leaves out."""
-    return (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
+    """Remarks on fields of a memory and on arguments that the seed, written or proposed, leaves out."""
+    yield from (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
+    if found.without_value:
+        names = _safe(", ".join(found.without_value), 400)
+        yield f'# No value for: {names}; if one stands for a field of a memory, add NAME: "$memory.FIELD"'
 
 
 def _cleanup(found: ProbeResult) -> Iterator[str]:

@@ -378,7 +378,8 @@ class ChecksAddresses(Server):
     def tools(self):
         tools = super().tools()
         text = {{"type": "string"}}
-        takes = {{"url": {{**text, "format": "uri"}}, "title": text, "note": text, "bucket": text}}
+        day = {{**text, "format": "date"}}
+        takes = {{"url": {{**text, "format": "uri"}}, "title": text, "note": text, "bucket": text, "date": day}}
         tools[3]["inputSchema"] = {{"type": "object", "properties": takes, "required": ["url", "note"]}}
         return tools
 
@@ -406,7 +407,8 @@ def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) 
     )
     assert f"note: {note}" in done.stdout.splitlines()
     written = (tmp_path / "lro.yaml").read_text()
-    assert f"\n# Note: {note}\n" in written
+    unused = 'No value for: bucket, date; if one stands for a field of a memory, add NAME: "$memory.FIELD"'
+    assert f"\n# Note: {note}\n# {unused}\n" in written
     assert 'url: "https://example.org/memory"' in written
     assert note in _notes(tmp_path)
 
