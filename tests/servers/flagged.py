@@ -1,4 +1,4 @@
-"""Servers whose tools take a boolean argument for the level of detail."""
+"""Servers whose tools take a level of detail by another argument than `detail`, and by values of their own."""
 
 from __future__ import annotations
 
@@ -16,19 +16,57 @@ operations:
   search: {tool: search_memories, arguments: {query: memory}, query: query, limit: limit, detail: full}
 """
 
+BRIEF = FLAGGED.replace("detail: full", "detail: {argument: brief, light: true, full: false}")
+VIEW = FLAGGED.replace("detail: full", "detail: {argument: view, light: summary, medium: normal, full: complete}")
 
-class Flagged(Server):
-    """`full` is true for full detail; left out or false, it is for light."""
+
+class Valued(Server):
+    """An argument takes one value for each level; left out, it is for light."""
+
+    level_argument: str
+    level_values: tuple[tuple[str, str | bool], ...]
+    """Levels, light first, each with its value."""
 
     def tools(self) -> list[Record]:
         made = [tool for tool in super().tools() if tool["name"] != "inject_context"]
         for tool in made[:2]:
             others = {n: node for n, node in tool["inputSchema"]["properties"].items() if n != "detail"}
-            tool["inputSchema"]["properties"] = {**others, "full": {"type": "boolean", "default": False}}
+            tool["inputSchema"]["properties"] = {**others, self.level_argument: self.level_schema()}
         return made
 
+    def level_schema(self) -> Record:
+        values = [value for _, value in self.level_values]
+        default = values[0]
+        kind: Record = {"type": "boolean"} if isinstance(default, bool) else {"enum": values}
+        return {**kind, "default": default}
+
     def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
-        full = arguments.get("full", False)
-        if not isinstance(full, bool):
-            raise BadArguments(f"full is true or false, not {full!r}")
-        return super().offer(operation, {**arguments, "detail": "full" if full else "light"})
+        value = arguments.get(self.level_argument, self.level_values[0][1])
+        return super().offer(operation, {**arguments, "detail": self.level_of(value)})
+
+    def level_of(self, value: object) -> str:
+        for level, known in self.level_values:
+            if type(value) is type(known) and value == known:
+                return level
+        raise BadArguments(f"{self.level_argument} does not take {self.dumps(value)}")
+
+
+class Flagged(Valued):
+    """`full` is true for full detail."""
+
+    level_argument = "full"
+    level_values = (("light", False), ("full", True))
+
+
+class Brief(Valued):
+    """`brief` is true for light detail."""
+
+    level_argument = "brief"
+    level_values = (("light", True), ("full", False))
+
+
+class Viewed(Valued):
+    """`view` is a summary, normal or complete."""
+
+    level_argument = "view"
+    level_values = (("light", "summary"), ("medium", "normal"), ("full", "complete"))

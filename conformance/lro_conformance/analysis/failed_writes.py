@@ -46,11 +46,11 @@ from lro_conformance.capture.warnings import (
     without,
 )
 from lro_conformance.judging.derived import derived
-from lro_conformance.lab.operations import DETAILS
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
+from lro_spec.editions import DETAILS
 
 ROOM = 1.15
 """Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""

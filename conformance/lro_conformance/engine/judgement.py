@@ -208,7 +208,9 @@ class Judgement:
         }
         ended_early = bool(run.incomplete) and not isinstance(survey, Survey)
         failure = run.incomplete if ended_early else no_verdict(survey, run.trouble)
-        remarks = notes(self._evidence, None if failure else run.trouble)
+        unobserved = (r for r in judged if r.verdict is Verdict.NOT_OBSERVED and r.checks)
+        observed_all = all(r.requirement.level is None for r in unobserved)
+        remarks = notes(self._evidence, None if failure else run.trouble, observed_all=observed_all)
         if shortage := self._shortage or run.shortage:
             failure = shortage
         elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown

@@ -18,7 +18,9 @@ from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.operations import flag_levels, levels_of
 from lro_conformance.lab.thresholds import NEVER
+from lro_conformance.profile import DetailValue
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
@@ -28,8 +30,9 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
 
 
-def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
-    """Notes on a run. *trouble* describes the first call without a response."""
+def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
+    """Notes on a run. *trouble* describes the first call without a response; *observed_all* is False if a requirement
+    of a level was not observed."""
     found: list[str] = []
     have = evidence.captured
     survey, inline, edges, fallback = (have.get(n) for n in ("survey", "inline", "edges", "fallback"))
@@ -50,6 +53,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unwritten(survey)
         found += _unused_features(survey)
+        found += () if observed_all else _unnamed_queries(survey)
         found += _undecided(survey)
     cleanup = have.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
@@ -262,13 +266,7 @@ def _unwritten(survey: Survey) -> Iterator[str]:
 def _unused_features(survey: Survey) -> Iterator[str]:
     """Notes on features of the server that the suite does not use."""
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
-    flags = {name: o.possible_flag for name, o in survey.operations.items() if o.possible_flag is not None}
-    if flags:
-        keys = ", ".join(f"operations.{name}.detail" for name in flags)
-        yield (
-            f"the boolean argument {' or '.join(dict.fromkeys(flags.values()))} was left out of all calls; if it asks "
-            f"for full detail, name it, and both levels are tried (profile: {keys})"
-        )
+    yield from _unused_details(survey)
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
     if tasks and not any(tasked_tools(survey)):
@@ -277,6 +275,41 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
         yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"
+
+
+def _unnamed_queries(survey: Survey) -> Iterator[str]:
+    """A note on texts that may be queries, and were the same in all calls."""
+    found = {name: o for name, o in survey.operations.items() if o.possible_query is not None}
+    if not found:
+        return
+    several = len(found) > 1
+    which = " and ".join(f"{o.possible_query} of {o.tool}" for o in found.values())
+    keys = ", ".join(f"operations.{name}.query" for name in found)
+    name = "they are queries, name them" if several else "it is the query, name it"
+    yield (
+        f"the argument{'s' if several else ''} {which} had the same text in all calls; if {name}, and results of other "
+        f"sizes and with other memories can be observed (profile: {keys})"
+    )
+
+
+def _unused_details(survey: Survey) -> Iterator[str]:
+    """A note on arguments that may ask for a level of detail, and were left out of all calls."""
+    found = {name: o.possible_details for name, o in survey.operations.items() if o.possible_details and not o.details}
+    if not found:
+        return
+    arguments = dict[str, tuple[DetailValue, ...]]()
+    for each in found.values():
+        arguments |= each
+    first, values = next(iter(arguments.items()))
+    levels = flag_levels(first) if isinstance(values[0], bool) else levels_of(values)
+    example = ", ".join(f"{level}: {v if isinstance(v, str) else json.dumps(v)}" for level, v in levels.items())
+    keys = ", ".join(f"operations.{name}.detail" for name in found)
+    several = len(arguments) > 1
+    yield (
+        f"the argument{'s' if several else ''} {', '.join(arguments)} {'were' if several else 'was'} left out of all "
+        f"calls; if {'one of them' if several else 'it'} chooses the level of detail, say which value asks for which "
+        f"level, as in {{argument: {first}, {example}}}, and each is tried (profile: {keys})"
+    )
 
 
 _TASKS = ("optional", "required")

@@ -10,26 +10,27 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from lro_conformance.analysis.prose import is_shown
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.records import is_blank
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, listed_tool, operations_of, storing_tools
+from lro_conformance.lab.operations import Operation, levels_of, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
-from lro_conformance.lab.seeding import fields_left_out, memory_arguments
+from lro_conformance.lab.seeding import arguments_without_value, fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.profile import Cleanup, Client, Profile, Seed, Setting
+from lro_conformance.profile import Cleanup, Client, DetailValue, Profile, Seed, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
@@ -37,6 +38,7 @@ from lro_conformance.trials.folders import CLIENT
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.workspace import Workspace
+from lro_spec.editions import DETAILS
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
 """Settings in the order of probing: all after the first can only be observed if something is offloaded."""
@@ -78,6 +80,8 @@ class ProbeResult:
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """One call of each operation at the lowest threshold that could be set."""
+    selecting: list[str] = field(default_factory=list[str])
+    """Names of the operations whose query has an unusual name, and was seen to select."""
     settings: dict[str, Setting] = field(default_factory=dict[str, Setting])
     """Settings that were seen to take effect."""
     cleanup: Cleanup | None = None
@@ -95,8 +99,8 @@ class ProbeResult:
     unfound: str | None = None
     """The sentence that no call found the memories that were stored, and what to do; None if one did."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """The reason why a setting, or ``cleanup``, could not be tried to the end, by its name: the server ended, or gave
-    no answer. That of ``seed`` is the reason why nothing was stored."""
+    """The reason why a setting, ``cleanup``, or an argument such as ``search.query`` could not be tried to the end, by
+    its name: the server ended, or gave no answer. That of ``seed`` is the reason why nothing was stored."""
 
     @property
     def answers(self) -> bool:
@@ -125,6 +129,11 @@ class ProbeResult:
     def left_out(self) -> Sequence[str]:
         """Remarks on fields of a memory that `seed` leaves out."""
         return [*fields_left_out(self.seed, self.tools)]
+
+    @property
+    def without_value(self) -> Sequence[str]:
+        """Optional arguments of the tool of `seed` that get no value."""
+        return arguments_without_value(self.seed, self.tools)
 
     @property
     def has_own_data(self) -> bool:
@@ -162,7 +171,7 @@ def probe(
                 known = {**found.operations, **operations_of(tools, found.tools)}
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
-                found = _first(lab, profile)
+                found = _first(lab, profile, [name for name in found.selecting if name not in tools])
             if seed is not None:
                 report(f"storing the suite's memories by {seed}")
                 lab, found = _seeded(lab, found, seed)
@@ -172,7 +181,7 @@ def probe(
                 report(f"starting it once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
                 other.seed_like(lab)
-                again = _first(other, other.profile)
+                again = _first(other, other.profile, found.selecting)
                 lab, found = (other, again) if again.offloads else (lab, found)
             if not found.empty:
                 _settings(lab, found, report)
@@ -183,12 +192,22 @@ def probe(
         return found
 
 
-def _first(lab: Lab, profile: Profile) -> ProbeResult:
+def _first(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeResult:
+    """What the first server of a lab shows; *selecting* are operations whose query was found before."""
     with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
-        operations = {name: _with_flag(bench, operation) for name, operation in bench.operations.items()}
-        result = ProbeResult(profile, tools=bench.tools, operations=operations, calls=calls)
+        result = ProbeResult(profile, tools=bench.tools, calls=calls)
+        found_before = [name for name in selecting if bench.operations[name].query is not None]
+        for name, operation in bench.operations.items():
+            if operation.possible_query is not None and _selects(bench, result, operation, operation.possible_query):
+                bench.operations[name] = operation.with_query(operation.possible_query)
+                result.selecting.append(name)
+        if result.selecting:
+            replace_poor_queries(bench)
+            calls |= {name: bench.call(name) for name in result.selecting}
+        result.selecting += found_before
+        result.operations = {n: _with_levels(bench, result, operation) for n, operation in bench.operations.items()}
         result.fruitless = [name for name, call in calls.items() if found_nothing(call)]
         info = bench.server.server_info
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
@@ -200,16 +219,67 @@ def _first(lab: Lab, profile: Profile) -> ProbeResult:
         return result
 
 
-def _with_flag(bench: Bench, operation: Operation) -> Operation:
-    """An operation with the boolean argument for its level of detail, if records have more fields where it is true."""
-    flag = operation.possible_flag
-    if flag is None:
-        return operation
-    fields: list[set[str]] = []
-    for value in (False, True):
-        call = bench.call(operation.name, limit=_FEW, arguments={flag: value})
-        fields.append({name for record in call.filed or call.records or [] for name in record})
-    return operation.with_flag(flag) if fields[0] < fields[1] else operation
+@contextmanager
+def _experiment(bench: Bench, found: ProbeResult, name: str) -> Generator[None]:
+    """Keeps what ended the server, or kept it from an answer, as a trouble of that name, and starts it again."""
+    with suppress(NotObserved), _noted(found, name), _while_it_runs(bench):
+        yield
+    if name in found.troubles:
+        with suppress(NotObserved), _noted(found, name):
+            bench.restart()
+
+
+def _selects(bench: Bench, found: ProbeResult, operation: Operation, argument: str) -> bool:
+    """True if a word that is in no memory finds less by an argument than the calls before and after it."""
+    first = found.calls[operation.name]
+    if found_nothing(first):
+        return False
+    with _experiment(bench, found, f"{operation.name}.query"):
+        none = _answered(bench.call(operation.name, arguments={argument: UNKNOWN_WORD}))
+        if none.outcome in ("inline", "offloaded") and _finds_less(none, first):
+            return _finds_less(none, _answered(bench.call(operation.name)))
+    return False
+
+
+def _finds_less(one: Call, other: Call) -> bool:
+    counts = [len(call.filed or call.records or []) for call in (one, other)]
+    return not found_nothing(other) and (found_nothing(one) or counts[0] < counts[1])
+
+
+UNKNOWN_WORD = "zqxjvkwpzqxjvkwp"
+"""A word that is in no memory."""
+
+
+def _with_levels(bench: Bench, found: ProbeResult, operation: Operation) -> Operation:
+    """An operation with the argument for its level of detail, if the fields of records show which value asks for which
+    level."""
+    for argument, values in operation.possible_details.items():
+        with _experiment(bench, found, f"{operation.name}.detail"):
+            fields = {value: _fields_with(bench, operation, {argument: value}) for value in values}
+            levels = levels_by_fields(fields)
+            if levels:
+                return operation.with_levels(argument, levels)
+    return operation
+
+
+def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any]) -> set[str]:
+    """The fields that records of a call have, apart from empty ones."""
+    call = _answered(bench.call(operation.name, limit=_FEW, arguments=arguments))
+    records = call.filed or call.records or []
+    return {name for record in records for name, value in record.items() if not is_blank(value)}
+
+
+def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
+    """The levels that values of an argument ask for, by the *fields* of records with each value.
+
+    Empty unless each value gives all fields of the one before and more. A value that is the name of another level than
+    its fields show is none.
+    """
+    ordered = sorted(fields, key=lambda value: len(fields[value]))
+    levels = levels_of(ordered)
+    is_nested = all(set(fields[a]) < set(fields[b]) for a, b in pairwise(ordered))
+    is_misnamed = any(value in DETAILS and value != level for level, value in levels.items())
+    return levels if is_nested and fields[ordered[0]] and not is_misnamed else {}
 
 
 _FEW = 5
@@ -231,7 +301,7 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     with other.lowest_bench(_lowest(other)) as bench:
         other.seeding.begin(bench)
     if other.seeding.on:
-        seeded = _first(other, profile)
+        seeded = _first(other, profile, found.selecting)
         seeded.unfound = other.seeding.unfound
         return other, seeded
     found.storing, found.troubles["seed"] = tool, other.seeding.refusal or "it accepted no memory"
@@ -243,7 +313,9 @@ def _lowest(lab: Lab) -> Settings:
 
 
 def _as_written(o: Operation) -> NamedOperation:
-    return NamedOperation(o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, budget=o.budget)
+    return NamedOperation(
+        o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, levels=o.levels, budget=o.budget
+    )
 
 
 def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:

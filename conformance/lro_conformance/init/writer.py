@@ -10,13 +10,13 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.records import as_record
 from lro_conformance.capture.summary import what_came
 from lro_conformance.lab.bench import CLEANUP_TOOL
 from lro_conformance.lab.operations import (
     OPERATIONS,
     TOOLS,
     Operation,
+    flag_levels,
     hinted_tool,
     operations_of,
     properties_of,
@@ -176,10 +176,16 @@ def _operations(
             continue
         call = found.calls.get(name)
         yield f"  {name}: {_entry(operation)}"
+        if name in found.selecting:
+            selects = "was seen to select: a word that is in no memory finds fewer, or none"
+            yield f"    # {_safe(operation.query or '')} {selects}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
-            fine = _possible_query(found, operation) or "; fine if the tool takes none"
-            yield f"    # NOT FOUND: an argument for {', '.join(missing)}{fine}"
+            argument = operation.possible_query
+            is_query = f"; if {_safe(argument)} is the query, add query: {_flow(argument)}" if argument else ""
+            yield f"    # NOT FOUND: an argument for {', '.join(missing)}{is_query or '; fine if the tool takes none'}"
+            yield from _trouble(found, f"{name}.query", "    ", f"{_safe(argument or '')} as the query")
+            yield from _trouble(found, f"{name}.detail", "    ", "an argument for detail")
         if name in found.fruitless:
             none = "; if the server holds none, see `seed`" if found.empty else ""
             yield f"    # NOT FOUND: arguments that find memories, as many as possible{none}"
@@ -214,20 +220,14 @@ def _entry(operation: Operation) -> str:
     for key in ("query", "limit", "detail", "budget"):
         if (value := getattr(operation, key)) is not None:
             known[key] = value
+    if (detail := operation.detail) is not None and operation.levels and not _is_true_for_full(operation, detail):
+        known["detail"] = {"argument": detail, **operation.levels}
     return _flow(known)
 
 
-def _possible_query(found: ProbeResult, operation: Operation) -> str:
-    """The only text that a tool requires, which may be its query under an unusual name."""
-    tool = next((t for t in found.tools if t.get("name") == operation.tool), None)
-    if operation.query is not None or tool is None:
-        return ""
-    properties = properties_of(tool)
-    nodes = {name: as_record(properties.get(name)) for name in required_of(tool)}
-    texts = [
-        n for n, node in nodes.items() if node.get("type") == "string" and not {"enum", "const", "default"} & {*node}
-    ]
-    return f"; if {_safe(texts[0])} is the query, add query: {_flow(texts[0])}" if len(texts) == 1 else ""
+def _is_true_for_full(operation: Operation, detail: str) -> bool:
+    """Return whether the name of a boolean argument says enough in a profile: that true is full detail."""
+    return operation.levels == flag_levels(detail) and operation.levels["full"] is True
 
 
 def _hint(found: ProbeResult, name: str) -> Iterator[str]:
@@ -280,8 +280,11 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 
 
 def _left_out(found: ProbeResult) -> Iterator[str]:
-    """Remarks on fields of a memory that the seed, written or proposed, leaves out."""
-    return (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
+    """Remarks on fields of a memory and on arguments that the seed, written or proposed, leaves out."""
+    yield from (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
+    if found.without_value:
+        names = _safe(", ".join(found.without_value), 400)
+        yield f'# No value for: {names}; if one stands for a field of a memory, add NAME: "$memory.FIELD"'
 
 
 def _cleanup(found: ProbeResult) -> Iterator[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.records import as_record
+from lro_conformance.profile import DetailValue
+from lro_spec.editions import DETAILS
 
 if TYPE_CHECKING:
     from lro_conformance.profile import Operation as Named
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
 
 OPERATIONS = ("recall", "search", "inject")
 """The operations of the default edition, also used if an edition enumerates none."""
-DETAILS = ("light", "medium", "full")
-_FLAG_LEVELS = ("light", "full")
-"""The levels of a boolean argument, false and true."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -36,10 +35,15 @@ _NAMES = {
         *("top", "size", "max_items"),
     ),
     "detail": ("detail", "detail_level", "details", "level", "verbosity"),
-    "flag": (
+    "asks for full": (
         *("full", "verbose", "detailed", "full_detail", "full_details", "full_content", "full_text"),
         *("include_content", "with_content", "include_body", "with_body", "include_text", "with_text", "expand"),
     ),
+    "asks for light": (
+        *("brief", "compact", "short", "concise", "terse", "summary", "summary_only", "minimal"),
+        *("headers_only", "ids_only"),
+    ),
+    "view": ("view", "format", "projection"),
     "budget": ("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
 }
 
@@ -57,26 +61,34 @@ class Operation:
     detail: str | None
     budget: str | None
     details: tuple[str, ...]
-    """The detail levels it accepts; empty when it takes none."""
+    """The detail levels it accepts, from light to full; empty when it takes none."""
     limit_maximum: int | None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
     """True when the tool requires a level, so it has no default."""
     needs_query: bool = True
     """True unless the listed tool says that it can be called without a query."""
-    is_flag: bool = False
-    """True if `detail` is a boolean argument: true asks for full detail, false for light."""
-    possible_flag: str | None = None
-    """A boolean argument that may ask for full detail, by its name; None if `detail` is known, or if the profile says
-    that there is none."""
+    levels: Mapping[str, DetailValue] = field(default_factory=dict[str, DetailValue])
+    """Values of `detail` by level; empty if each level is asked for by its name."""
+    possible_details: Mapping[str, tuple[DetailValue, ...]] = field(default_factory=dict[str, tuple[DetailValue, ...]])
+    """Values of the arguments that may ask for a level of detail, by argument; empty if two levels or more are known,
+    or if the profile says that there is no such argument."""
 
-    def detail_value(self, level: str) -> str | bool:
+    possible_query: str | None = None
+    """The only text that the tool requires, which may be its query under an unusual name; None if `query` is known, or
+    if the profile says that there is none."""
+
+    def detail_value(self, level: str) -> DetailValue:
         """The value of the detail argument for a level."""
-        return level == "full" if self.is_flag else level
+        return self.levels.get(level, level)
 
-    def with_flag(self, flag: str) -> Operation:
-        """This operation with a boolean argument for its level of detail."""
-        return replace(self, detail=flag, details=_FLAG_LEVELS, is_flag=True, possible_flag=None)
+    def with_levels(self, argument: str, levels: Mapping[str, DetailValue]) -> Operation:
+        """This operation with an argument for its level of detail, and the values of that by level."""
+        return replace(self, detail=argument, details=tuple(levels), levels=levels, possible_details={})
+
+    def with_query(self, argument: str) -> Operation:
+        """This operation with an argument for its query."""
+        return replace(self, query=argument, possible_query=None)
 
 
 class NoSuchTool(ValueError):
@@ -129,14 +141,19 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         return _argument(kind, among)
 
     query, limit = argument("query"), argument("limit")
+    may_take_query = named is None or "query" not in named.without
     if limit is None and (named is None or "limit" not in named.without):
         limit = next((n for n, node in free.items() if _is_largest_number(n, node)), None)
     detail = argument("detail")
     may_take_detail = named is None or "detail" not in named.without
     if detail is None and may_take_detail:
         detail = next((n for n, node in free.items() if _names_levels(node)), None)
-    details = _details(properties.get(detail, {})) if detail is not None else ()
-    flag = _argument("flag", {n: node for n, node in free.items() if _is_boolean(node)})
+    details: tuple[str, ...] = ()
+    levels: Mapping[str, DetailValue] = {}
+    if detail is not None:
+        details, levels = _details(detail, properties.get(detail, {}), named)
+    if not details and (named is None or named.detail is None):
+        detail = None
     arguments: dict[str, Any] = {}
     if query is not None and (named is None or query in required):
         arguments[query] = _QUERIES[name]
@@ -146,28 +163,43 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
     return Operation(
         name=name,
         tool=str(tool.get("name")),
-        arguments={**_needed_detail(name, detail, details, tool), **arguments, **given},
+        arguments={**_needed_detail(name, detail, details, levels, tool), **arguments, **given},
         query=query,
         limit=limit,
-        detail=detail if details or (named is not None and named.detail is not None) else None,
+        detail=detail,
         budget=argument("budget", properties) if name == "inject" or named is not None else None,
         details=details,
         limit_maximum=_maximum(properties.get(limit, {})) if limit is not None else None,
         output_schema=_output_schema(tool),
         needs_detail=bool(details) and detail in required,
         needs_query=query not in properties or query in required,
-        is_flag=detail is not None and _is_boolean(properties.get(detail)),
-        possible_flag=flag if detail is None and may_take_detail else None,
+        levels=levels,
+        possible_details=_possible_details(free) if len(details) < 2 and may_take_detail else {},
+        possible_query=_possible_query(properties, required) if query is None and may_take_query else None,
     )
 
 
-def _needed_detail(name: str, detail: str | None, details: tuple[str, ...], tool: Mapping[str, Any]) -> dict[str, Any]:
+def _possible_query(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
+    """The only argument that a tool requires and that takes any text, also if the profile gives it a value."""
+    nodes = {name: as_record(properties.get(name)) for name in required}
+    closed = {"enum", "const", "default", "format"}
+    texts = [name for name, node in nodes.items() if node.get("type") == "string" and not closed & node.keys()]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _needed_detail(
+    name: str,
+    detail: str | None,
+    details: tuple[str, ...],
+    levels: Mapping[str, DetailValue],
+    tool: Mapping[str, Any],
+) -> dict[str, Any]:
     """The specified default level, sent with calls without a level to tools that require one."""
     if detail is None or not details or detail not in required_of(tool):
         return {}
     usual = "medium" if name == "inject" else "light"
     usual = usual if usual in details else details[0]
-    return {detail: usual == "full" if _is_boolean(properties_of(tool).get(detail)) else usual}
+    return {detail: levels.get(usual, usual)}
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
@@ -263,8 +295,13 @@ def required_of(tool: Mapping[str, Any]) -> list[str]:
 
 
 def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
+    return next(iter(_arguments(kind, properties)), None)
+
+
+def _arguments(kind: str, properties: Mapping[str, Any]) -> list[str]:
+    """The arguments with usual names of a kind, the most usual first."""
     spelt = {plain_name(name): name for name in [*properties][::-1]}
-    return next((n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt), None)
+    return [n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt]
 
 
 def _is_largest_number(name: str, schema: object) -> bool:
@@ -283,13 +320,52 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _details(schema: Any) -> tuple[str, ...]:
-    """The levels that a schema of the detail argument admits: a boolean one the least and the most, another one without
-    an enumeration all three."""
+def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str, ...], Mapping[str, DetailValue]]:
+    """The levels that a detail argument admits, and its values for them if they are not the names of the levels.
+
+    They are those of the profile, if it names any. Otherwise a boolean argument has the least and the most, another one
+    without an enumeration all three.
+    """
+    if named is not None and named.levels:
+        return tuple(named.levels), named.levels
     if _is_boolean(schema):
-        return _FLAG_LEVELS
+        levels = flag_levels(argument)
+        return tuple(levels), levels
     options = enumeration_of(schema)
-    return DETAILS if options is None else tuple(d for d in DETAILS if d in options)
+    return DETAILS if options is None else tuple(d for d in DETAILS if d in options), {}
+
+
+def flag_levels(argument: str) -> Mapping[str, DetailValue]:
+    """The values of a boolean argument by level: true is full detail, unless its name asks for little, as `brief`."""
+    is_for_light = plain_name(argument) in {plain_name(n) for n in _NAMES["asks for light"]}
+    return {"light": is_for_light, "full": not is_for_light}
+
+
+def levels_of(values: Sequence[DetailValue]) -> dict[str, DetailValue]:
+    """The levels that two or three values ask for, if they ask for ever more: two for light and full detail."""
+    return dict(zip(DETAILS if len(values) > 2 else (DETAILS[0], DETAILS[-1]), values, strict=True))
+
+
+def _possible_details(properties: Mapping[str, Any]) -> dict[str, tuple[DetailValue, ...]]:
+    """Arguments that may ask for a level of detail, with their values: boolean ones, and enumerations of a few words.
+
+    An enumeration with the name of a notation chooses that instead.
+    """
+    found: dict[str, tuple[DetailValue, ...]] = {}
+    for kind in ("asks for full", "asks for light"):
+        booleans = {name: node for name, node in properties.items() if _is_boolean(node)}
+        found |= dict.fromkeys(_arguments(kind, booleans), (False, True))
+    for kind in ("detail", "view"):
+        for name in _arguments(kind, properties):
+            words = tuple(v for v in enumeration_of(properties[name]) or () if isinstance(v, str))
+            if len(words) in (2, 3) and not _NOTATIONS & {w.lower() for w in words}:
+                found[name] = words
+    return found
+
+
+_NOTATIONS = frozenset(
+    ("json", "jsonl", "markdown", "md", "text", "plain", "txt", "csv", "tsv", "yaml", "toml", "xml", "html", "table")
+)
 
 
 def enumeration_of(schema: Any) -> list[Any] | None:

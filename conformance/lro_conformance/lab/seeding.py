@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -51,10 +52,10 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
     "content": ("content", "text", "body", "note", "value", "observation", "message"),
-    "namespace": ("namespace", "category", "scope", "project", "collection", "folder", "notebook"),
-    "memory_type": ("memory_type", "type", "kind"),
+    "memory_type": ("memory_type", "type", "kind", "category"),
+    "namespace": ("namespace", "scope", "project", "collection", "folder", "notebook", "category"),
     "tags": ("tags", "labels", "keywords"),
-    "created": ("created", "created_at", "timestamp"),
+    "created": ("created", "created_at", "timestamp", "date"),
     "modified": ("modified", "modified_at", "updated", "updated_at"),
     "status": ("status",),
     "summary": ("summary", "abstract"),
@@ -70,7 +71,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "blocks": ("blocks",),
     "citations": ("citations",),
 }
-"""Usual argument names by field of a memory."""
+"""Usual argument names by field of a memory. A name of two fields stands for the first that has no other."""
 
 _OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
 """Usual argument names for a complete memory, or a list of them."""
@@ -103,8 +104,8 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Remarks on fields of a memory that the seed's tool has arguments for, and the profile does not give it.
 
-    Arguments with a usual name are named with their fields. Of others, the remark says which could take a field of
-    `JUDGED` that no argument is given.
+    Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of others,
+    the remark says which could take a field of `JUDGED` that no argument is given.
     """
     if (
         seed is None
@@ -123,6 +124,11 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
             f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add {added} (profile: "
             "seed.arguments)"
         )
+    for name, scale in _other_scales(free):
+        yield (
+            f"the seed gives {seed.tool} no {name}, which takes {scale}, as the confidence of a memory is a number "
+            "from 0 to 1"
+        )
     usual = {plain_name(n) for names in _FIELDS.values() for n in names}
     unknown = {name: node for name, node in free.items() if plain_name(name) not in usual}
     for field in JUDGED:
@@ -133,6 +139,26 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
                 f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so checks see less: if {which} stands for "
                 f"it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
             )
+
+
+def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Arguments for a confidence that take numbers of a scale other than 0 to 1, with that."""
+    names = {plain_name(n) for n in _FIELDS["provenance.confidence"]}
+    for name, node in free.items():
+        kinds = {kind for one in alternatives(node) for kind in types_of(one)}
+        if plain_name(name) in names and kinds & {"number", "integer"} and (scale := other_scale(node)) is not None:
+            yield name, scale
+
+
+def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Optional arguments of the seed's tool that get no value, and for which `fields_left_out` gives no reason; none if
+    a complete memory is given."""
+    tool = next((t for t in tools if seed is not None and t.get("name") == seed.tool), None)
+    if seed is None or tool is None or "$memory" in memory_words(seed.arguments):
+        return []
+    properties = properties_of(tool)
+    others = {*seed.arguments, *required_of(tool), *dict(_other_scales(properties))}
+    return [name for name in properties if name not in others]
 
 
 JUDGED = ("namespace", "provenance.confidence")
@@ -163,11 +189,14 @@ def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -
     for field, names in _FIELDS.items():
         name = next((spelt[plain_name(n)] for n in names if plain_name(n) in spelt), None)
         if name is not None and _accepts(properties[name], field):
+            del spelt[plain_name(name)]
             yield name, field
 
 
 def _accepts(schema: Mapping[str, Any], field: str) -> bool:
     """Return whether an argument accepts this field of every memory of the suite."""
+    if (field == "provenance.confidence" and other_scale(schema)) or (field in _TIMES and _takes_days(schema)):
+        return False
     values = [v for m in (*corpus(), *various()) if (v := value_of(field, m)) is not ABSENT]
     options = enumeration_of(schema)
     if options is not None:
@@ -175,6 +204,33 @@ def _accepts(schema: Mapping[str, Any], field: str) -> bool:
     nodes = alternatives(schema)
     typed = [node for node in nodes if types_of(node)]
     return all(any(_admits(node, v) for node in typed or nodes) for v in values)
+
+
+_TIMES = ("created", "modified")
+
+
+def _takes_days(schema: Mapping[str, Any]) -> bool:
+    """True if the description of a text asks for a date without a time."""
+    return re.search(r"\bY{4}-?MM-?DD(?![\sT]*T?HH)", str(schema.get("description")), re.IGNORECASE) is not None
+
+
+def other_scale(schema: Mapping[str, Any]) -> str | None:
+    """The scale of the numbers that an argument takes, by its schema or its description; None if it may be 0 to 1."""
+    for node in alternatives(schema):
+        most, least = (node.get(n, node.get(f"exclusive{n.title()}")) for n in ("maximum", "minimum"))
+        low, high = (v if isinstance(v, int | float) else None for v in (least, most))
+        if (high is not None and high != 1) or (low is not None and low > 0):
+            return f"{show(low or 0)} to {show(high)}" if high is not None else f"{show(low)} or more"
+        if high == 1:
+            return None
+    said = str(schema.get("description"))
+    if (span := _SPAN.search(said)) is not None:
+        return f"{span['low']} to {span['high']}" if float(span["high"]) > 1 else None
+    return "per cent" if re.search(r"%|\bper ?cent", said, re.IGNORECASE) else None
+
+
+_SPAN = re.compile(r"(?<![\w.-])(?P<low>[01](\.0+)?)\s*(?:to|and|-|–|—|\.{2,3}|…)\s*(?P<high>\d{1,4}(\.\d+)?)(?![\w-])")
+"""The words of a description for the least and the greatest number."""
 
 
 def _names_a_type(schema: Mapping[str, Any]) -> bool:

@@ -13,6 +13,9 @@ from lro_spec.editions import edition as edition_named
 
 Channel = Literal["notifications", "stderr", "file", "none"]
 
+DetailValue = str | bool | int
+"""Value of an argument that asks for a level of detail."""
+
 DEFAULT_TIMEOUT_S = 20.0
 DEFAULT_START_TIMEOUT_S = 30.0
 
@@ -91,6 +94,8 @@ class Operation:
     query: str | None = None
     limit: str | None = None
     detail: str | None = None
+    levels: Mapping[str, DetailValue] = field(default_factory=dict[str, DetailValue])
+    """Values of `detail` by level; empty if the profile names only the argument."""
     budget: str | None = None
     """Argument for a token budget (inject)."""
     without: tuple[str, ...] = ()

@@ -29,6 +29,7 @@ from lro_conformance.profile.model import (
     Cleanup,
     Client,
     ConfigFile,
+    DetailValue,
     Events,
     Operation,
     Profile,
@@ -40,6 +41,7 @@ from lro_conformance.profile.model import (
 from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL
 from lro_conformance.profile.yaml import Document, YamlError, read, read_file
 from lro_spec.display import show
+from lro_spec.editions import DETAILS
 from lro_spec.findings import Kind
 from lro_spec.schema.errors import SchemaError, violations
 
@@ -191,6 +193,9 @@ def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -
                 ("operations", name),
                 Complaint(f"{profile.edition} has no such operation", hint=f"expected one of {', '.join(known)}"),
             )
+    for name, operation in (profile.operations or {}).items():
+        if operation is not None:
+            yield from _detail_inconsistencies(("operations", name, "detail"), operation.levels)
     for name, setting in profile.settings.items():
         if setting and setting.toml and profile.config_file is None and "config_file" not in unknown:
             yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
@@ -214,6 +219,15 @@ def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -
     yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
         yield ("server", "command", 0), Complaint("", "the name of a program", "an empty word")
+
+
+def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailValue]) -> Iterator[_Keyed]:
+    """Levels of detail with the value of another one."""
+    known: dict[tuple[type, DetailValue], str] = {}
+    for level, value in levels.items():
+        first = known.setdefault((type(value), value), level)  # as 1 == True in Python
+        if first != level:
+            yield (*key, level), f"{show(value)} is also the value of {first}; each level needs a value of its own"
 
 
 def _seed_inconsistencies(arguments: Mapping[str, Any], *, whole: bool) -> Iterator[_Keyed]:
@@ -356,7 +370,11 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
 def _operation(entry: Mapping[str, Any] | None) -> Operation | None:
     if entry is None:
         return None
-    return Operation(**entry, without=tuple(name for name, value in entry.items() if value is None))
+    known: dict[str, Any] = {**entry, "without": tuple(name for name, value in entry.items() if value is None)}
+    if (detail := _mapping(entry.get("detail"))) is not None:
+        known["detail"] = detail["argument"]
+        known["levels"] = {level: detail[level] for level in DETAILS if level in detail}
+    return Operation(**known)
 
 
 def _setting(entry: Mapping[str, Any]) -> Setting:

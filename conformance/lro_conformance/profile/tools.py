@@ -66,7 +66,8 @@ def _named(operation: Operation) -> Iterator[tuple[_Key, str, bool]]:
     for key in NAMED:
         name: str | None = getattr(operation, key)
         if name is not None:
-            yield (key,), name, True
+            is_inside = key == "detail" and operation.levels
+            yield (key, "argument") if is_inside else (key,), name, True
 
 
 def _fixed(arguments: Mapping[str, Any]) -> Iterator[tuple[_Key, str, bool]]:

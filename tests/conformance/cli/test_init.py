@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,6 +55,81 @@ def test_a_boolean_argument_is_the_level_of_detail_where_it_adds_fields(
     assert _init(tmp_path, "--", *command("takes_full_as_true")).returncode == 0
     assert (tmp_path / "lro.yaml").read_text().count(", detail: full}\n") == 2
     assert passes(tmp_path, "LRO-DET-01", "LRO-DET-02")
+
+
+@pytest.mark.parametrize(
+    ("server", "detail"),
+    [
+        ("takes_brief_as_true", "{argument: brief, light: true, full: false}"),
+        ("has_views_of_other_names", "{argument: view, light: summary, medium: normal, full: complete}"),
+    ],
+)
+def test_values_of_other_names_are_levels_where_they_add_fields(
+    tmp_path: Path, passes: Callable[..., bool], server: str, detail: str
+) -> None:
+    assert _init(tmp_path, "--", *command(server)).returncode == 0
+    assert (tmp_path / "lro.yaml").read_text().count(f", detail: {detail}}}\n") == 2
+    assert passes(tmp_path, "LRO-DET-01", "LRO-DET-02")
+
+
+WORDS = """\
+import sys, time
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class FindsWords(Server):
+    def tools(self):
+        tools = super().tools()[:2] + super().tools()[3:]
+        for tool in tools[:2]:
+            takes = tool["inputSchema"]
+            takes["properties"] = {{n.replace("query", "words"): node for n, node in takes["properties"].items()}}
+            takes["required"] = ["words"]
+        return tools
+
+    def call_tool(self, name, arguments):
+        words = arguments.pop("words", None)
+        if words is not None and "memory" not in words:
+            {unknown}
+        return super().call_tool(name, {{**arguments, "query": words}} if words is not None else arguments)
+
+FindsWords().serve()
+"""
+"""A server whose query has an unusual name, and that does something of its own for a word that it does not know."""
+
+
+def _words_server(folder: Path, unknown: str) -> list[str]:
+    (folder / "server.py").write_text(WORDS.format(root=str(ROOT), unknown=unknown))
+    return [sys.executable, "-I", "-S", str(folder / "server.py")]
+
+
+def test_a_text_by_which_an_unknown_word_finds_less_is_the_query(tmp_path: Path) -> None:
+    assert _init(tmp_path, "--", *_words_server(tmp_path, "pass")).returncode == 0
+    text = (tmp_path / "lro.yaml").read_text()
+    assert text.count(", query: words, limit: limit,") == 2
+    assert text.count("    # words was seen to select: a word that is in no memory finds fewer, or none\n") == 2
+    assert "NOT FOUND: an argument for query" not in text
+
+
+@pytest.mark.parametrize(
+    ("unknown", "trouble"),
+    [
+        ("words = 'memory'", None),
+        ("return self.error('no such word')", None),
+        ("sys.exit('no such word')", "the server exited with code 1 before it answered; its stderr ends: no such word"),
+        ("time.sleep(60)", "no response within 1 s"),
+    ],
+    ids=["finds as much", "is refused", "ends the server", "is not answered"],
+)
+def test_a_text_that_is_not_seen_to_select_stays_a_question(tmp_path: Path, unknown: str, trouble: str | None) -> None:
+    """What happened to the server meanwhile is said, and the rest is tried all the same."""
+    profile = profile_for_command(_words_server(tmp_path, unknown))
+    profile = replace(profile, server=replace(profile.server, timeout_s=1.0))
+    found = probe(profile, lambda step: None)
+    text = profile_text(found)
+    assert text.count("# NOT FOUND: an argument for query; if words is the query, add query: words\n") == 2
+    assert text.count("    # When words as the query was tried: ") == (2 if trouble else 0)
+    assert (trouble or "") in text
+    assert (found.selecting, found.offloads, len(found.settings)) == ([], True, 4)
 
 
 def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
@@ -302,7 +378,8 @@ class ChecksAddresses(Server):
     def tools(self):
         tools = super().tools()
         text = {{"type": "string"}}
-        takes = {{"url": {{**text, "format": "uri"}}, "title": text, "note": text, "bucket": text}}
+        day = {{**text, "format": "date"}}
+        takes = {{"url": {{**text, "format": "uri"}}, "title": text, "note": text, "bucket": text, "date": day}}
         tools[3]["inputSchema"] = {{"type": "object", "properties": takes, "required": ["url", "note"]}}
         return tools
 
@@ -330,7 +407,8 @@ def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) 
     )
     assert f"note: {note}" in done.stdout.splitlines()
     written = (tmp_path / "lro.yaml").read_text()
-    assert f"\n# Note: {note}\n" in written
+    unused = 'No value for: bucket, date; if one stands for a field of a memory, add NAME: "$memory.FIELD"'
+    assert f"\n# Note: {note}\n# {unused}\n" in written
     assert 'url: "https://example.org/memory"' in written
     assert note in _notes(tmp_path)
 

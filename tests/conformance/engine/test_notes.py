@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from lro_spec.editions import DEFAULT_EDITION
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 from tests.support.made import Made
+from tests.support.paths import ROOT
 
 
 def compared(
@@ -68,7 +71,7 @@ def test_records_that_were_not_compared_have_a_remedy(
 def test_an_operation_that_the_profile_denies_is_not_said_to_be_missing(
     absent: tuple[str, ...], said: list[str]
 ) -> None:
-    operations: Any = {n: Made(tool=n, possible_flag=None) for n in ("recall", "search")}
+    operations: Any = {n: Made(tool=n, possible_details={}) for n in ("recall", "search")}
     survey = Survey(
         operations=operations,
         tools=(),
@@ -107,12 +110,95 @@ def test_scores_that_nothing_shows_are_said_to_be_compared_with_nothing(
     assert found == (("search",) if inline is None and "score" not in record else ())
 
 
-def test_a_boolean_argument_that_was_left_out_is_named_with_its_key() -> None:
-    operations: Any = {n: Made(tool=n, possible_flag=flag) for n, flag in (("recall", "full"), ("search", None))}
-    survey: Any = Made(operations=operations, tools=[], messages=[])
+@pytest.mark.parametrize(
+    ("possible", "said"),
+    [
+        ({"full": (False, True)}, "argument full was left out of all calls; if it chooses"),
+        ({"full": (False, True)}, "as in {argument: full, light: false, full: true},"),
+        ({"brief": (False, True)}, "as in {argument: brief, light: true, full: false},"),
+        ({"view": ("summary", "complete")}, "as in {argument: view, light: summary, full: complete},"),
+        ({"full": (False, True), "brief": (False, True)}, "arguments full, brief were left out of all calls; if one"),
+    ],
+)
+def test_an_argument_that_was_left_out_and_may_choose_the_level_is_named_with_its_key(
+    possible: dict[str, tuple[str | bool, ...]], said: str
+) -> None:
+    """The sentence is true whichever value asks for more."""
+    recall, search = Made(tool="a", possible_details=possible, details=()), Made(tool="b", possible_details={})
+    survey: Any = Made(operations={"recall": recall, "search": search}, tools=[], messages=[])
     (note,) = notes._unused_features(survey)  # pyright: ignore[reportPrivateUsage]
-    assert "the boolean argument full was left out of all calls" in note
+    assert said in note
     assert note.endswith("(profile: operations.recall.detail)")
+
+
+def test_an_argument_of_which_a_level_was_asked_is_not_said_to_be_left_out() -> None:
+    recall = Made(tool="a", possible_details={"detail": ("brief", "full")}, details=("full",))
+    survey: Any = Made(operations={"recall": recall}, tools=[], messages=[])
+    assert [*notes._unused_features(survey)] == []  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        (
+            {"search": "words"},
+            (
+                "the argument words of find_it had the same text in all calls; if it is the query, name it, and "
+                "results of other sizes and with other memories can be observed (profile: operations.search.query)"
+            ),
+        ),
+        (
+            {"recall": "topic", "search": "words"},
+            (
+                "the arguments topic of find_it and words of find_it had the same text in all calls; if they are "
+                "queries, name them, and results of other sizes and with other memories can be observed (profile: "
+                "operations.recall.query, operations.search.query)"
+            ),
+        ),
+        ({"search": None}, None),
+    ],
+)
+def test_texts_that_may_be_queries_are_named_with_their_keys(queries: dict[str, str | None], said: str | None) -> None:
+    survey: Any = Made(operations={n: Made(tool="find_it", possible_query=q) for n, q in queries.items()})
+    found = [*notes._unnamed_queries(survey)]  # pyright: ignore[reportPrivateUsage]
+    assert found == ([said] if said else [])
+
+
+@pytest.mark.parametrize(("only", "times"), [("LRO-THR-03", 1), ("LRO-FILE-01", 0)])
+def test_a_query_is_asked_for_where_a_requirement_was_not_observed(tmp_path: Path, only: str, times: int) -> None:
+    """Whether the profile gives the text a value or not."""
+    name = "requires_words"
+    (tmp_path / "server.py").write_text(REQUIRES_WORDS.format(root=str(ROOT)))
+    command = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
+    inject = "{tool: inject_context, arguments: {words: memory}}"
+    (tmp_path / "lro.yaml").write_text(
+        f"server: {{command: {json.dumps(command)}}}\noperations: {{recall: {{tool: {name}}}, inject: {inject}}}\n"
+    )
+    report = certify(profiles.load(tmp_path / "lro.yaml"), seed=1, examples=0, only={only})
+    assert len([note for note in report.notes if f"the arguments words of {name} and words of inject" in note]) == times
+
+
+REQUIRES_WORDS = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class RequiresWords(Server):
+    def tools(self):
+        tools = super().tools()
+        for tool in tools[:3]:
+            takes = tool["inputSchema"]
+            takes["properties"] = {{n.replace("query", "words"): node for n, node in takes["properties"].items()}}
+            takes["required"] = ["words"]
+        return [{{**tools[0], "name": "requires_words"}}, tools[2]]
+
+    def call_tool(self, name, arguments):
+        name = "recall_memories" if name == "requires_words" else name
+        return super().call_tool(name, {{**arguments, "query": arguments["words"]}})
+
+RequiresWords().serve()
+"""
+"""A server whose query has an unusual name."""
 
 
 def test_results_that_each_process_orders_otherwise_are_said_to_be_compared_by_their_number(tmp_path: Path) -> None:

@@ -24,10 +24,12 @@ from lro_conformance.capture.reproduce import of_call
 from lro_conformance.capture.start import Start
 from lro_conformance.engine.judgement import judge_again
 from lro_conformance.engine.run import certify
+from lro_conformance.evidence.codec import Codec
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.results import CheckResult, Report
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.lab.operations import Operation
 from lro_spec.messages import find_descriptor
 from lro_spec.redaction import Masks, looks_secret
 from lro_spec.sandbox import process
@@ -103,6 +105,21 @@ def test_a_memory_that_quotes_a_descriptor_is_none_from_evidence_either(tmp_path
         judge_again(read(tmp_path / "evidence")),
     ):
         assert {r.requirement.id for r in report.requirements if r.verdict is Verdict.PASS} == ids
+
+
+def test_levels_of_other_names_are_judged_alike_from_evidence(tmp_path: Path) -> None:
+    name, ids = "has_views_of_other_names", {"LRO-DET-01"}
+    report = _certified(tmp_path, name, sounds()[name].profile, only=ids)
+    assert {r.requirement.id for r in report.requirements if r.verdict is Verdict.PASS} == ids
+    assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
+
+
+def test_operations_are_read_as_earlier_versions_recorded_them() -> None:
+    """With a mark for a boolean argument of the level, and without the values of levels."""
+    recorded: dict[str, Any] = dict.fromkeys(("query", "limit", "budget", "limit_maximum"))
+    recorded |= {"name": "recall", "tool": "find", "arguments": {}, "detail": "full", "details": ["light", "full"]}
+    made = Codec({}).decode(Operation, {**recorded, "is_flag": True, "possible_flag": None})
+    assert (made.detail, made.details, made.levels, made.possible_details) == ("full", ("light", "full"), {}, {})
 
 
 def test_a_server_that_does_not_start_is_evidence_too(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
+from lro_conformance.init.probe import levels_by_fields
 from lro_conformance.lab.operations import (
     FORMATS,
     Operation,
@@ -73,16 +74,103 @@ def test_a_boolean_argument_is_true_for_full_detail(tmp_path: Path) -> None:
     found = _flagged(tmp_path, "{tool: find, detail: full}", "full", required=True)
     assert (found.detail, found.details, found.arguments) == ("full", ("light", "full"), {"full": False})
     assert [found.detail_value(level) for level in found.details] == [False, True]
-    assert _flagged(tmp_path, "{tool: find}", "details").is_flag, "by its usual name"
+    assert _flagged(tmp_path, "{tool: find}", "details").levels == {"light": False, "full": True}, "by its usual name"
 
 
-def test_a_boolean_argument_that_may_ask_for_full_detail_is_not_taken_for_it(tmp_path: Path) -> None:
-    found = _flagged(tmp_path, "{tool: find}", "includeContent")
-    assert (found.detail, found.details, found.possible_flag) == (None, (), "includeContent")
-    assert found.with_flag("includeContent").details == ("light", "full")
-    for operation in ("{tool: find, detail: null}", "{tool: find, arguments: {includeContent: true}}"):
-        assert _flagged(tmp_path, operation, "includeContent").possible_flag is None
-    assert _flagged(tmp_path, "{tool: find}", "dry_run").possible_flag is None
+@pytest.mark.parametrize("detail", ["brief", "{argument: brief, full: false, light: true}"])
+def test_a_boolean_argument_may_be_true_for_light_detail(tmp_path: Path, detail: str) -> None:
+    """As its name or the profile says; the levels are in their order in either case."""
+    found = _flagged(tmp_path, f"{{tool: find, detail: {detail}}}", "brief", required=True)
+    assert (found.detail, found.details, found.arguments) == ("brief", ("light", "full"), {"brief": True})
+    assert [found.detail_value(level) for level in found.details] == [True, False]
+
+
+def test_levels_may_have_other_words_and_numbers(tmp_path: Path) -> None:
+    operation = "{tool: find, detail: {argument: view, medium: normal, full: 2}}"
+    found = _flagged(tmp_path, operation, "view")
+    assert (found.detail, found.details) == ("view", ("medium", "full"))
+    assert [found.detail_value(level) for level in found.details] == ["normal", 2]
+
+
+@pytest.mark.parametrize("name", ["includeContent", "summary-only"])
+def test_a_boolean_argument_that_may_choose_the_level_is_not_taken_for_it(tmp_path: Path, name: str) -> None:
+    found = _flagged(tmp_path, "{tool: find}", name)
+    assert (found.detail, found.details, found.possible_details) == (None, (), {name: (False, True)})
+    levels = {"light": True, "full": False}
+    chosen = found.with_levels(name, levels)
+    assert (chosen.detail, chosen.details, chosen.levels, chosen.possible_details) == (
+        name, ("light", "full"), levels, {},
+    )  # fmt: skip
+    for operation in ("{tool: find, detail: null}", f"{{tool: find, arguments: {{{name}: true}}}}"):
+        assert not _flagged(tmp_path, operation, name).possible_details
+    assert not _flagged(tmp_path, "{tool: find}", "dry_run").possible_details
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "possible"),
+    [
+        ("view", ["summary", "complete"], True),
+        ("detail", ["short", "normal", "whole"], True),
+        ("detail", ["brief", "full"], True),
+        ("detail", ["light", "full"], False),
+        ("format", ["json", "markdown"], False),
+        ("view", ["a", "b", "c", "d"], False),
+        ("order", ["summary", "complete"], False),
+    ],
+)
+def test_an_enumeration_of_a_few_other_words_may_choose_the_level(
+    name: str, words: list[str], *, possible: bool
+) -> None:
+    """If the argument has a usual name, and the words are no notations."""
+    schema = {"properties": {name: {"type": "string", "enum": words}}, "required": [name]}
+    found = operations_of({"recall": "x"}, [{"name": "x", "inputSchema": schema}])["recall"]
+    assert found.possible_details == ({name: tuple(words)} if possible else {})
+    assert found.details or found.arguments == {name: words[0]}, "a required argument has a value"
+
+
+@pytest.mark.parametrize(
+    ("fields", "levels"),
+    [
+        ({False: "a", True: "ab"}, {"light": False, "full": True}),
+        ({False: "ab", True: "a"}, {"light": True, "full": False}),
+        ({"all": "abc", "some": "ab", "few": "a"}, {"light": "few", "medium": "some", "full": "all"}),
+        ({"x": "ab", "full": "abc"}, {"light": "x", "full": "full"}),
+        ({"light": "ab", "x": "a"}, {}),
+        ({False: "ab", True: "ab"}, {}),
+        ({False: "ab", True: "ac"}, {}),
+        ({False: "", True: "a"}, {}),
+        ({"all": "abc", "some": "ab", "others": "c"}, {}),
+    ],
+)
+def test_levels_are_known_by_fields_that_contain_each_other(
+    fields: dict[str | bool, str], levels: dict[str, str | bool]
+) -> None:
+    """A call that found no records shows nothing."""
+    assert levels_by_fields(fields) == levels
+    assert list(levels_by_fields(fields)) == list(levels)
+
+
+@pytest.mark.parametrize(
+    ("operation", "possible"),
+    [
+        ("{tool: find}", "words"),
+        ("{tool: find, arguments: {words: memory}}", "words"),
+        ("{tool: find, query: words}", None),
+        ("{tool: find, query: null}", None),
+    ],
+)
+def test_the_only_text_that_a_tool_requires_may_be_its_query(
+    tmp_path: Path, operation: str, possible: str | None
+) -> None:
+    """Also if the profile gives it a value, but not if the profile names the query, or says that there is none."""
+    path = tmp_path / "lro.yaml"
+    path.write_text(f"server: {{command: [x]}}\noperations: {{search: {operation}}}\n")
+    text = {"type": "string"}
+    properties = {"words": text, "since": {**text, "format": "date"}, "order": {"enum": ["a", "b"]}}
+    schema = {"properties": properties, "required": [*properties]}
+    found = resolve(profiles.load(path), [{"name": "find", "inputSchema": schema}])["search"]
+    assert found.possible_query == possible
+    assert found.with_query("words").possible_query is None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.seeding import fields_left_out, memory_arguments, reason_not_to_store
+from lro_conformance.lab.seeding import arguments_without_value, fields_left_out, memory_arguments, reason_not_to_store
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Seed
 from lro_conformance.wire.workspace import Workspace
@@ -162,6 +162,67 @@ def test_what_a_tool_that_stores_is_given(properties: object, required: object, 
     assert memory_arguments(tool) == arguments
 
 
+TEXT = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "fields"),
+    [
+        ({"kind": TEXT, "date": TEXT}, {"kind": "memory_type", "date": "created"}),
+        (
+            {"category": TEXT, "timestamp": {**TEXT, "format": "date-time"}},
+            {"category": "memory_type", "timestamp": "created"},
+        ),
+        ({"category": TEXT, "type": TEXT}, {"category": "namespace", "type": "memory_type"}),
+        ({"category": TEXT, "folder": TEXT}, {"category": "memory_type", "folder": "namespace"}),
+        ({"kind": {"enum": ["note", "fact"]}, "date": {**TEXT, "format": "date"}}, {}),
+        ({"date": {**TEXT, "description": "The day, as YYYY-MM-DD"}}, {}),
+        ({"date": {**TEXT, "description": "As YYYY-MM-DDTHH:MM:SSZ"}}, {"date": "created"}),
+    ],
+)
+def test_kinds_and_dates_are_fields_where_the_schema_admits_them(
+    properties: dict[str, Any], fields: dict[str, str]
+) -> None:
+    schema = {"properties": {"text": TEXT, **properties}, "required": ["text"]}
+    given = {"text": "content", **fields}
+    assert memory_arguments({"name": "add", "inputSchema": schema}) == {n: f"$memory.{f}" for n, f in given.items()}
+
+
+NUMBER = {"type": "number"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "scale"),
+    [
+        (NUMBER, None),
+        ({**NUMBER, "minimum": 0, "maximum": 1}, None),
+        ({**NUMBER, "description": "Confidence, 0.0 to 1.0"}, None),
+        ({**NUMBER, "description": "0-1, not 80 %"}, None),
+        ({**NUMBER, "maximum": 1, "description": "As a percentage of one"}, None),
+        ({**NUMBER, "minimum": 0, "maximum": 100}, "0 to 100"),
+        ({**NUMBER, "minimum": 1, "maximum": 5}, "1 to 5"),
+        ({**NUMBER, "exclusiveMinimum": 1}, "1 or more"),
+        ({"anyOf": [{"type": "null"}, {**NUMBER, "maximum": 10}]}, "0 to 10"),
+        ({**NUMBER, "description": "How sure, in per cent"}, "per cent"),
+        ({**NUMBER, "description": "Certainty (%)"}, "per cent"),
+        ({**NUMBER, "description": "between 0 and 100"}, "0 to 100"),
+        ({**NUMBER, "description": "1..10"}, "1 to 10"),
+    ],
+)
+def test_a_confidence_is_only_given_on_its_own_scale(schema: dict[str, Any], scale: str | None) -> None:
+    """Otherwise it is left out, with the reason, or has a constant where it is required."""
+    takes = {"text": TEXT, "certainty": schema}
+    tool = {"name": "add", "inputSchema": {"properties": takes, "required": ["text"]}}
+    arguments = memory_arguments(tool) or {}
+    assert ("certainty" in arguments) is (scale is None)
+    remarks = [*fields_left_out(Seed("add", arguments), [tool])]
+    said = f"no certainty, which takes {scale}, as the confidence of a memory is a number from 0 to 1"
+    assert any(said in remark for remark in remarks) is (scale is not None)
+    tool["inputSchema"]["required"] = ["certainty"]
+    required = memory_arguments(tool) or {}
+    assert required["certainty"] == ("$memory.provenance.confidence" if scale is None else 1)
+
+
 def _listed(*properties: str) -> list[dict[str, Any]]:
     return [{"name": "add", "inputSchema": {"type": "object", "properties": {name: {} for name in properties}}}]
 
@@ -229,8 +290,20 @@ def test_arguments_that_may_take_a_field_are_named(
     arguments: dict[str, Any], properties: dict[str, Any], said: list[str]
 ) -> None:
     """Those of a fitting type whose names are no usual ones, if nothing else is given the field."""
-    tools = [{"name": "add", "inputSchema": {"type": "object", "properties": properties}}]
+    required = ["product"] if "product" in properties else []
+    schema = {"type": "object", "properties": properties, "required": required}
+    tools = [{"name": "add", "inputSchema": schema}]
     assert [*fields_left_out(Seed("add", arguments), tools)] == said
+
+
+def test_optional_arguments_without_a_value_are_named() -> None:
+    """Not one whose scale is the reason, nor any if the whole memory is given."""
+    takes = {"text": {}, "kind": {"enum": ["a"]}, "certainty": {"type": "integer", "maximum": 100}, "place": {}}
+    tools = [{"name": "add", "inputSchema": {"properties": takes, "required": ["text", "place"]}}]
+    assert arguments_without_value(Seed("add", {"text": "$memory.content"}), tools) == ["kind"]
+    assert arguments_without_value(Seed("add", {"text": "$memory"}), tools) == []
+    assert arguments_without_value(Seed("other", {"text": "$memory.content"}), tools) == []
+    assert arguments_without_value(None, tools) == []
 
 
 def test_no_field_is_left_out_without_a_tool_that_is_listed() -> None:

@@ -157,6 +157,31 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         (MINIMAL + "operations: {recal: {tool: x}}\n", "operations.recal: unknown key; did you mean recall?"),
         (MINIMAL + "operations:\n  recall: {}\n", "lro.yaml:3: operations.recall.tool: missing; it is required"),
         (MINIMAL + "operations: {list: {tool: x}}\n", "operations.list: lro-6400 has no such operation"),
+        (
+            MINIMAL + "operations:\n  recall:\n    tool: x\n    detail: {light: true, full: false}\n",
+            "lro.yaml:5: operations.recall.detail.argument: missing; it is required",
+        ),
+        (
+            MINIMAL + "operations: {recall: {tool: x, detail: {argument: brief, light: true}}}\n",
+            "recall.detail: expected the argument, and its value for at least two of light, medium and full, got",
+        ),
+        (
+            MINIMAL + "operations: {recall: {tool: x, detail: {argument: view, light: a, complete: b}}}\n",
+            "operations.recall.detail.complete: unknown key; expected one of argument, full, light, medium",
+        ),
+        (
+            MINIMAL
+            + "operations:\n  recall:\n    tool: x\n    detail:\n      argument: view\n      full: a\n      light: a\n",
+            'lro.yaml:7: operations.recall.detail.full: "a" is also the value of light; each level needs',
+        ),
+        (
+            MINIMAL + "operations: {recall: {tool: x, detail: {argument: view, light: 0.5, full: 1}}}\n",
+            "operations.recall.detail.light: expected a string or true or false or a whole number, got a number (0.5)",
+        ),
+        (
+            MINIMAL + "operations: {recall: {tool: x, detail: 3}}\n",
+            "operations.recall.detail: expected a string or keys with values or null, got a whole number (3)",
+        ),
         (MINIMAL + "seed: {tool: x}\n", "seed: expected arguments together with tool, got tool"),
         (MINIMAL + "seed: {tool: x, arguments: {a: 1}}\n", 'seed.arguments: expected "$memory"'),
         (
@@ -508,6 +533,10 @@ TOOLS: list[dict[str, Any]] = [
         (
             "operations: {recall: {tool: recall_memories, detail: detail}}",
             "takes no argument detail; it takes query, limit",
+        ),
+        (
+            "operations: {recall: {tool: recall_memories, detail: {argument: limits, light: 1, full: 2}}}",
+            "2: operations.recall.detail.argument: recall_memories takes no argument limits; did you mean limit?",
         ),
         ("seed: {tool: store, arguments: {m: $memory}}", "seed.tool: the server lists no tool store"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.faults.catalogue import fault
+from tests.servers.flagged import BRIEF, Brief
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -43,6 +44,15 @@ class serialises_the_second_hundred_at_light(Server):
     def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
         self.serialised = 0
         return super().execute(operation, arguments)
+
+
+@fault("LRO-DET-01", says="content", proves=0, profile=BRIEF)
+class brief_records_carry_content(Brief):
+    """Records are brief without summary and entities, but keep their content."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {**record, "content": memory["content"]} if detail == "light" else record
 
 
 @fault("LRO-DET-01", says="content", proves=0, also=("LRO-FILE-10",))

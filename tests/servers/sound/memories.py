@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.servers.flagged import FLAGGED, Flagged
+from tests.servers.flagged import BRIEF, FLAGGED, VIEW, Brief, Flagged, Viewed
 from tests.servers.plain import BadArguments, Call, Server
 from tests.servers.schemaless import Schemaless
 from tests.servers.sound.catalogue import sound
@@ -35,6 +35,16 @@ class answers_a_store_with_what_it_holds(Server):
 
 @sound("it sends the names of levels to a boolean argument", profile=FLAGGED)
 class takes_full_as_true(Flagged):
+    pass
+
+
+@sound("it takes true for full detail whatever the argument is called", profile=BRIEF)
+class takes_brief_as_true(Brief):
+    pass
+
+
+@sound("it knows a level of detail by the name of the specification only", profile=VIEW)
+class has_views_of_other_names(Viewed):
     pass
 
 

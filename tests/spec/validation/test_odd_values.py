@@ -33,7 +33,7 @@ def test_a_store_that_answers_with_an_object_says_whether_it_took_it(result: Any
 @pytest.mark.parametrize("name", [{}, [], 1, None])
 def test_tools_may_have_names_that_are_none(name: Any) -> None:
     tools = [{"name": name}, {"name": "recall", "execution": {"taskSupport": "optional"}}]
-    known = Made(operations={"recall": Made(tool="recall", possible_flag=None)}, tools=tools, messages=())
+    known = Made(operations={"recall": Made(tool="recall", possible_details={})}, tools=tools, messages=())
     (found,) = inner(notes, "_unused_features")(known)
     assert found.startswith("recall may be called as MCP tasks, but the server does not declare the capability")
     assert found.endswith(": they were called directly (LRO-SCOPE-07)")
