@@ -454,6 +454,23 @@ def _descriptive_texts(call: Call) -> list[str]:
     return call.computed[_descriptive_texts]
 
 
+def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
+    """A remark on which failed writes were announced, if at most the first of each server process was; else empty.
+
+    *judged* tells of each whether it was announced.
+    """
+    processes: dict[int, list[tuple[Identity, bool]]] = {}
+    for failing, announced in judged:
+        processes.setdefault(failing.call.start.number, []).append((failing.call.identity, announced))
+    ordered = [[announced for _, announced in sorted(one)] for one in processes.values()]
+    if any(any(later) for _, *later in ordered) or not any(first and later for first, *later in ordered):
+        return ""
+    return (
+        f"; {sum(first for first, *_ in ordered)} of {len(judged)} failed writes were announced: "
+        f"{'the first' if all(first for first, *_ in ordered) else 'none but the first'} of each server process"
+    )
+
+
 def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:
     """An OffloadWriteFailed event has the error's details. *watched* tells that such events were seen in this run."""
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:

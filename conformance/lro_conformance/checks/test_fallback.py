@@ -15,6 +15,7 @@ from lro_conformance.analysis.failed_writes import (
     keeps_whole_records,
     names_no_file,
     offloads_again,
+    remark_on_announced,
     succeeds,
     warns,
 )
@@ -91,7 +92,8 @@ def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estima
     watched = any(f.events for f in failed_writes.failing)
     known = [f for f in failed_writes.failing if f.events_known]
     found = _found(known, lambda f: emits_event(f, estimates, watched=watched))
-    _judge_all(found, failed_writes, subjects)
+    announced = [(f, not _is_missed(judged)) for f, judged in found if any(isinstance(j, Judged) for j in judged)]
+    _judge_all(found, failed_writes, subjects, remark=remark_on_announced(announced))
     _note_the_rest(failed_writes, subjects)
 
 
@@ -123,21 +125,25 @@ def _is_missed(judged: Iterable[Judged | str]) -> bool:
 
 
 def _judge_all(
-    found: Sequence[tuple[Failing, list[Judged | str]]], failed_writes: FailedWrites, subjects: Subjects
+    found: Sequence[tuple[Failing, list[Judged | str]]],
+    failed_writes: FailedWrites,
+    subjects: Subjects,
+    *,
+    remark: str = "",
 ) -> None:
-    """Judge what a rule found of failed writes: each is shown in its context."""
+    """Judge what a rule found of failed writes: each is shown in its context, with a *remark* on all of them."""
     missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
     for failing, judged in found:
         at = failed_writes.in_context(failing, missed) if failing.call.identity in missed else failing
-        _judge(judged, at, subjects)
+        _judge(judged, at, subjects, remark)
 
 
-def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects) -> None:
+def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects, remark: str = "") -> None:
     for one in found:
         if isinstance(one, str):
             subjects.not_observed(one)
         else:
-            subjects.expect(one.holds, expected=one.expected, observed=one.observed, at=at)
+            subjects.expect(one.holds, expected=one.expected, observed=one.observed + remark, at=at)
 
 
 def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:

@@ -12,6 +12,7 @@ from lro_conformance.analysis.failed_writes import (
     failed_writes,
     has_fewer_records,
     not_truncated,
+    remark_on_announced,
 )
 from lro_conformance.analysis.sequences import Placed, failing_of
 from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, Intervention
@@ -143,6 +144,22 @@ def test_what_a_kind_or_an_operation_explains_is_shown_alone() -> None:
 def test_under_a_size_limit_earlier_calls_fail_without_an_intervention() -> None:
     failing = failing_calls((FROM_START, RECALL), (SIZE_LIMIT, RECALL))
     assert steps_of(FailedWrites(failing, (), {}).in_context(failing[1], {(1, 1)})) == [0]
+
+
+def test_only_the_first_of_a_process_was_announced() -> None:
+    one = failing_calls(*[(REPLACED, RECALL)] * 3)
+    two = failing_calls(*[(REPLACED, RECALL)] * 2, process=2)
+    firsts = [(f, f.first) for f in (*two, *one)]
+    assert remark_on_announced(firsts) == "; 2 of 5 failed writes were announced: the first of each server process"
+    none_of_two = [(f, f.first and f in one) for f in (*one, *two)]
+    assert remark_on_announced(none_of_two) == (
+        "; 1 of 5 failed writes were announced: none but the first of each server process"
+    )
+
+
+@pytest.mark.parametrize("announced", [(True, False, True), (False, False, False), (False, True, False)])
+def test_nothing_is_remarked_if_others_were_announced_or_none(announced: tuple[bool, ...]) -> None:
+    assert remark_on_announced([*zip(failing_calls(*[(REPLACED, RECALL)] * 3), announced, strict=True)]) == ""
 
 
 def test_calls_once_writing_works_come_after_the_failed_writes_of_their_process() -> None:

@@ -34,7 +34,7 @@ def _left_after_cleanup(stdout: str, stderr: str) -> bool:
 FAULTS: dict[str, tuple[str, str, Shows]] = {
     "announces_only_its_first_failure": (
         "LRO-ERR-04",
-        "no event",
+        "of each server process",
         lambda stdout, stderr: stderr.count(FAILED) < stdout.count(WARNING) // 2,
     ),
     "warns_only_twice": (
