@@ -106,9 +106,7 @@ def test_decided_before_budgeting(
         return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
-        subjects.not_observed(
-            edges.reason or "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07"
-        )
+        subjects.not_observed(edges.reason or "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07")
         return
     probe = edge.above[0]
     subjects.expect(
