@@ -565,15 +565,19 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             not missing and not added,
             f"the {len(here)} memories that the call returns inline",
             f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
-            + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else ""),
+            + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
+            + (_CUT_INLINE if added and not missing else ""),
         )
         return
     more = is_part and len(filed.filed) > len(records)
     yield Judged(
         len(filed.filed) == len(records) or more,
         f"{len(records)} records, as inline",
-        f"{len(filed.filed)} records",
+        f"{len(filed.filed)} records" + (_CUT_INLINE if len(filed.filed) > len(records) else ""),
     )
+
+
+_CUT_INLINE = ", more than inline: a limit may have cut the inline result alone"
 
 
 def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Context, Judged
 from lro_conformance.analysis.sequences import failing_in, recovered_in
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, Identity
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.intervention import FROM_START, MENDED, Intervention
 from lro_conformance.capture.records import (
     MEMORY_FIELDS,
     Path,
@@ -47,7 +48,7 @@ from lro_conformance.capture.warnings import (
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.exploration import Explored
-from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
+from lro_conformance.trials.fallback import KINDS, SIZE_LIMIT, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_spec.editions import DETAILS
@@ -77,12 +78,32 @@ class FailedWrites:
         """Those whose call returned an inline result."""
         return [f for f in self.failing if f.call.outcome == "inline"]
 
+    def in_context(self, failing: Failing, missed: Collection[Identity]) -> Failing:
+        """A failed write with those before it in its process, unless its kind or its operation explains the miss.
+
+        *missed* are the calls of all that a rule found not to be as expected. The kind explains it if they are exactly
+        those of this kind, and others came later, or others of two kinds before; likewise the operation.
+        """
+        if failing.steps:
+            return failing
+        process = [f for f in self.failing if _is_of_process(f, failing.call) and not f.steps]
+        earlier = [f for f in process if f.call.identity < failing.call.identity]
+        later = [f for f in process if f.call.identity > failing.call.identity]
+        ways: tuple[Callable[[Failing], str], ...] = (lambda f: f.kind, lambda f: f.call.operation)
+        for way in ways:
+            alike = [f for f in self.failing if way(f) == way(failing)]
+            others = {way(f) for f in earlier} - {way(failing)}
+            is_contrasted = len(others) > 1 or any(f.call.identity not in missed for f in later)
+            if is_contrasted and {f.call.identity for f in alike} == {*missed}:
+                return failing
+        return replace(failing, steps=_steps(earlier, failing.kind)) if earlier else failing
+
 
 @derived
 def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
     """The failed writes of all trials: provoked one by one, in sequences of the explorer, and in a task."""
     explored, tasks = found.get("explored"), found.get("tasks")
-    failing, recovered = list(fallback.failing), [Recovered(call) for call in fallback.recovered]
+    failing, recovered = list(fallback.failing), list(_recovered(fallback))
     gave_up = bool(recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
     if isinstance(explored, Explored):
         failing += failing_in(explored)
@@ -90,6 +111,43 @@ def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
     if isinstance(tasks, Tasks) and tasks.failing is not None:
         failing.append(tasks.failing)
     return FailedWrites([f for f in failing if f.first or not gave_up], recovered, fallback.skipped)
+
+
+def _is_of_process(failing: Failing, call: Call) -> bool:
+    return failing.call.start.number == call.start.number
+
+
+def _steps(earlier: Sequence[Failing], kind: str) -> tuple[Call | Intervention, ...]:
+    """The calls and interventions of these failed writes of one process, up to the intervention of a further *kind*.
+
+    Under a limit on file size every call fails, so nothing has to be broken.
+    """
+    if kind == SIZE_LIMIT:
+        return tuple(f.call for f in earlier)
+    steps: list[Call | Intervention] = []
+    now = ""
+    for one, call in (*((f.kind, f.call) for f in earlier), (kind, None)):
+        if one != now:
+            steps += [Intervention(MENDED)] if now and one != MENDED else []
+            steps += [Intervention(one)]
+            now = one
+        steps += [] if call is None else [call]
+    return tuple(steps)
+
+
+def _recovered(fallback: Fallback) -> Iterator[Recovered]:
+    """The calls once writing works again, after the failed writes and the calls that were before them in the process.
+
+    If another process did not write again after its folder had been a file from the start, failed writes of a single
+    kind are enough.
+    """
+    for number, call in enumerate(fallback.recovered):
+        earlier = [f for f in fallback.failing if _is_of_process(f, call) and f.call.identity < call.identity]
+        elsewhere = [f for f in fallback.failing if f.kind == FROM_START and not _is_of_process(f, call)]
+        if elsewhere and all(f.alive for f in elsewhere):
+            earlier = [f for f in earlier if f.kind == earlier[0].kind]
+        before = [c for c in fallback.recovered[:number] if c.start.number == call.start.number]
+        yield Recovered(call, (*_steps(earlier, MENDED), *before) if earlier else ())
 
 
 def violated_by(failing: Failing, context: Context, inline: Inline, estimates: Estimates) -> Iterator[str]:
@@ -394,6 +452,23 @@ def _descriptive_texts(call: Call) -> list[str]:
             _NUMBER.sub("", without(text, values).replace(call.path, "")) for text in texts
         ]
     return call.computed[_descriptive_texts]
+
+
+def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
+    """A remark on which failed writes were announced, if at most the first of each server process was; else empty.
+
+    *judged* tells of each whether it was announced.
+    """
+    processes: dict[int, list[tuple[Identity, bool]]] = {}
+    for failing, announced in judged:
+        processes.setdefault(failing.call.start.number, []).append((failing.call.identity, announced))
+    ordered = [[announced for _, announced in sorted(one)] for one in processes.values()]
+    if any(any(later) for _, *later in ordered) or not any(first and later for first, *later in ordered):
+        return ""
+    return (
+        f"; {sum(first for first, *_ in ordered)} of {len(judged)} failed writes were announced: "
+        f"{'the first' if all(first for first, *_ in ordered) else 'none but the first'} of each server process"
+    )
 
 
 def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:

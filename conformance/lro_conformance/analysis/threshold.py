@@ -10,10 +10,13 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_spec.tokens import exceeds
 
-Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "other records"]
+Decision = Literal[
+    "exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "text", "other records"
+]
 """Rule by which an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the
-budgeted text; by a threshold that differs from that of other operations; or by a different figure than that of the
-header. With other records in each process, the rule is unknown."""
+text of inject, mostly what a budget has left of it; by a threshold that differs from that of other operations; by a
+different figure than that of the header, which may be the tokens of the text that it returns. With other records in
+each process, the rule is unknown."""
 
 DRIFT = 0.05
 """Share of the threshold by which E may differ between two equal calls if results change from call to call."""
@@ -31,6 +34,8 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
             found[name] = "other records"
         elif estimates.rounding_step > 1 or _compares_another_number(edge):
             found[name] = "another figure"
+        elif compares_the_text(edge):
+            found[name] = "text" if name != "inject" else "budgeted"
         elif _compares_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
@@ -42,7 +47,7 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
 
 def is_another_figure_stated(decided: Mapping[str, Decision] | None, estimates: Estimates) -> bool:
     """True if headers state another figure than is compared: decisions that are wrong by it may be right."""
-    return not estimates.are_steady or "another figure" in (decided or {}).values()
+    return not estimates.are_steady or not {"another figure", "text"}.isdisjoint((decided or {}).values())
 
 
 def latches_after_offloading(edges: Edges) -> bool:
@@ -71,6 +76,14 @@ def _compares_another_number(edge: Edge) -> bool:
 
 def _right(edge: Edge, probe: Probe) -> bool:
     return probe.call.outcome == ("offloaded" if exceeds(edge.estimate, probe.threshold) else "inline")
+
+
+def compares_the_text(edge: Edge) -> bool:
+    """True if the result is offloaded just below the tokens of the text that it otherwise returns, and inline just
+    above them, although its E is clearly larger."""
+    if edge.below_text is None or edge.above_text is None:
+        return False
+    return edge.below_text.call.outcome == "offloaded" and edge.above_text.call.outcome == "inline"
 
 
 def _compares_less_than_the_set(edge: Edge) -> bool:

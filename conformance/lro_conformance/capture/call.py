@@ -205,6 +205,14 @@ class CallInContext(OfACall):
 
 
 @dataclass(frozen=True)
+class CallAfterOthers(OfACall):
+    """A call that depends on *earlier* ones of its process, or on all of them; its script makes these first."""
+
+    call: Call
+    earlier: tuple[Call, ...] | None = None
+
+
+@dataclass(frozen=True)
 class ComparedCall(OfACall):
     """A call that differs from another one, made by a server with other settings; its script makes both."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 REPLACED, REMOVED, PARENT_REPLACED, READ_ONLY = "replaced by a file", "removed", "parent replaced", "read-only"
+FROM_START = "a file from the start"
 MENDED = "mended"
 CLEANED_UP = "cleaned up"
 RESTARTED = "restarted"
@@ -24,7 +25,7 @@ class Intervention:
     """One intervention."""
 
     kind: str
-    """A key of `BREAKING`, ``mended``, ``cleaned up`` or ``restarted``."""
+    """A key of `BREAKING`, ``a file from the start``, ``mended``, ``cleaned up`` or ``restarted``."""
     ages: tuple[int, ...] = ()
     """Ages, in seconds, of the copies of an offloaded file that lay in the folder when it was cleaned up."""
     operation: str = ""

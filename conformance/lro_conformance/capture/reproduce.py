@@ -16,10 +16,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import Call, CallInContext, ComparedCall, OfACall
+from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext, ComparedCall, OfACall
 from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, MENDED, Intervention
+from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, FROM_START, MENDED, PARENT_REPLACED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
 from lro_conformance.judging.subjects import evidence_of, location_of, place_of, reproducer_of
 from lro_conformance.profile import fill
@@ -34,6 +34,9 @@ RESTART = "restart"
 
 CONCURRENT_REQUESTS = 12
 """Number of requests after a call that may have been in flight at the same time."""
+
+MOST_RESTARTS = 3
+"""Number of restarts in a script that triggers cleanup repeatedly."""
 
 PATIENCE_S = 3
 """Seconds for which stdin stays open in addition to three times the response time, because a server may exit when stdin
@@ -52,53 +55,65 @@ def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None =
     )
 
 
-def of_call_in_context(call: Call) -> str:
-    """The script for a call with all earlier calls, and those that were in flight at the same time.
+def of_call_in_context(call: Call, *, beside: int = CONCURRENT_REQUESTS) -> str:
+    """The script for a call with all earlier calls, and those that were in flight at the same time: *beside* at most.
 
     If that is too long, the longest calls are left out.
     """
     sent = list(call.start.sent())
     own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
-    beside = takewhile(_calls, sent[own : own + CONCURRENT_REQUESTS])
-    others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
+    later = takewhile(_calls, sent[own : own + beside])
+    others = [line for line in (*sent[:own], *later) if _calls(line) and _id(line) not in call.before]
     while sum(map(len, others)) > MOST_BYTES:
         others.remove(max(others, key=len))
     items = [*_with_data(call.start, call.before), *others]
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
-def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention) -> str:
+def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention, limit: str = "") -> str:
     """The script for a call after the earlier *steps* of its sequence, and for what was done *last*.
 
-    It starts as many processes as the sequence had, one after another, with the same folder.
+    It starts as many processes as the sequence had, one after another, with the same folder. *limit* precedes the
+    server's command.
     """
-    items: list[bytes | str] = []
-    one: Call | None = None
+    one = next(step for step in (*steps, call) if isinstance(step, Call))
+    items = _with_data(one.start, one.before)
+    setup = in_the_way(one.start) if any(isinstance(s, Intervention) and s.kind == FROM_START for s in steps) else None
+    pause_s, broken = patience(one), ""
     for step in (*steps, call, *last):
         if isinstance(step, Intervention):
-            items += [] if one is None else _intervention(one, step)
+            items += _intervention(one, step, pause_s, broken)
+            broken = step.kind if step.kind in BREAKING else broken
             continue
-        if one is None or one.start is not step.start:
-            known = step.start, step.before
-            items += _with_data(*known) if one is None else [RESTART, *requests_before(*known)]
+        if one.start is not step.start:
+            items += [RESTART, *requests_before(step.start, step.before)]
         else:
             opening = len(requests_before(step.start, ()))
             items += requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
         items.append(step.reply.request)
-        one = step
-    return script(call.start, items, wait_s=patience(call), after=_outcome(call, lists=True))
+        one, pause_s = step, max(1, patience(step) - PATIENCE_S + 1)
+    return script(call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=True))
+
+
+def in_the_way(start: Start) -> str:
+    """Shell commands that make a regular file where the output folder is expected."""
+    parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
+    return f"mkdir -p {parent}; printf 'in the way\\n' > {word(start, str(start.output_dir))}"
 
 
 def of_series(call: Call, calls: int) -> str:
     """The script for a call that is repeated so many times; then the number of files is shown."""
     start = call.start
-    request = quote(call.reply.request.decode("utf-8", "replace"))
-    own = _spellings_of_id(call.reply.id)
-    repeat = f"for n in {{1..{calls}}}; do l={request}; "
-    repeat += " ".join(f"l=${{l/{quote(id)}/'\"id\":\"again-'$n'\"'}};" for id in own)
-    items = [*_with_data(start, call.before), f"{repeat} printf '%s\\n' \"$l\"; done"]
+    items = [*_with_data(start, call.before), _repeated(call.reply.request, call.reply.id, calls)]
     folder = word(start, str(start.output_dir or start.temp))
     return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")
+
+
+def _repeated(request: bytes, id: int, times: int) -> str:
+    """Shell command that prints a request so many times, each with an id of its own."""
+    changed = " ".join(f"l=${{l/{quote(own)}/'\"id\":\"again-'$n'\"'}};" for own in _spellings_of_id(id))
+    text = quote(request.decode("utf-8", "replace"))
+    return f"for n in {{1..{times}}}; do l={text}; {changed} printf '%s\\n' \"$l\"; done"
 
 
 def with_id(request: bytes, id: int, other: str) -> bytes:
@@ -112,13 +127,17 @@ def _spellings_of_id(id: int) -> tuple[str, str]:
     return f'"id": {id}', f'"id":{id}'
 
 
-def _intervention(last: Call, done: Intervention) -> list[bytes | str]:
-    """Shell commands for an intervention in the output folder, once the *last* call has been answered."""
-    start, pause_s = last.start, max(1, patience(last) - PATIENCE_S + 1)
+def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
+    """Shell commands for an intervention in the output folder, so many seconds after the *last* call.
+
+    *broken* is the kind of the intervention that has to be mended.
+    """
+    start = last.start
     folder = word(start, str(start.output_dir))
     parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
     if done.kind == MENDED:
-        return [f"sleep {pause_s}; rm -rf {folder}; mkdir -p {folder}"]
+        outer = f"rm -f {parent}; " if broken == PARENT_REPLACED else ""
+        return [f"sleep {pause_s}; {outer}rm -rf {folder}; mkdir -p {folder}"]
     if done.kind in BREAKING:
         return [f"sleep {pause_s}; {BREAKING[done.kind].format(folder=folder, parent=parent)}"]
     if done.kind != CLEANED_UP:
@@ -327,12 +346,12 @@ def _method(line: bytes) -> str | None:
 # cleanup: files that look like those of an earlier process
 
 _PLANT = """\
-plant() {  # AGE_S OPERATION: a copy of the server's own file, back-dated in name, header and time
+plant() {  # AGE_S OPERATION [-m]: a copy of the server's own file, back-dated in name, header and time
   local a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
   for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
   p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABCDEF.jsonl"
   sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
-  touch -d "@$(($(stat -c %Y "$f") - $1))" "$p"
+  touch $3 -d "@$(($(stat -c %Y "$f") - $1))" "$p"
 }"""
 
 
@@ -340,7 +359,10 @@ def of_cleaning(
     call: Call,
     trigger: int | None,
     *,
+    calls: Sequence[Call] = (),
+    runs: int = 1,
     planted: Iterable[tuple[int, str]] = (),
+    read: Iterable[tuple[int, str]] = (),
     decoys: Iterable[tuple[Path, str]] = (),
     entries: Sequence[Entry] = (),
     pause_s: int = 1,
@@ -348,19 +370,24 @@ def of_cleaning(
     """The script for a cleanup: a file of the server, next to it files of these ages and operations, decoys, and other
     *entries* of the folder; then a listing of what remains.
 
-    *trigger* is the id of the request that triggered cleanup; None if no request did.
+    *trigger* is the id of the request that triggered cleanup; None if no request did. It is triggered *runs* times.
+    *calls* of the same process are made in place of the single *call*, and files of the ages and operations *read*
+    have just been read.
     """
     start = call.start
     folder = word(start, str(start.output_dir or start.temp))
-    steps = [f"sleep {max(pause_s, patience(call) - 1)}", *_planted(folder, _prefix(call), planted)]
+    steps = [f"sleep {max(pause_s, patience(call) - 1)}", *_planted(folder, _prefix(call), planted, read)]
     for path, kind in decoys:
         steps += _decoy(start, path, kind)
     if entries and start.output_dir is not None:
         steps += _planting(start, start.output_dir, entries)
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
     # Without a request, a restart is the most frequent trigger.
-    cleaning = [request] if request is not None else [RESTART, *requests_before(start, ())]
-    items = [*_with_data(start, call.before), call.reply.request, *steps, *cleaning]
+    cleaning = [RESTART, *requests_before(start, ())] * min(runs, MOST_RESTARTS)
+    if request is not None and trigger is not None:
+        cleaning = [request] if runs == 1 else [_repeated(request, trigger, runs)]
+    made = [one.reply.request for one in calls if one.start is start] or [call.reply.request]
+    items = [*_with_data(start, call.before), *made, *steps, *cleaning]
     return script(start, items, after=f"ls -l {folder}")
 
 
@@ -369,11 +396,14 @@ def _prefix(call: Call) -> str:
     return os.path.basename(call.file.path).partition("-")[0] if call.file is not None else "atlatl"
 
 
-def _planted(folder: str, prefix: str, planted: Iterable[tuple[int, str]]) -> list[str]:
-    """Commands that plant copies of the first file of a folder, with these ages and operations."""
-    planted = list(planted)
-    defined = [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")] if planted else []
+def _planted(
+    folder: str, prefix: str, planted: Iterable[tuple[int, str]], read: Iterable[tuple[int, str]] = ()
+) -> list[str]:
+    """Commands that plant copies of the first file of a folder, with these ages and operations; those *read* keep the
+    present as the time of their last reading."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
+    planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
+    defined = [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")] if planting else []
     return [f"f=$(ls {folder}/*.jsonl | head -n 1)", *defined, *planting]
 
 
@@ -459,6 +489,16 @@ def _(compared: ComparedCall) -> str:
 def _(compared: ComparedCall) -> str:
     between = f"echo; echo {quote(f'{compared.setting}:')}"
     return "\n".join((reproducer_of(compared.call), between, reproducer_of(compared.other)))
+
+
+@reproducer_of.register
+def _(after: CallAfterOthers) -> str:
+    call, earlier = after.call, after.earlier
+    if not reproducer_of(call):
+        return ""
+    if earlier is None:
+        return of_call_in_context(call, beside=0)
+    return of_call(call, also=[one.reply.request for one in earlier if one.start is call.start])
 
 
 @evidence_of.register

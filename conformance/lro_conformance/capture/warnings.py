@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from lro_conformance.capture.call import Call, CallInContext, ComparedCall
+from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext, ComparedCall
 from lro_conformance.capture.records import Record, show, strings_in
 from lro_conformance.judging.subjects import hindrance_of
 
@@ -210,5 +210,5 @@ def _(call: Call) -> str | None:
 
 
 @hindrance_of.register
-def _(among: CallInContext | ComparedCall) -> str | None:
+def _(among: CallInContext | CallAfterOthers | ComparedCall) -> str | None:
     return hindrance_of(among.call)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lro_conformance.analysis.detail import NO_DETAIL, DetailLevels, filled_fields
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, CallAfterOthers
 from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.judging.check import check
@@ -99,7 +99,7 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
             other is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
             observed=f"other fields than at {level}: {_named(other[0])}: {', '.join(fields)}" if other else "",
-            at=call if other is None else Marked(call, mark_in_file(call, other[0], *fields[:1])),
+            at=call if other is None else Marked(CallAfterOthers(call), mark_in_file(call, other[0], *fields[:1])),
         )
     elif level == "light":
         full = next((r for r in call.filed if r.get("content") not in (None, "")), None)
@@ -107,7 +107,7 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
             full is None,
             expected=f"{operation} without a detail level has no content",
             observed="records carry content",
-            at=call if full is None else Marked(call, mark_in_file(call, full, "content")),
+            at=call if full is None else Marked(CallAfterOthers(call), mark_in_file(call, full, "content")),
         )
     if levels and asked is None:
         subjects.expect(levels == {level}, expected=f"the reported level is {level}", observed=show(reported), at=call)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
@@ -15,6 +15,7 @@ from lro_conformance.analysis.failed_writes import (
     keeps_whole_records,
     names_no_file,
     offloads_again,
+    remark_on_announced,
     succeeds,
     warns,
 )
@@ -28,8 +29,7 @@ from lro_conformance.trials.survey import Inline, Survey
 @check("LRO-ERR-01")
 def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """A result that cannot be written neither fails the call nor ends the server."""
-    for failing in failed_writes.failing:
-        _judge(succeeds(failing), failing, subjects)
+    _judge_all(_found(failed_writes.failing, succeeds), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -43,16 +43,15 @@ def test_whole_records_within_the_threshold(
     as the rest, so that their number says nothing of their size. The E of the same records is used where it can be
     learned. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05).
     """
-    for failing in failed_writes.inline:
-        _judge(keeps_whole_records(failing, survey, estimates, comparison), failing, subjects)
+    found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
+    _judge_all(found, failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-07")
 def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """The inline result of a failed write holds fewer records than the file of the same call did."""
-    for failing in failed_writes.inline:
-        _judge(has_fewer_records(failing), failing, subjects)
+    _judge_all(_found(failed_writes.inline, has_fewer_records), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -63,8 +62,8 @@ def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimat
     What the same call says when nothing has failed is no warning.
     """
     said: dict[int, str] = {}
-    for failing in failed_writes.inline:
-        _judge(warns(failing, inline, estimates, said), failing, subjects)
+    found = _found(failed_writes.inline, lambda f: warns(f, inline, estimates, said))
+    _judge_all(found, failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -72,8 +71,7 @@ def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimat
 def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """No descriptor is returned for a file that was not written, was only partly written, or was written to another
     directory."""
-    for failing in failed_writes.failing:
-        _judge(names_no_file(failing), failing, subjects)
+    _judge_all(_found(failed_writes.failing, names_no_file), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -92,8 +90,10 @@ def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estima
     Not observed if none of the server's files is at its `file_path` (LRO-DESC-02).
     """
     watched = any(f.events for f in failed_writes.failing)
-    for failing in (f for f in failed_writes.failing if f.events_known):
-        _judge(emits_event(failing, estimates, watched=watched), failing, subjects)
+    known = [f for f in failed_writes.failing if f.events_known]
+    found = _found(known, lambda f: emits_event(f, estimates, watched=watched))
+    announced = [(f, not _is_missed(judged)) for f, judged in found if any(isinstance(j, Judged) for j in judged)]
+    _judge_all(found, failed_writes, subjects, remark=remark_on_announced(announced))
     _note_the_rest(failed_writes, subjects)
 
 
@@ -114,12 +114,36 @@ def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrite
     subjects.not_observed("no event that reports a failure was seen")
 
 
-def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects) -> None:
+def _found(
+    failing: Iterable[Failing], rule: Callable[[Failing], Iterable[Judged | str]]
+) -> list[tuple[Failing, list[Judged | str]]]:
+    return [(one, list(rule(one))) for one in failing]
+
+
+def _is_missed(judged: Iterable[Judged | str]) -> bool:
+    return any(isinstance(one, Judged) and not one.holds for one in judged)
+
+
+def _judge_all(
+    found: Sequence[tuple[Failing, list[Judged | str]]],
+    failed_writes: FailedWrites,
+    subjects: Subjects,
+    *,
+    remark: str = "",
+) -> None:
+    """Judge what a rule found of failed writes: each is shown in its context, with a *remark* on all of them."""
+    missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
+    for failing, judged in found:
+        at = failed_writes.in_context(failing, missed) if failing.call.identity in missed else failing
+        _judge(judged, at, subjects, remark)
+
+
+def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects, remark: str = "") -> None:
     for one in found:
         if isinstance(one, str):
             subjects.not_observed(one)
         else:
-            subjects.expect(one.holds, expected=one.expected, observed=one.observed, at=at)
+            subjects.expect(one.holds, expected=one.expected, observed=one.observed + remark, at=at)
 
 
 def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:

@@ -8,7 +8,7 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
-from lro_conformance.analysis.threshold import Decision
+from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import id_of, show, tells_of
@@ -16,7 +16,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.disabled import Control, Disabled
-from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.edges import Edge, Edges, text_tokens
 from lro_conformance.trials.survey import Inline, Survey
 
 
@@ -113,8 +113,18 @@ def test_decided_before_budgeting(
         rule == "exact",
         expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
         f"{edge.estimate} tokens",
-        observed="returned inline: the server seems to measure what is left after budgeting",
+        observed=f"returned inline: the server seems to measure {_text_or_rest(edge)}",
         at=probe.call,
+    )
+
+
+def _text_or_rest(edge: Edge) -> str:
+    """The figure that decides, with the thresholds on both sides of the text's tokens if they show it."""
+    if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
+        return "what is left after budgeting"
+    return (
+        f"the text that it formats, or what a budget has left of it (about {text_tokens(edge.above[0].call)} tokens): "
+        f"the same call is offloaded at threshold {edge.below_text.threshold} and inline at {edge.above_text.threshold}"
     )
 
 

@@ -98,6 +98,8 @@ class Cleaning:
     """Names of files that an event reported as expired while they still existed."""
     renamed: tuple[tuple[str, str], ...] = ()
     """Expired files that only have another name: the old and the new one."""
+    runs: int = 1
+    """Number of times that cleanup was triggered."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -117,7 +119,8 @@ def _(cleaning: Cleaning) -> str:
         return ""
     planted = [(p.age_s, p.operation) for p in cleaning.planted]
     decoys = [(d.path, d.kind) for d in cleaning.decoys if d.gone]
-    return of_cleaning(cleaning.call, cleaning.trigger, planted=planted, decoys=decoys)
+    read = [] if cleaning.read is None else [(cleaning.read.age_s, cleaning.read.operation)]
+    return of_cleaning(cleaning.call, cleaning.trigger, runs=cleaning.runs, planted=planted, read=read, decoys=decoys)
 
 
 @location_of.register
@@ -294,6 +297,7 @@ def clean(
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(output.premature)),
         renamed=tuple(_renamed(folder, digests, before)),
+        runs=output.runs,
     )
 
 
@@ -330,9 +334,12 @@ class _Output:
         self._by_process: dict[int, tuple[ServerProcess, list[str]]] = {}
         self.premature: set[str] = set()
         """Names of files that were reported as expired while they still existed."""
+        self.runs = 0
+        """Number of runs of cleanup."""
 
     def collect(self, bench: Bench) -> None:
-        """Add the output up to now."""
+        """Add the output up to now, after a run."""
+        self.runs += 1
         lines = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
         self._by_process[id(bench.server)] = bench.server, lines
         events = [s for s in lines if EXPIRED in s]

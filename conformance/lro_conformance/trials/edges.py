@@ -17,7 +17,7 @@ from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import HIGH, LIMIT, NEVER
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
-from lro_spec.tokens import CHARACTERS_PER_TOKEN
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, script_aware_estimate
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -32,6 +32,9 @@ SAMPLES = 8
 
 TRIES = 3
 """Number of memories that are stored, one after another, to fill a result up to a threshold."""
+
+AROUND = 0.1
+"""Share by which thresholds lie below and above the tokens of a text: servers estimate a text a little differently."""
 
 MARGIN = 80
 """Characters that are added to the first memory, so that the result exceeds the threshold and its E becomes known."""
@@ -82,6 +85,11 @@ class Edge:
     """A threshold of half of E; None unless `above` stayed inline."""
     low: Probe | None = None
     """A threshold of half of the largest record; None unless `above` stayed inline."""
+    below_text: Probe | None = None
+    """A threshold a tenth below the tokens of the text that `above` returned inline; None unless that text has clearly
+    fewer tokens than E, and the operation stayed inline at `two_percent_off`."""
+    above_text: Probe | None = None
+    """A threshold a tenth above them."""
     other_records: bool = False
     """True if a call returned other records than the one that told E, so that its size is unknown."""
 
@@ -355,7 +363,7 @@ def _largest(call: Call) -> int:
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """Distinguish a wrong comparison from a wrong quantity by up to four more starts, if a side is not as expected."""
+    """Distinguish a wrong comparison from a wrong quantity by up to six more starts, if a side is not as expected."""
     late = any(p.call.outcome == "inline" for p in edge.above)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
@@ -377,4 +385,18 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
         at_half = Probe(_call(bench, edge.operation, limit, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
         at_low = Probe(_call(bench, edge.operation, limit), edge.estimate, low)
-    return replace(edge, at_half=at_half, low=at_low)
+    edge = replace(edge, at_half=at_half, low=at_low)
+    tokens = min((text_tokens(p.call) for p in edge.above if p.call.outcome == "inline"), default=0)
+    around = [lab.accepted.within(round(share * tokens)) for share in (1 - AROUND, 1 + AROUND)]
+    if two_percent_off.call.outcome != "inline" or not low < around[0] < around[1] < beside:
+        return edge
+    probes: list[Probe] = []
+    for threshold in around:
+        with lab.bench(Settings(threshold_tokens=threshold)) as bench:
+            probes.append(Probe(_call(bench, edge.operation, limit), edge.estimate, threshold))
+    return replace(edge, below_text=probes[0], above_text=probes[1])
+
+
+def text_tokens(call: Call) -> int:
+    """Tokens of the text of a result, by its characters."""
+    return script_aware_estimate(call.text)

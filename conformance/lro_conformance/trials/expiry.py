@@ -69,6 +69,8 @@ class Expiry(OfACall):
     """One of `SHORT_TTLS`."""
     in_the_way: tuple[Entry, ...] = ()
     """The entries of `stopped_by`, to be planted again."""
+    written_by: tuple[Call, ...] = ()
+    """The calls that wrote the files, in their order."""
     restarted: Start | None = None
     """The start that should have deleted expired files next to them; None if cleanup was triggered otherwise."""
 
@@ -84,7 +86,13 @@ def _(expiry: Expiry) -> str:
         return of_cleaning_at_start(expiry.restarted)
     planted = [(AGED * expiry.ttl_s, expiry.call.operation)] if expiry.in_the_way else []
     return of_cleaning(
-        expiry.call, expiry.trigger, planted=planted, entries=expiry.in_the_way, pause_s=expiry.ttl_s + 1
+        expiry.call,
+        expiry.trigger,
+        calls=expiry.written_by,
+        runs=expiry.cleanups,
+        planted=planted,
+        entries=expiry.in_the_way,
+        pause_s=expiry.ttl_s + 1,
     )
 
 
@@ -138,7 +146,15 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
             )
             restarted = start if strange and start is not call.start else None
             described = tuple(map(_description, strange))
-            return replace(seen, stopped_by=described, late=late, ttl_s=ttl_s, in_the_way=strange, restarted=restarted)
+            return replace(
+                seen,
+                stopped_by=described,
+                late=late,
+                ttl_s=ttl_s,
+                in_the_way=strange,
+                written_by=tuple(made.values()),
+                restarted=restarted,
+            )
         bench.pause(0.25)
 
 

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
-from lro_conformance.capture.intervention import BREAKING, PARENT_REPLACED, READ_ONLY, REMOVED, REPLACED, Intervention
+from lro_conformance.capture.intervention import (
+    BREAKING,
+    FROM_START,
+    PARENT_REPLACED,
+    READ_ONLY,
+    REMOVED,
+    REPLACED,
+    Intervention,
+)
 from lro_conformance.capture.records import Record, by_id, size
-from lro_conformance.capture.reproduce import of_call, of_steps, patience, with_id, word
+from lro_conformance.capture.reproduce import in_the_way, of_call, of_steps, patience, with_id, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.broken_folder import BrokenFolder, clear, put_a_file
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
-FROM_START, SIZE_LIMIT = "a file from the start", "file-size limit"
+SIZE_LIMIT = "file-size limit"
 
 KINDS: Mapping[str, str] = {
     FROM_START: "output_dir is a regular file when the server starts",
@@ -83,7 +91,7 @@ class Failing(OfACall):
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call, in a sequence of the explorer."""
+    """Calls and interventions before the call: in a sequence of the explorer, or in its process, if they may matter."""
     task_status: str | None = None
     """The last status of the task that the call was made as; None if it was none."""
     events_known: bool = True
@@ -134,14 +142,14 @@ def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
 def _(failing: Failing) -> str:
     call = failing.call
     folder = word(call.start, str(call.output_dir))
+    limit = "" if failing.limit is None else f"trap '' XFSZ && ulimit -f {max(1, failing.limit // 1024)} && "
     if failing.steps:
-        return of_steps(call, failing.steps)
+        return of_steps(call, failing.steps, limit=limit)
     parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
     if failing.kind == FROM_START:
-        return of_call(call, setup=f"mkdir -p {parent}; printf 'in the way\\n' > {folder}")
-    if failing.limit is not None:
-        blocks = max(1, failing.limit // 1024)
-        return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
+        return of_call(call, setup=in_the_way(call.start))
+    if limit:
+        return of_call(call, limit=limit)
     broken = BREAKING[failing.kind].format(folder=folder, parent=parent)
     return of_call(call, also=[f"sleep {patience(call)}; {broken}"])
 
@@ -158,17 +166,17 @@ class Recovered(OfACall):
 
     call: Call
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call, in a sequence of the explorer."""
+    """Calls and interventions before the call, in a sequence of the explorer or in its process."""
 
 
 @reproducer_of.register
 def _(recovered: Recovered) -> str:
     call = recovered.call
-    if recovered.steps:
-        return of_steps(call, recovered.steps)
     alone = reproducer_of(call)
     if not alone or call.output_dir is None:
         return alone
+    if recovered.steps:
+        return of_steps(call, recovered.steps)
     folder, pause = word(call.start, str(call.output_dir)), f"sleep {patience(call)}"
     broken = BREAKING[REPLACED].format(folder=folder, parent="")
     failing = with_id(call.reply.request, call.reply.id, "while it was broken")

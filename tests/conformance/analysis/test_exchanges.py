@@ -104,6 +104,24 @@ def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any],
 
 
 @pytest.mark.parametrize(
+    ("filed", "shown", "volatile", "said"),
+    [
+        ([A, B], [A], False, "2 records: 0 missing, 1 others, more than inline: a limit may have cut"),
+        ([A, B], [A], True, "2 records, more than inline: a limit may have cut"),
+        ([A], [A, B], True, "1 records"),
+    ],
+)
+def test_a_file_with_more_records_than_inline_is_said_to_have_more(
+    filed: list[Any], shown: list[Any], volatile: bool, said: str
+) -> None:
+    known = context(volatile=frozenset({"recall"} if volatile else ()))
+    limit = len(shown)
+    (found,) = findings(exchange(call(*filed, limit=limit), inline(*shown, limit=limit)), known, "LRO-FILE-09")
+    assert isinstance(found, Judged)
+    assert found.observed.removesuffix(" the inline result alone") == said
+
+
+@pytest.mark.parametrize(
     ("lost", "said"),
     [
         ({"id": "", "title": "Notes on jq"}, 'record 2 of the inline result, whose id is blank: "Notes on jq"'),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from types import SimpleNamespace as Made
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
-from lro_conformance.analysis.failed_writes import has_fewer_records, not_truncated
+from lro_conformance.analysis.failed_writes import (
+    FailedWrites,
+    failed_writes,
+    has_fewer_records,
+    not_truncated,
+    remark_on_announced,
+)
 from lro_conformance.analysis.sequences import Placed, failing_of
+from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, Intervention
 from lro_conformance.capture.records import by_id, size
-
-if TYPE_CHECKING:
-    from lro_conformance.trials.fallback import Failing
+from lro_conformance.trials.fallback import SIZE_LIMIT, Failing, Fallback
 
 MANY = [{"id": f"m{n}", "content": "text " * 20} for n in range(20)]
 RICH = [{"id": f"m{n}", "tags": ["tag"] * 30, "content": "text " * 400} for n in range(2)]
@@ -89,3 +94,85 @@ def test_a_text_has_to_show_some_record_by_its_title_however_short_or_by_a_text_
     one: Any = failing(known, [], above=3.0)
     one.call.records, one.call.text = None, text
     assert (not_truncated(one, ()) is None) is holds
+
+
+RECALL, SEARCH = "recall", "search"
+
+
+def failing_calls(*kinds_and_operations: tuple[str, str], process: int = 1) -> list[Failing]:
+    """Failed writes of one process, in this order."""
+    start = cast("Any", Made(number=process))
+    return [
+        Failing(
+            kind=kind, call=cast("Any", Made(start=start, identity=(process, id), operation=operation)), threshold=1,
+            server=1, original=cast("Any", None), known={}, alive=True, events=(), first=id == 0,
+            events_observable=True, new_entries=(),
+        )
+        for id, (kind, operation) in enumerate(kinds_and_operations)
+    ]  # fmt: skip
+
+
+def steps_of(failing: Failing) -> list[str | int]:
+    """The steps before a failed write: kinds of interventions, and ids of calls."""
+    return [s.kind if isinstance(s, Intervention) else s.identity[1] for s in failing.steps]
+
+
+def test_a_later_failed_write_is_shown_after_the_earlier_ones() -> None:
+    """The folder is mended and broken again where the kind changes."""
+    failing = failing_calls((FROM_START, RECALL), (FROM_START, SEARCH), (REPLACED, RECALL), (REPLACED, SEARCH))
+    writes = FailedWrites(failing, (), {})
+    assert steps_of(writes.in_context(failing[0], {(1, 0)})) == []
+    assert steps_of(writes.in_context(failing[1], {(1, n) for n in (1, 2, 3)})) == [FROM_START, 0]
+    third = writes.in_context(failing[2], {(1, 2), (1, 3)})
+    assert steps_of(third) == [FROM_START, 0, 1, MENDED, REPLACED]
+
+
+def test_what_a_kind_or_an_operation_explains_is_shown_alone() -> None:
+    failing = failing_calls(
+        (FROM_START, RECALL), (FROM_START, SEARCH), (REPLACED, RECALL), (REPLACED, SEARCH), (REMOVED, RECALL),
+        (REMOVED, SEARCH),
+    )  # fmt: skip
+    writes = FailedWrites(failing, (), {})
+    assert steps_of(writes.in_context(failing[2], {(1, 2), (1, 3)})) == []  # a later kind was right
+    assert steps_of(writes.in_context(failing[4], {(1, 4), (1, 5)})) == []  # two earlier kinds were right
+    assert steps_of(writes.in_context(failing[1], {(1, n) for n in (1, 3, 5)})) == []  # every search
+    assert steps_of(writes.in_context(failing[3], {(1, n) for n in (3, 4, 5)})) == [
+        FROM_START, 0, 1, MENDED, REPLACED, 2,
+    ]  # fmt: skip
+
+
+def test_under_a_size_limit_earlier_calls_fail_without_an_intervention() -> None:
+    failing = failing_calls((FROM_START, RECALL), (SIZE_LIMIT, RECALL))
+    assert steps_of(FailedWrites(failing, (), {}).in_context(failing[1], {(1, 1)})) == [0]
+
+
+def test_only_the_first_of_a_process_was_announced() -> None:
+    one = failing_calls(*[(REPLACED, RECALL)] * 3)
+    two = failing_calls(*[(REPLACED, RECALL)] * 2, process=2)
+    firsts = [(f, f.first) for f in (*two, *one)]
+    assert remark_on_announced(firsts) == "; 2 of 5 failed writes were announced: the first of each server process"
+    none_of_two = [(f, f.first and f in one) for f in (*one, *two)]
+    assert remark_on_announced(none_of_two) == (
+        "; 1 of 5 failed writes were announced: none but the first of each server process"
+    )
+
+
+@pytest.mark.parametrize("announced", [(True, False, True), (False, False, False), (False, True, False)])
+def test_nothing_is_remarked_if_others_were_announced_or_none(announced: tuple[bool, ...]) -> None:
+    assert remark_on_announced([*zip(failing_calls(*[(REPLACED, RECALL)] * 3), announced, strict=True)]) == ""
+
+
+def test_calls_once_writing_works_come_after_the_failed_writes_of_their_process() -> None:
+    """Those of one kind are enough where another process did not write again after its first."""
+    kept = failing_calls((FROM_START, RECALL), (REPLACED, RECALL), (REMOVED, RECALL))
+    again = [
+        cast("Any", Made(start=f.call.start, identity=(1, 7 + n), outcome="offloaded")) for n, f in enumerate(kept[:2])
+    ]
+    found: Any = failed_writes(Fallback(tuple(kept), tuple(again), {}), {}).recovered
+    assert steps_of(found[0]) == [FROM_START, 0, MENDED, REPLACED, 1, MENDED, REMOVED, 2, MENDED]
+    assert steps_of(found[1])[-2:] == [MENDED, 7]
+    gave_up = failing_calls((FROM_START, RECALL))
+    fresh = failing_calls((REPLACED, RECALL), (REMOVED, RECALL), process=2)
+    again = [cast("Any", Made(start=fresh[0].call.start, identity=(2, 7), outcome="offloaded"))]
+    found = failed_writes(Fallback((*gave_up, *fresh), tuple(again), {}), {}).recovered
+    assert steps_of(found[0]) == [REPLACED, 0, MENDED]

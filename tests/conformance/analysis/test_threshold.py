@@ -40,6 +40,8 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
         "two_percent_off": None,
         "at_half": None,
         "low": None,
+        "below_text": None,
+        "above_text": None,
         "other_records": False,
     }
     return Made(
@@ -48,6 +50,30 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
 
 
 RULES: list[tuple[dict[str, Any], str, str, str]] = [
+    ({"below_text": probe(63, "offloaded"), "above_text": probe(77, "inline")}, "text", "budgeted", "text"),
+    (
+        {
+            "below_text": probe(27, "offloaded"),
+            "above_text": probe(33, "inline"),
+            "at_half": probe(50, "inline"),
+            "low": probe(10, "offloaded"),
+        },
+        "text",
+        "budgeted",
+        "text",
+    ),
+    (
+        {"below_text": probe(63, "inline"), "above_text": probe(77, "inline")},
+        "comparison",
+        "comparison",
+        "own threshold",
+    ),
+    (
+        {"below_text": probe(63, "offloaded"), "above_text": probe(77, "offloaded")},
+        "comparison",
+        "comparison",
+        "own threshold",
+    ),
     ({}, "comparison", "comparison", "own threshold"),
     ({"two_percent_off": probe(102, "inline")}, "comparison", "comparison", "comparison"),
     ({"two_percent_off": probe(98, "offloaded")}, "comparison", "comparison", "comparison"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
+from tests.servers.variants import PROFILE
 from tests.support.paths import ROOT
 
 SERVER = """\
@@ -33,3 +36,55 @@ def test_a_result_that_is_larger_than_the_largest_compared_one_is_not_blamed(tmp
     report = certify(profiles.load(path), seed=1, examples=0, only={name})
     (result,) = [c for r in report.requirements for c in r.checks if c.name == name]
     assert result.verdict is Verdict.PASS, result
+
+
+TEXT_SERVER = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.servers.plain import Server
+
+class DecidesByTheText(Server):
+    def formatted(self, call):
+        names = {fields!r}
+        return "\\n".join(" ".join(str(r.get(name)) for name in names) for r in call.records)
+
+    def inject_text(self, call, budget):
+        return self.formatted(call)
+
+    def inline(self, call):
+        return self.text(self.formatted(call)) if call.operation == {operation!r} else super().inline(call)
+
+    def exceeds(self, tokens, threshold):
+        return self.compared > threshold
+
+    def threshold(self, call):
+        own = call.operation == {operation!r}
+        self.compared = self.estimate([self.formatted(call)]) if own else call.tokens
+        return super().threshold(call)
+
+DecidesByTheText().serve()
+"""
+"""A server of which one operation compares its formatted text, while its header states the estimate of the records."""
+
+
+@pytest.mark.parametrize(
+    ("operation", "fields", "blamed"),
+    [
+        ("inject", ("title", "content", "entities", "namespace"), "LRO-INJ-02"),  # more than half of E
+        ("inject", ("title", "content"), "LRO-INJ-02"),
+        ("recall", ("id", "title", "namespace"), "LRO-FILE-13"),
+    ],
+)
+def test_a_decision_by_the_formatted_text_is_no_threshold_of_its_own(
+    tmp_path: Path, operation: str, fields: tuple[str, ...], blamed: str
+) -> None:
+    server = TEXT_SERVER.format(root=str(ROOT), operation=operation, fields=fields)
+    (tmp_path / "server.py").write_text(server)
+    path = tmp_path / "lro.yaml"
+    path.write_text(PROFILE.format(command=f'["{sys.executable}", "-I", "-S", "{tmp_path / "server.py"}"]'))
+    judged = ("LRO-THR-06", "LRO-THR-07", "LRO-THR-09", "LRO-FILE-13", "LRO-INJ-02")
+    report = certify(profiles.load(path), seed=1, examples=0, only={*judged})
+    failed = [r for r in report.requirements if r.verdict is Verdict.FAIL]
+    assert [r.requirement.id for r in failed] == [blamed]
+    (said,) = [c.observed for c in failed[0].checks if c.verdict is Verdict.FAIL]
+    assert " tokens): the same call is offloaded at threshold " in said

@@ -131,3 +131,17 @@ def test_an_unknown_id_or_edition_is_a_key_error() -> None:
         requirement("LRO-THR-99")
     with pytest.raises(KeyError):
         requirement("LRO-THR-07", "no-such-edition")
+
+
+@pytest.mark.parametrize(
+    ("id", "words"),
+    [
+        ("LRO-THR-09", ("no other figure", "factors")),
+        ("LRO-FILE-09", ("fewer records", "If it has more")),
+        ("LRO-CLN-01", ("every operation", "name pattern")),
+        ("LRO-CLN-03", ("every operation", "name pattern")),
+    ],
+)
+def test_advice_names_each_way_in_which_a_requirement_is_missed(id: str, words: tuple[str, ...]) -> None:
+    fix = " ".join(requirement(id).fix.split())
+    assert [word for word in words if word not in fix] == []
