@@ -77,6 +77,9 @@ SERIES_S = 2.5
 Step = Sequence[Any]
 """The name of a step and its arguments."""
 
+SOME_TOKENS = 300
+"""Token budget that inject is given in some calls; neither its decision nor its file may depend on it."""
+
 MAX_PLACED_CHARACTERS = 200_000
 """Size of the largest memory that is stored to place a result at the threshold."""
 
@@ -549,7 +552,8 @@ class Explorer:
         listed = [t for t in self._survey.tools if t.get("name") == operation.tool]
         known = (operation.query, operation.limit, operation.detail, operation.budget)
         taken = {*operation.arguments, *filter(None, known)}
-        return filters(listed[0], whole.filed or whole.records or [], taken) if listed else {}
+        found = filters(listed[0], whole.filed or whole.records or [], taken) if listed else {}
+        return found if operation.budget is None else {**found, operation.budget: SOME_TOKENS}
 
     def _id(self) -> str:
         return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
