@@ -195,7 +195,7 @@ def keeps_whole_records(
         return
     wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
     room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
-    expected = f"those of the {len(failing.known)} records that fit, whole, within {room}"
+    expected = f"those of the {len(failing.known or failing.original.filed)} records that fit, whole, within {room}"
     yield Judged(wrong is None, expected, wrong or "")
 
 
@@ -215,7 +215,8 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     """The defect of the records of a result that could not be written; None if they are whole and few enough."""
     records = _returned(failing)
-    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
+    known = [*failing.known.values()] or failing.original.filed  # which may have no ids
+    first = sum(map(size, known[:1])) * tokens_per_character(failing.original)
     is_empty = not records if records is not None else not _shows_any(failing)
     if is_empty and first < failing.threshold / 4:
         return f"no records, although the first one ({first:.0f} tokens) would fit"

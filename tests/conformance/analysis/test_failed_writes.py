@@ -55,6 +55,15 @@ def test_all_records_may_come_if_they_may_fit(known: Any, shown: Any, above: flo
     assert [found.holds for found in has_fewer_records(one) if not isinstance(found, str)] == [holds]
 
 
+def test_a_first_record_without_an_id_may_be_too_large_to_come() -> None:
+    nameless = [{"number": n, "content": "text " * 20} for n in range(20)]
+    assert (
+        not_truncated(failing(nameless, [], above=3.0), ())
+        == "no records, although the first one (31 tokens) would fit"
+    )
+    assert not_truncated(failing(nameless, [], above=500.0), ()) is None
+
+
 def test_a_record_that_is_too_large_by_itself_has_to_be_cut() -> None:
     assert not_truncated(failing(RICH, RICH[:1], above=500.0), ()) == "1 records of about 553 tokens"
 
