@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from tests.support.mcp_clients import python_client
 from tests.support.proxying import records
 
 EXAMPLES = fenced(TEXTS["docs/library.md"], "python")
+ISSUES, NOTES = EXAMPLES[:2], EXAMPLES[2]
+(REPORT,) = (block for block in fenced(TEXTS["docs/library.md"], "") if block.startswith("server "))
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=["high-level", "low-level"])
+@pytest.mark.parametrize("example", ISSUES, ids=["high-level", "low-level"])
 def test_an_example_offloads(tmp_path: Path, example: str) -> None:
     server, folder = tmp_path / "server.py", tmp_path / "files"
     server.write_text(example, encoding="utf-8")
@@ -28,3 +32,37 @@ def test_an_example_offloads(tmp_path: Path, example: str) -> None:
 
 def test_an_example_is_five_lines() -> None:
     assert len([line for line in EXAMPLES[0].splitlines() if "lro" in line]) <= 5
+
+
+def _certified(folder: Path, server: str) -> list[str]:
+    """The lines of a report on a server."""
+    (folder / "notes.py").write_text(server, encoding="utf-8")
+    command = [sys.executable, "-m", "lro_conformance", "certify", "--quiet", "--budget", "quick", "--", sys.executable]
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ATLATL_", "LRO_"))}
+    done = subprocess.run(
+        [*command, "notes.py"], cwd=folder, env=own, capture_output=True, text=True, timeout=300, check=False
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.timeout(300)
+def test_a_server_with_the_interceptor_proves_level_3_as_the_page_shows(tmp_path: Path) -> None:
+    lines = _certified(tmp_path, NOTES)
+    *shown, rest = REPORT.splitlines()
+    assert rest == "…"
+    assert lines[: len(shown)] == shown
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("with_it", "without_it", "said"),
+    [
+        ('= "light") -> Any', '= "full") -> Any', "Level 1         failed by LRO-DET-02"),
+        (', "detail": detail}', "}", "Level 1         failed by LRO-FILE-08, LRO-DESC-08"),
+        ("    lro.clean()\n", "", "Level 2         unproved: no verdict on LRO-CLN-01, LRO-CLN-02, LRO-CFG-03"),
+    ],
+    ids=["default level", "detail", "clean"],
+)
+def test_without_a_step_of_the_page_a_level_is_missed(tmp_path: Path, with_it: str, without_it: str, said: str) -> None:
+    assert NOTES.count(with_it) == 1
+    assert said in _certified(tmp_path, NOTES.replace(with_it, without_it))
