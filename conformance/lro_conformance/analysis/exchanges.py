@@ -329,28 +329,24 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
 
 
 def _rates(exchanges: Iterable[Exchange]) -> dict[str, float]:
-    """Tokens per character in the files of each operation, if at least nine in ten have the same."""
+    """Tokens per character in the files of each operation, if at least nine in ten of plain text have the same."""
     files: dict[str, list[Call]] = {}
-    for call in (e.call for e in exchanges if _is_plain(e)):
-        files.setdefault(call.operation, []).append(call)
+    for call in (e.call for e in exchanges if _has_estimate(e)):
+        if call.file is not None and 100 * call.file.special <= characters(call):
+            files.setdefault(call.operation, []).append(call)
     found: dict[str, float] = {}
+    share, tokens = _SAME_RATE
     for operation, calls in files.items():
         rate = median(map(tokens_per_character, calls))
-        same = [c for c in calls if _is_near(c, rate, _SAME_RATE)]
+        expected = {id(c): rate * characters(c) for c in calls}
+        same = [c for c in calls if abs((c.estimate or 0) - expected[id(c)]) <= share * expected[id(c)] + tokens]
         if len(same) >= 0.9 * len(calls) and len({characters(c) for c in same}) >= _SIZES:
             found[operation] = rate
     return found
 
 
-def _is_plain(exchange: Exchange) -> bool:
-    """True if a call has an E, and a file of which every server counts the characters alike."""
-    call = exchange.call
-    return exchange.has_file and bool(call.filed and call.estimate) and call.file is not None and call.file.is_plain
-
-
-def _is_near(call: Call, rate: float, tolerance: tuple[float, int]) -> bool:
-    expected = rate * characters(call)
-    return abs((call.estimate or 0) - expected) <= tolerance[0] * expected + tolerance[1]
+def _has_estimate(exchange: Exchange) -> bool:
+    return exchange.has_file and bool(exchange.call.filed and exchange.call.estimate)
 
 
 _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
@@ -530,13 +526,17 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """E is that of the records in the file, if it is proportional to their characters in nearly all other files."""
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
-    if rate is not None and _is_plain(exchange):
-        size = characters(call)
-        yield Judged(
-            _is_near(call, rate, _OTHER_RATE),
-            f"E of about {round(rate * size)} for {size} characters, as in nearly all other files of {call.operation}",
-            f"E = {call.estimate}",
-        )
+    if rate is None or call.file is None or not _has_estimate(exchange):
+        return
+    size, special = characters(call), call.file.special
+    least, most = rate * (size - 6 * special), rate * size + 2 * special  # \\u0041 may be one character or six
+    share, tokens = _OTHER_RATE
+    low, high = max(0, round((1 - share) * least - tokens)), round((1 + share) * most + tokens)
+    yield Judged(
+        low <= (call.estimate or 0) <= high,
+        f"E between {low} and {high} for {size} characters, at the rate of nearly all other files of {call.operation}",
+        f"E = {call.estimate}",
+    )
 
 
 # The records

@@ -103,9 +103,12 @@ class FileSeen:
         return wide, escapes, len(text) - wide - 6 * escapes
 
     @cached_property
-    def is_plain(self) -> bool:
-        """True if the file is ASCII with hardly any escapes, so that all ways to count characters agree."""
-        return self.data.isascii() and 100 * self.data.count(b"\\") <= len(self.data)
+    def special(self) -> int:
+        """Number of characters of the record lines that servers may count differently: those outside ASCII, and
+        backslashes."""
+        lines = (line.raw for line in self.record_lines if line.record is not None)
+        text = b"".join(lines).decode("utf-8", "replace")
+        return len(text) - len(text.encode("ascii", "ignore")) + text.count("\\")
 
     @cached_property
     def records(self) -> list[Record]:

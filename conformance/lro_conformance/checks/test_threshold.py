@@ -399,8 +399,8 @@ def test_estimate_covers_stored_memories(
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
     """If E is proportional to the characters of nearly all files of an operation, it is so for each of them.
 
-    Otherwise it may be that of an earlier result, or of other records. Only files of ASCII with hardly any escapes are
-    examined.
+    Otherwise it may be that of an earlier result, or of other records. Characters outside ASCII and escapes count for
+    nothing, or for two tokens each.
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:

@@ -216,3 +216,24 @@ class inject_files_a_neighbour_too(Listing):
         call.records.append(self.at_detail(other, call.detail))
         call.lines.append(self.record_line(call.records[-1]))
         return super().file_lines(call)
+
+
+@fault("LRO-INJ-03", says="0 memories", proves=0, also=("LRO-FILE-09",))
+class a_budget_empties_files(Server):
+    """Only with a budget that is asked for: the file has the memories that fit, and a small budget fits none."""
+
+    def offload(self, call: Call) -> str:
+        budget = call.arguments.get("max_tokens") if call.operation == "inject" else None
+        if isinstance(budget, int):
+            kept = sum(self.estimate(call.lines[: n + 1]) <= budget for n in range(len(call.lines)))
+            call.found, call.records, call.lines = call.found[:kept], call.records[:kept], call.lines[:kept]
+        return super().offload(call)
+
+
+@fault("LRO-THR-07", says="offloaded", proves=0, explored=True)
+class a_budget_is_the_threshold(Server):
+    """Only with a budget that is asked for."""
+
+    def threshold(self, call: Call) -> int:
+        budget = call.arguments.get("max_tokens") if call.operation == "inject" else None
+        return budget if isinstance(budget, int) else super().threshold(call)
