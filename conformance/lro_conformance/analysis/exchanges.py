@@ -47,6 +47,7 @@ from lro_conformance.capture.records import (
     lost_or_changed,
     names_are_mapped,
     names_of_fields,
+    of_same_memories,
     renamed,
     show,
     show_path,
@@ -85,6 +86,8 @@ class Exchange:
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
     steps: tuple[Call | Intervention, ...] = ()
     """Calls and interventions before the call in its sequence; empty if there were no interventions."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of the server's own in inline records, with MIF's (`names_of_fields`)."""
 
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
@@ -102,11 +105,19 @@ class Exchange:
 
     @cached_property
     def by_title(self) -> bool:
-        """True if the records are stored memories whose ids the servers replaced, so that their titles tell which."""
-        shown = self.twin.records if self.twin is not None else None
-        titles = {m.get("title") for m in self.stored.values()}
-        ours = [r for r in shown or [] if r.get("title") in titles]
-        return bool(ours) and not any(id_of(r) in self.stored for r in ours)
+        """True if titles tell which record is which: the servers replaced the ids of stored memories, or inline
+        records have none."""
+        shown = [renamed(r, self.names) for r in self._records]
+        stored = {m.get("title") for m in self.stored.values()}
+        ours = [r for r in shown if r.get("title") in stored]
+        if ours:
+            return not any(id_of(r) in self.stored for r in ours)
+        titles = [str(r.get("title")) for r in shown if r.get("title")]
+        return not by_id(shown) and len({*titles}) == len(shown) > 0
+
+    @property
+    def _records(self) -> Sequence[Record]:
+        return (self.twin.records if self.twin is not None else None) or []
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
         """Records by id, or by title."""
@@ -120,7 +131,11 @@ class Exchange:
     @cached_property
     def shown(self) -> Mapping[str, Record]:
         """The records of the inline result by id, or by title; empty if there are none."""
-        return self.index((self.twin.records if self.twin is not None else None) or [])
+        found: dict[str, Record] = {}
+        for record in self._records:
+            for key in self.index([renamed(record, self.names)]):
+                found.setdefault(key, record)
+        return found
 
     @cached_property
     def given(self) -> Mapping[str, Record]:
@@ -301,10 +316,10 @@ def exchanges(
     ]
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
+    known = learnt(context, every)
+    every = [replace(e, names=known.names) for e in every] if known.names else every
     by_confidence = scored_by_confidence(every)
-    known_by_all = replace(
-        learnt(context, every), filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every)
-    )
+    known_by_all = replace(known, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
     return Exchanges(every, known_by_all, repeated)
 
 
@@ -368,14 +383,23 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
     def filed(exchange: Exchange) -> Mapping[str, Record]:
         return exchange.filed if exchange.has_file else {}
 
+    nameless = [(e, r) for e in exchanges if e.twin is not None and (r := e.twin.records) and "title" not in r[0]]
+    by_value = (
+        pair
+        for e, shown in nameless
+        for others in (e.call.filed if e.has_file else [], e.stored.values())
+        for pair in of_same_memories(shown, others)
+    )
+    names = {
+        **names_of_fields(shown_with(filed)),
+        **names_of_fields(shown_with(lambda exchange: exchange.given)),
+        **names_of_fields(by_value),
+        **context.names,
+    }
     return replace(
         context,
-        maps_names=context.maps_names or any(names_are_mapped(*pair) for pair in shown_with(filed)),
-        names={
-            **names_of_fields(shown_with(filed)),
-            **names_of_fields(shown_with(lambda exchange: exchange.given)),
-            **context.names,
-        },
+        maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(filed)),
+        names=names,
         varying=max(context.varying, _varying(exchanges)),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -225,6 +225,17 @@ def names_are_mapped(inline: Record, filed: Record) -> bool:
     return any(isinstance(value, str | list) and value != "" and value in own for value in lacking)
 
 
+def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
+    """Inline records that have a title under any name, each with the record of that title; others are left out."""
+    holders: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in shown:
+        for text in {v for v in record.values() if isinstance(v, str)}:
+            holders[text].append(record)
+    for title, other in by_title(others).items():
+        if len(found := holders[title]) == 1:
+            yield found[0], other
+
+
 def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     """The fields of a memory that inline records have under names of the server's own, by these names.
 
@@ -235,7 +246,7 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     other: Counter[tuple[str, str]] = Counter()
     for inline, filed in islice(pairs, _PAIRS):
         own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
-        lacking = {n: v for n, v in filed.items() if n not in inline and n in MEMORY_FIELDS} if own else {}
+        lacking = {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own else {}
         for name, value in own.items():
             for field, there in lacking.items():
                 if not identical(value, there):

@@ -147,8 +147,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             "name the tool that returns many records by --tool recall=TOOL, the one that looks for some by --tool "
             f"search=TOOL; or write them to {output} as operations.recall.tool and operations.search.tool"
         )
-        if found.storing is not None and found.profile.seed is None:
-            seed_option = f"add --tool seed={one_line(str(found.storing.get('name')), 200)}"
+        if _may_be_seeded(found):
+            seed_option = f"add --tool seed={one_line(str((found.storing or {}).get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
         proposed = perhaps(found, ("recall", "search"))
         click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
@@ -173,7 +173,7 @@ def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: s
     some = f"if the server holds some, give `operations` in {output} arguments that find them"
     if not _may_be_seeded(found):
         yield f"no call returned records: {some}"
-        if found.storing is None:
+        if found.storing is None and found.profile.seed is None:
             own = _with_own_data(found, own_data)
             yield f"if it holds none, name the tool that stores one: add --tool seed=NAME{own}"
         yield f"next: edit {output}, then {certify}"

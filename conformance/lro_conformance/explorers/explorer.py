@@ -568,6 +568,7 @@ class Explorer:
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
         self._context = learnt(self._context, made)
+        made = [replace(e, names=self._context.names) for e in made]
         violated = (requirement for exchange in made for requirement in self._violated(exchange))
         for requirement in (*self._violated_after_interventions(count), *violated):
             if requirement not in self._judged or requirement in self._known_violations:

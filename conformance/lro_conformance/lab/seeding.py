@@ -105,7 +105,8 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
     """Remarks on fields of a memory that the seed's tool has arguments for, and the profile does not give it.
 
     Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of others,
-    the remark says which could take a field of `JUDGED` that no argument is given.
+    the remark says which could take a field of `JUDGED` that no argument is given. A required one that has the value
+    which `memory_arguments` gives to what it does not know is among them.
     """
     if (
         seed is None
@@ -129,8 +130,10 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
             f"the seed gives {seed.tool} no {name}, which takes {scale}, as the confidence of a memory is a number "
             "from 0 to 1"
         )
-    usual = {plain_name(n) for names in _FIELDS.values() for n in names}
-    unknown = {name: node for name, node in free.items() if plain_name(name) not in usual}
+    usual = {plain_name(n) for names in (*_FIELDS.values(), _NO_FIELDS) for n in names}
+    properties = properties_of(tool)
+    samples = {n: node for n, node in properties.items() if n in required_of(tool) and _is_sample(n, node, seed)}
+    unknown = {n: node for n, node in {**samples, **free}.items() if plain_name(n) not in usual}
     for field in JUDGED:
         takers = [name for name, node in unknown.items() if _names_a_type(node) and _accepts(node, field)]
         if takers and not {"", field, field.partition(".")[0]} & {*used, *missing.values()}:
@@ -150,6 +153,10 @@ def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, scale
 
 
+def _is_sample(name: str, schema: Mapping[str, Any], seed: Seed) -> bool:
+    return name in seed.arguments and seed.arguments[name] == sample_value(schema)
+
+
 def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> list[str]:
     """Optional arguments of the seed's tool that get no value, and for which `fields_left_out` gives no reason; none if
     a complete memory is given."""
@@ -160,6 +167,9 @@ def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]
     others = {*seed.arguments, *required_of(tool), *dict(_other_scales(properties))}
     return [name for name in properties if name not in others]
 
+
+_NO_FIELDS = ("author", "creator", "owner", "user", "user_id", "by", "url", "link", "source", "language", "locale")
+"""Usual names of arguments that stand for no field of a memory."""
 
 JUDGED = ("namespace", "provenance.confidence")
 """Fields from which a summary is made: without different values of them, a wrong summary can look right."""

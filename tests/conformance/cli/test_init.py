@@ -671,6 +671,33 @@ def test_a_tool_that_stores_nothing_is_no_seed(tmp_path: Path, tool: str, why: s
     assert profiles.load(tmp_path / "lro.yaml").seed is None
 
 
+NAMED_OTHERWISE = REFUSING.replace(
+    "StoresNothing().serve()",
+    """\
+class HasArticles(StoresNothing):
+    def tools(self):
+        tools = super().tools()
+        return [{{**tools[0], "name": "articles"}}, {{**tools[3], "name": "save_article"}}]
+
+    def call_tool(self, name, arguments):
+        return super().call_tool("store_memory" if name == "save_article" else "recall_memories", arguments)
+
+HasArticles().serve()""",
+)
+"""A server with an empty store that accepts nothing, whose tools have no usual names."""
+
+
+def test_a_seed_that_was_named_is_not_asked_for(tmp_path: Path) -> None:
+    """Although it stored nothing, and no operation was found."""
+    (tmp_path / "server.py").write_text(NAMED_OTHERWISE.format(root=str(ROOT)))
+    words = ["--", sys.executable, "-I", "-S", str(tmp_path / "server.py")]
+    asked = "if the server starts empty, add --tool seed=save_article"
+    assert asked in _init(tmp_path, *words).stdout
+    done = _init(tmp_path, "--force", "--tool", "seed=save_article", *words)
+    assert (done.returncode, asked in done.stdout) == (1, False)
+    assert "nothing was stored by save_article: " in done.stderr
+
+
 @pytest.mark.parametrize(
     ("tool", "tried", "usual"),
     [

@@ -280,6 +280,17 @@ def test_fields_that_the_seed_leaves_out_are_named(
                 )
             ],
         ),
+        (
+            {"text": "$memory.content", "product": "memory"},
+            {"text": {}, "author": {"type": "string"}, "product": {"type": "string"}},
+            [
+                (
+                    "the seed gives add no namespace, so checks see less: if product stands for it, add product: "
+                    "$memory.namespace (profile: seed.arguments)"
+                )
+            ],
+        ),
+        ({"text": "$memory.content"}, {"text": {}, "author": {"type": "string"}}, []),
         ({"text": "$memory.content", "shelf": "$memory.namespace"}, {"bucket": {"type": "string"}, "shelf": {}}, []),
         ({"text": "$memory.content", "bucket": "main"}, {"bucket": {"type": "string"}}, []),
         ({"text": "$memory.content"}, {"url": {"type": "string", "format": "uri"}, "days": {"type": "integer"}}, []),
