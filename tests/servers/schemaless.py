@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -31,8 +33,19 @@ class OwnNames(Schemaless):
         value = super().inline_value(call)
         return {**value, "results": [self.renamed(record) for record in value["results"]]}
 
+    names: Mapping[str, str] = MappingProxyType(
+        {"id": "number", "content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
+    )
+
     def renamed(self, record: Record) -> Record:
-        names = {"id": "number", "content": "body", "namespace": "product", "created": "createdAt", "tags": "labels"}
-        own = {names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")}
+        own = {
+            self.names.get(key, key): value for key, value in record.items() if key not in ("memory_type", "provenance")
+        }
         certainty = (record.get("provenance") or {}).get("confidence")
         return {**own, "certainty": None if certainty is None else round(100 * certainty, 4)}
+
+
+class Tickets(OwnNames):
+    """Not even the title has its name."""
+
+    names = MappingProxyType({**OwnNames.names, "title": "subject"})

@@ -29,7 +29,7 @@ from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_an
 from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
-from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, many_small, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough
 from lro_conformance.capture.estimate import characters, tokens_per_character
 from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
@@ -148,7 +148,7 @@ class Exchange:
             return None
         if self.stored and not self.shown.keys() & (self.stored.keys() | self.filed.keys()):
             return "each process gives stored memories ids of its own, and inline results show no titles"
-        return comparison.obstacle
+        return None if self.names and self.shown.keys() & self.filed.keys() else comparison.obstacle
 
 
 @dataclass(frozen=True)
@@ -383,17 +383,18 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
     def filed(exchange: Exchange) -> Mapping[str, Record]:
         return exchange.filed if exchange.has_file else {}
 
-    nameless = [(e, r) for e in exchanges if e.twin is not None and (r := e.twin.records) and "title" not in r[0]]
-    by_value = (
-        pair
-        for e, shown in nameless
-        for others in (e.call.filed if e.has_file else [], e.stored.values())
-        for pair in of_same_memories(shown, others)
-    )
+    def of_same_titles(others: Callable[[Exchange], Iterable[Record]]) -> Iterator[tuple[Record, Record]]:
+        for exchange in exchanges:
+            shown = exchange.twin.records if exchange.twin is not None else None
+            if shown and "title" not in shown[0]:
+                yield from of_same_memories(shown, others(exchange))
+
+    seeds = corpus() if context.survey.seeded_by is not None else ()
     names = {
         **names_of_fields(shown_with(filed)),
+        **names_of_fields(of_same_titles(lambda exchange: exchange.call.filed if exchange.has_file else ())),
         **names_of_fields(shown_with(lambda exchange: exchange.given)),
-        **names_of_fields(by_value),
+        **names_of_fields(of_same_titles(lambda exchange: (*seeds, *exchange.stored.values()))),
         **context.names,
     }
     return replace(
@@ -724,8 +725,12 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
     given = exchange.given
     for key, record in exchange.shown.items():
-        if key not in there or (comparison.obstacle is not None and key not in given):
+        if key not in there:
             continue
+        if comparison.obstacle is not None and key not in given:  # its id may be that of another memory elsewhere
+            title = renamed(record, context.names).get("title")
+            if title is None or title != there[key].get("title"):
+                continue
         wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names, names=context.names)
         record = renamed(record, context.names)
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]

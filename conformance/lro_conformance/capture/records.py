@@ -264,7 +264,7 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
 _PAIRS = 2_000
 """Number of pairs of records that show the names."""
 
-_VALUES = 5
+_VALUES = 3
 """Number of different values of a field that are the same under another name for a reason."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.servers.faults.catalogue import fault
 from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import Call, Server
-from tests.servers.schemaless import OwnNames
+from tests.servers.schemaless import OwnNames, Tickets
 from tests.servers.worded import Markdown, Prose
 
 TYPE_CHECKING = False
@@ -329,6 +329,14 @@ class maps_no_long_body(OwnNames, Rewriting):
     def written(self, record: Record) -> Record:
         text = record.get("content")
         return {**record, "content": ""} if isinstance(text, str) and len(text) > 300 else record
+
+
+@fault("LRO-FILE-10", says="namespace", proves=0, also=("LRO-DESC-06",), long=True)
+class maps_products_below_a_prefix(Tickets, Rewriting):
+    """Inline, a namespace is called product; that of the file has a prefix."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "namespace": f"x/{record['namespace']}"} if record.get("namespace") else record
 
 
 @fault("LRO-FILE-10", says="title", proves=0, long=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.servers.fixed_budget import PROFILE, FixedBudget
 from tests.servers.plain import Call, Server
-from tests.servers.schemaless import OwnNames, Schemaless
+from tests.servers.schemaless import OwnNames, Schemaless, Tickets
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -123,6 +123,11 @@ class inline_hits_wrap_their_memory(Schemaless):
 @sound("it looks for the fields of the file under the same names in the inline result")
 class inline_has_names_of_its_own(OwnNames):
     """As before LRO; the file has the names of MIF, and a type that inline results do not show."""
+
+
+@sound("it tells records apart by an id or a title under these names")
+class inline_results_are_tickets(Tickets):
+    """With a number and a subject."""
 
 
 @sound("it expects all records in one block")
