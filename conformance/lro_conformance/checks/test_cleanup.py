@@ -363,7 +363,8 @@ def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fr
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
         raise NotObserved(
-            "no file of an earlier process was deleted under this TTL, so back-dated files are no evidence"
+            "no back-dated file was deleted under this TTL: the server keeps files of earlier processes, or cleans up at "
+            "another time than the profile says (profile: cleanup)"
         )
     return cleaning
 
@@ -566,4 +567,4 @@ def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) ->
     )
 
 
-_NO_SWEEP = "no cleanup ran, a moment after the last one"
+_NO_SWEEP = "the server did not clean up again so soon after the last time (profile: cleanup)"

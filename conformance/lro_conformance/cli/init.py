@@ -145,12 +145,13 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if found.tools:
         click.echo(
             "name the tool that returns many records by --tool recall=TOOL, the one that looks for some by --tool "
-            f"search=TOOL; or write them to {output} as operations.recall.tool and operations.search.tool"
+            f"search=TOOL, the one that gives context for a prompt by --tool inject=TOOL; or write them to {output} as "
+            "operations.recall.tool, operations.search.tool and operations.inject.tool"
         )
         if _may_be_seeded(found):
             seed_option = f"add --tool seed={one_line(str((found.storing or {}).get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
-        proposed = perhaps(found, ("recall", "search"))
+        proposed = perhaps(found, OPERATIONS)
         click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
     return EXIT_FAILED
 

@@ -44,7 +44,10 @@ _NAMES = {
         *("headers_only", "ids_only"),
     ),
     "view": ("view", "format", "projection"),
-    "budget": ("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
+    "budget": (
+        *("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
+        *("max_chars", "max_characters", "max_words", "char_budget", "character_budget"),
+    ),
 }
 
 
@@ -222,7 +225,7 @@ def hinted_tool(name: str, tools: Sequence[Mapping[str, Any]], known: Collection
 
 
 _HINTS = {
-    "recall": {"recall", "recalls", "retrieve", "retrieves", "remember", "remembers"},
+    "recall": {"recall", "recalls", "retrieve", "retrieves", "remember", "remembers", "list", "lists"},
     "search": {"search", "searches", "find", "finds", "query", "queries", "lookup"},
     "inject": {"inject", "injects", "context", "prompt"},
 }

@@ -486,8 +486,9 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
-    assert "or write them to mine.yaml as operations.recall.tool and operations.search.tool\n" in done.stdout
-    assert f"next: lro init --force -o mine.yaml --tool recall=NAME -- {sys.executable} {server}\n" in done.stdout
+    assert "or write them to mine.yaml as operations.recall.tool, operations.search.tool and " in done.stdout
+    own = f"--tool recall=NAME --tool inject=context_for -- {sys.executable} {server}"
+    assert f"next: lro init --force -o mine.yaml {own}\n" in done.stdout
     every = "--tool recall=NAME --tool search=NAME --tool inject=context_for"
     assert f"#   lro init --force -o mine.yaml {every} -- {sys.executable} {server}\n" in text
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
@@ -536,9 +537,8 @@ def test_a_tool_is_proposed_by_its_name_only(tmp_path: Path) -> None:
         {"name": "list_notes"},
     ]
     text = profile_text(ProbeResult(profile_for_command(["notes", "a b"]), tools=tools))
-    assert (
-        "#   lro init --force --tool recall=NAME --tool search=find_notes --tool inject=NAME -- notes 'a b'\n" in text
-    )
+    chosen = "--tool recall=list_notes --tool search=find_notes --tool inject=NAME"
+    assert f"#   lro init --force {chosen} -- notes 'a b'\n" in text
 
 
 def test_a_server_that_does_not_seem_to_offload_is_told_so_in_one_sentence(tmp_path: Path) -> None:
