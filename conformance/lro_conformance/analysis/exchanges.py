@@ -241,6 +241,11 @@ class Exchanges:
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
     @property
+    def names(self) -> Mapping[str, str]:
+        """The names of their own that inline records have, with MIF's."""
+        return self.context.names
+
+    @property
     def by_text(self) -> tuple[str, ...]:
         """The operations of which a file was compared with memories that a text without records shows."""
         found = (e.call.operation for e in self.exchanges if e.has_file and shown_in_text(e, self.context))
@@ -551,7 +556,10 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """E is that of the records in the file, if it is proportional to their characters in nearly all other files."""
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
-    if rate is None or call.file is None or not _has_estimate(exchange):
+    if rate is None or call.file is None or not _has_estimate(exchange) or not exchange.values_comparable:
+        return
+    if any(isinstance(f, Judged) and not f.holds for rule in (_complete, _values) for f in rule(exchange, context)):
+        yield "the records of the file are not those of the call (LRO-FILE-09, LRO-FILE-10)"
         return
     size, special = characters(call), call.file.special
     least, most = rate * (size - 6 * special), rate * size + 2 * special  # \\u0041 may be one character or six
@@ -732,7 +740,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             if title is None or title != there[key].get("title"):
                 continue
         wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names, names=context.names)
-        record = renamed(record, context.names)
+        record = renamed(record, {own: name for own, name in context.names.items() if own not in there[key]})
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]

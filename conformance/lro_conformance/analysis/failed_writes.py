@@ -215,7 +215,8 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     """The defect of the records of a result that could not be written; None if they are whole and few enough."""
     records = _returned(failing)
-    known = [*failing.known.values()] or failing.original.filed  # which may have no ids
+    listed = failing.original.filed if records is not None else []  # which may have no ids
+    known = [*failing.known.values()] or listed
     first = sum(map(size, known[:1])) * tokens_per_character(failing.original)
     is_empty = not records if records is not None else not _shows_any(failing)
     if is_empty and first < failing.threshold / 4:

@@ -34,7 +34,7 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
             found[name] = "other records"
         elif estimates.rounding_step > 1 or _compares_another_number(edge):
             found[name] = "another figure"
-        elif compares_the_text(edge):
+        elif compares_the_text(edge) and not estimates.measure_differently(name):
             found[name] = "text" if name != "inject" else "budgeted"
         elif _compares_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"

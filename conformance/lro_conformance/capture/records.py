@@ -203,7 +203,7 @@ def lost_or_changed(
     """
     skip = set(volatile)
     own = _own_values(inline, filed) if maps_names or names_are_mapped(inline, filed) else []
-    inline = renamed(inline, names)
+    inline = renamed(inline, {own: name for own, name in names.items() if own not in filed})
     found: list[Path] = []
     for path in differences(inline, filed):
         if any(path[: len(v)] == v for v in skip):

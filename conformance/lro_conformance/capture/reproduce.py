@@ -187,9 +187,12 @@ def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
 
 
 def _with_data(start: Start, ids: Sequence[int]) -> list[bytes | str]:
-    """Like `requests_before`; if no memories were stored since a restart, an earlier process stores them first."""
+    """Like `requests_before`; if no memories were stored since a restart, an earlier process stores them first.
+
+    A server may answer several requests at a time, so that what follows has to wait for what is stored.
+    """
     earlier = [] if ids or start.seeded is None else [*requests_before(*start.seeded), RESTART]
-    return [*earlier, *requests_before(start, ids)]
+    return [*earlier, *requests_before(start, ids), *([f"sleep {1 + len(ids) // 50}"] if ids else [])]
 
 
 def script(

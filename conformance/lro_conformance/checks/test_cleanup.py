@@ -363,8 +363,8 @@ def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fr
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
         raise NotObserved(
-            "no back-dated file was deleted under this TTL: the server keeps files of earlier processes, or cleans up at "
-            "another time than the profile says (profile: cleanup)"
+            "no back-dated file was deleted under this TTL: the server keeps files of earlier processes, or cleans up "
+            "at another time than the profile says (profile: cleanup)"
         )
     return cleaning
 

@@ -231,7 +231,7 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
             return "the estimate covers only a part of the set (LRO-THR-05)"
         return None
 
-    documents.judge("LRO-THR-02", subjects, skip=elsewhere)
+    documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
     if estimates.fraction is not None:
         call, share = estimates.fraction
         subjects.expect(

@@ -34,7 +34,8 @@ Value = TypeVar("Value")
 def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
     if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
-        raise NotObserved(cleanup.reason or cleanup.nothing_planted or "no back-dated file was deleted (profile: cleanup)")
+        none = "no back-dated file was deleted (profile: cleanup)"
+        raise NotObserved(cleanup.reason or cleanup.nothing_planted or none)
     from lro_conformance.explorers.hypothesis_runner import isolated
     from lro_conformance.explorers.strategies import any_ages, any_names
 

@@ -22,7 +22,7 @@ from lro_conformance.capture.intervention import (
     REPLACED,
     Intervention,
 )
-from lro_conformance.capture.records import Record, by_id, size
+from lro_conformance.capture.records import Record, by_id, size, tells_of
 from lro_conformance.capture.reproduce import in_the_way, of_call, of_steps, patience, with_id, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
@@ -133,9 +133,9 @@ class Failing(OfACall):
 
 def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
     """The records of a call by id: as they are inline, or as in its file if there are more of them, since inline there
-    may be only a page, and an id may have a name of the server's own."""
+    may be only a page, and an id may have a name of the server's own. None of a text without records."""
     shown, written = by_id(inline.records or []), by_id(filed.filed)
-    return written if len(written) > len(shown) else shown
+    return written if inline.records is not None and len(written) > len(shown) else shown
 
 
 @reproducer_of.register
@@ -407,8 +407,14 @@ class _Scene:
         with BrokenFolder(folder, REPLACED):
             for name, original in written.items():
                 if original.outcome == "offloaded" and original.filed and bench.server.alive:
-                    self._record(bench, REPLACED, original, by_id(original.filed), asked[name])
+                    known = by_id(original.filed) if self._shows_memories(name) else {}
+                    self._record(bench, REPLACED, original, known, asked[name])
         self._measure_returned(bench)
+
+    def _shows_memories(self, name: str) -> bool:
+        """Return whether inline results of an operation have records, or are a text that shows some."""
+        shown = self.inline.whole[name, None]
+        return shown.records is not None or tells_of(shown.text, self.survey.whole[name, None].filed)
 
     def _measure_returned(self, bench: Bench) -> None:
         """Call for as many records as came inline, where they seem to exceed the threshold, now that they are written.

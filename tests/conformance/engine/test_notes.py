@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -29,12 +31,18 @@ def compared(
     *by_title: bool,
     seeded_by: str | None = None,
     by_text: tuple[str, ...] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
-    exchanges: Any = Made(by_title=any(by_title), by_text=by_text)
+    exchanges: Any = Made(by_title=any(by_title), by_text=by_text, names=names)
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_names_under_which_records_were_compared_are_said() -> None:
+    said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
+    assert said.endswith("under which files were compared with them: subject for title, body for content")
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:
@@ -180,6 +188,7 @@ def test_a_query_is_asked_for_where_a_requirement_was_not_observed(tmp_path: Pat
 
 REQUIRES_WORDS = """\
 import sys
+from collections.abc import Mapping
 sys.path.insert(0, {root!r})
 from tests.servers.plain import Server
 

@@ -167,7 +167,7 @@ class divides_by_ten(Server):
         return super().estimate(lines) * 2 // 5
 
 
-@fault("LRO-THR-02", says="characters", proves=0)
+@fault("LRO-THR-02", says="characters", proves=0, also=("LRO-THR-05",))
 class counts_words_between_spaces(Server):
     """A word is a token; JSON has few spaces."""
 
@@ -175,7 +175,7 @@ class counts_words_between_spaces(Server):
         return sum(len(line.split(" ")) for line in lines)
 
 
-@fault("LRO-THR-02", says="record lines", proves=0)
+@fault("LRO-THR-02", says="record lines", proves=0, also=("LRO-THR-05",))
 class leaves_vectors_out_of_the_estimate(Server):
     """Only what can be read is counted."""
 
@@ -382,7 +382,16 @@ class offloads_a_single_large_record(Server):
         return 0 if large else self.settings.threshold
 
 
-@fault("LRO-THR-08", says="leave it out of the estimate", proves=0, also=("LRO-THR-06",), explored=True)
+@fault(
+    "LRO-THR-08",
+    says="leave it out of the estimate",
+    proves=0,
+    also=(
+        "LRO-THR-05",
+        "LRO-THR-06",
+    ),
+    explored=True,
+)
 class small_memories_do_not_count(Server):
     """Memories with less than eighty characters of content are left out of the total."""
 
@@ -450,7 +459,15 @@ class keeps_the_estimate_of_a_query(Server):
         return kept(self).setdefault((call.operation, call.query), super().tokens(call))
 
 
-@fault("LRO-THR-02", says="the estimate does not fit the record lines", proves=0, also=("LRO-THR-06",))
+@fault(
+    "LRO-THR-02",
+    says="the estimate does not fit the record lines",
+    proves=0,
+    also=(
+        "LRO-THR-05",
+        "LRO-THR-06",
+    ),
+)
 class keeps_the_estimate_of_a_limit(Server):
     """The estimate of the first call with a limit and a level is kept, whatever is asked for later."""
 
