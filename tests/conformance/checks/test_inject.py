@@ -65,7 +65,8 @@ class TestBudgets:
         return judged("inject.file_holds_the_set_before_budgeting", survey=made)
 
     @pytest.mark.parametrize(
-        ("small", "large", "verdict"), [("abc", "abc", PASS), ("ab", "abc", FAIL), ("abc", "ab", FAIL)]
+        ("small", "large", "verdict"),
+        [("abc", "abc", PASS), ("ab", "abc", FAIL), ("abc", "ab", FAIL), ("", "abc", FAIL)],
     )
     def test_holds_the_same_whatever_the_budget(self, small: str, large: str, verdict: Verdict) -> None:
         assert self.judged(small, large).verdict is verdict
@@ -76,7 +77,7 @@ class TestBudgets:
 
     @pytest.mark.parametrize(
         ("plain", "found"),
-        [("abc", (PASS, 2)), ("ab", (FAIL, 2)), ("abcd", (FAIL, 2)), ("", (PASS, 1)), (None, (PASS, 1))],
+        [("abc", (PASS, 2)), ("ab", (FAIL, 2)), ("abcd", (FAIL, 2)), ("", (FAIL, 2)), (None, (PASS, 1))],
     )
     def test_holds_the_same_without_any(self, plain: str | None, found: Found) -> None:
         assert seen(self.judged("abc", "abc", plain)) == found
@@ -104,6 +105,6 @@ class TestBudgets:
         assert (*seen(result), result.observed) == (FAIL, 1, "1 memories, far too few for this E")
 
     def test_without_anything_to_compare_with_says_so(self) -> None:
-        result = self.judged("", "abc")
+        result = self.judged("", "")
         assert result.verdict is NOT_OBSERVED
         assert "takes no token budget" in result.observed

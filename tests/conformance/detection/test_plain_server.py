@@ -258,8 +258,12 @@ def test_every_variant_starts_and_answers_a_recall(
 
     with ThreadPoolExecutor(3) as pool:
         servers = [
-            v for v in family.values() if issubclass(v.server, Server) and v.server.__module__ != SEEDED
-        ]  # no proxies
+            v
+            for v in family.values()
+            if issubclass(v.server, Server)  # no proxies
+            and v.server.__module__ != SEEDED
+            and "MEMORIES" not in v.profile  # whose store is empty at first
+        ]
         tried = servers if request.config.getoption("--long") else servers[::4]
         problems = [problem for problem in pool.map(one, tried) if problem]
     assert not problems, "\n".join(problems)
