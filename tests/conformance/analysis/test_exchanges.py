@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.analysis import exchanges
 from lro_conformance.analysis.exchanges import (
     RULES,
     Context,
@@ -23,6 +24,7 @@ from lro_conformance.capture.marks import MARK
 from lro_conformance.trials.exploration import Triple
 from lro_spec.editions import edition
 from tests.support.made import Made
+from tests.support.private import inner
 
 A = {"id": "a", "title": "A", "content": "text"}
 B = {"id": "b", "title": "B", "content": "more"}
@@ -399,6 +401,32 @@ def test_records_are_told_apart_by_their_titles_under_another_name() -> None:
     assert known.names == {"subject": "title", "body": "content"}
     for requirement, expected in (("LRO-FILE-09", [True]), ("LRO-FILE-10", [True] * 4)):
         assert judged(requirement, replace(one, names=known.names), known) == expected
+
+
+def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
+    """Otherwise it may be that of an earlier result; the rate is known by files of different sizes."""
+
+    def of(size: int, estimate: int, special: int = 0, *, filed: Any = A) -> Exchange:
+        sized = Made(problem=None, real="/out/x.jsonl", record_lines=[line(filed)], characters=size, special=special)
+        return exchange(call(filed, E=estimate, file=sized), inline(A))
+
+    rates = inner(exchanges, "_rates")
+    usual = [of(size, size // 4) for size in range(1000, 11_000, 1000)]
+    known = replace(context(), rates=rates([*usual, of(4000, 4000)]))
+    assert rates(usual) == {"recall": 0.25}
+    assert rates(usual[:7]) == {}, "too few sizes"
+    assert rates([of(size, size // (4 + size % 3)) for size in range(1000, 11_000, 1000)]) == {}, "no common rate"
+    for one, expected in (
+        (of(8000, 2000), [True]),
+        (of(8000, 2150), [True]),  # an envelope, or the rounding of each record
+        (of(8000, 2600), [False]),
+        (of(8000, 1400), [False]),
+        (of(8000, 2600, special=400), [True]),  # each may be two tokens
+        (replace(of(8000, 2600), values_comparable=False), []),
+    ):
+        assert judged("LRO-THR-05", one, known) == expected
+    (reason,) = judged("LRO-THR-05", of(8000, 2600, filed={**A, "content": "cut"}), known)
+    assert "not those of the call" in str(reason), "LRO-FILE-10 comes first"
 
 
 def test_a_result_without_an_estimate_is_above_the_lowest_threshold() -> None:

@@ -10,8 +10,11 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.trials import edges
 from tests.servers.variants import PROFILE
+from tests.support.made import Made
 from tests.support.paths import ROOT
+from tests.support.private import inner
 
 SERVER = """\
 import sys
@@ -88,3 +91,13 @@ def test_a_decision_by_the_formatted_text_is_no_threshold_of_its_own(
     assert [r.requirement.id for r in failed] == [blamed]
     (said,) = [c.observed for c in failed[0].checks if c.verdict is Verdict.FAIL]
     assert " tokens): the same call is offloaded at threshold " in said
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.01, True), (1.2, False)])
+def test_no_result_is_placed_where_storing_takes_long(seconds: float, expected: bool) -> None:
+    """Two servers more take less time than some hundred calls of a slow one."""
+    calls = [Made(started=5.0, ended=5.0 + seconds) for _ in range(2)]
+    operation = Made(query="q", budget=None)
+    seen = Made(operations={"search": operation}, volatile_operations=frozenset(), repeats={"search": calls})
+    lab = Made(profile=Made(seed=Made(tool="store")))
+    assert inner(edges, "_can_be_placed")(lab, seen, "search") is expected
