@@ -86,7 +86,8 @@ def test_a_script_shows_what_only_a_later_event_does(tmp_path: Path, name: str) 
     requirement, says, shows = FAULTS[name]
     check = _blamed(tmp_path, name, requirement)
     assert says in check.observed
-    assert shows(*_ran(check.reproduce))
+    # Its pauses are some seconds long, within which a busy machine may not have got so far.
+    assert any(shows(*_ran(check.reproduce)) for _ in range(3))
     sound = check.reproduce.replace(f"{OWN} {name}", f"{OWN} sound").replace(f"run.py {name}", "run.py")
     assert sound != check.reproduce
     assert not shows(*_ran(sound))
