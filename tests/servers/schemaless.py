@@ -1,4 +1,4 @@
-"""A server whose inline results are text only, and one whose inline records have names of its own."""
+"""Servers without output schemas: inline results are text only, or have names of the server's own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from tests.servers.plain import Record
 
 
-class Schemaless(Server):
-    """Declares no output schema and gives text only."""
+class Undeclared(Server):
+    """Declares no output schema."""
 
     def tool(
         self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
     ) -> Record:
         return super().tool(name, about, properties, required=required)
+
+
+class Schemaless(Undeclared):
+    """Declares no output schema and gives text only."""
 
     def structured(self, value: Any) -> Record:
         return self.text(self.dumps(value))

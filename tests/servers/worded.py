@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from tests.servers.plain import Server
+from tests.servers.schemaless import Undeclared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.servers.plain import Call, Record
 
 
-class Worded(Server):
+class Worded(Undeclared):
     """Shows memories as text."""
-
-    def tool(
-        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
-    ) -> Record:
-        return super().tool(name, about, properties, required=required)
 
     def worded(self, record: Record) -> str:
         raise NotImplementedError

@@ -740,7 +740,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             if title is None or title != there[key].get("title"):
                 continue
         wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names, names=context.names)
-        record = renamed(record, {own: name for own, name in context.names.items() if own not in there[key]})
+        record = renamed(record, context.names, there[key])
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]

@@ -203,7 +203,7 @@ def lost_or_changed(
     """
     skip = set(volatile)
     own = _own_values(inline, filed) if maps_names or names_are_mapped(inline, filed) else []
-    inline = renamed(inline, {own: name for own, name in names.items() if own not in filed})
+    inline = renamed(inline, names, filed)
     found: list[Path] = []
     for path in differences(inline, filed):
         if any(path[: len(v)] == v for v in skip):
@@ -232,7 +232,7 @@ def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Itera
         for text in {v for v in record.values() if isinstance(v, str)}:
             holders[text].append(record)
     for title, other in by_title(others).items():
-        if len(found := holders[title]) == 1:
+        if len(found := holders.get(title, ())) == 1:
             yield found[0], other
 
 
@@ -268,9 +268,11 @@ _VALUES = 3
 """Number of different values of a field that are the same under another name for a reason."""
 
 
-def renamed(record: Record, names: Mapping[str, str]) -> Record:
-    """A record with other names for its fields, unless it has a field of that name."""
-    return {n if (n := names.get(name, name)) == name or n not in record else name: v for name, v in record.items()}
+def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] = MappingProxyType({})) -> Record:
+    """An inline record with other names for its fields, unless it has a field of that name, or that *filed* has one of
+    its own."""
+    new = {own: name for own, name in names.items() if name not in record and own not in filed}
+    return {new.get(name, name): value for name, value in record.items()}
 
 
 def _own_values(inline: Record, filed: Record) -> list[object]:

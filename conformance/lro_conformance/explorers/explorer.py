@@ -149,7 +149,7 @@ class Explorer:
         }
         """The operations that offload, with their detail levels."""
         self.filters: Mapping[str, Mapping[str, Any]] = {name: self._filters(name) for name in self.details}
-        """For each of them, optional arguments that select memories."""
+        """For each of them, optional arguments that select memories, and a token budget."""
         seed = lab.profile.seed
         self.can_store = seed is not None and seed.tool is not None
         """True if the suite can store memories."""

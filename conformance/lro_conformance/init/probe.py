@@ -193,7 +193,7 @@ def probe(
 
 
 def _first(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeResult:
-    """What the first server of a lab shows; *selecting* are operations whose query was found before."""
+    """Observations of the first server of a lab; *selecting* are operations whose query was found before."""
     with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}

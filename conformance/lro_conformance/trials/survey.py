@@ -415,22 +415,17 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
-    first = lab.begun("inline", lambda: _call_inline(lab, survey.whole, survey.word, survey.many))
+    first, made = lab.begun("inline", lambda: _call_inline(lab, survey.whole, survey.word, survey.many))
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
         fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
         again_elsewhere = {n: _edge_call(second, n) for n in second.operations}
     offloading = lab.kept["survey"]
     filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
-    lab.workspace.pause(max(0.0, first.made + APART_S - time.monotonic()))
-    return Inline(
-        whole=first.whole,
-        again=first.again,
-        edges=first.edges,
+    lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
+    return replace(
+        first,
         elsewhere=elsewhere,
-        others=first.others,
-        many=first.many,
-        listing=first.listing,
         fullest=fullest,
         threshold=lab.accepted.highest,
         filed=filed,
@@ -439,38 +434,26 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     )
 
 
-@dataclass(frozen=True)
-class _First:
-    """The first calls of `inline`; the fields are those of `Inline`."""
-
-    whole: Mapping[tuple[str, str | None], Call]
-    again: Mapping[str, Call]
-    edges: Mapping[str, Call]
-    others: tuple[Call, ...]
-    many: Call | None
-    listing: Mapping[str, int]
-    made: float
-    """The time after them, by the monotonic clock."""
-
-
 def _call_inline(
     lab: Lab, known: Mapping[tuple[str, str | None], Call], word: str | None, crowded: Call | None
-) -> _First:
+) -> tuple[Inline, float]:
     """Make the calls of the survey inline: those that are *known*, the one for `CROWDED` records, others with a query.
 
-    The survey begins this while it waits, since the same calls have to be made again `APART_S` later.
+    Returns them without those of a second process, and the time after them by the monotonic clock. The survey begins
+    this while it waits, since the same calls have to be made again `APART_S` later.
     """
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
-        return _First(
+        made = Inline(
             whole={key: bench.call(key[0], detail=key[1]) for key in known},
             again={name: bench.call(name) for name in bench.operations},
             edges={n: _edge_call(bench, n) for n in bench.operations},
+            elsewhere={},
             others=tuple(bench.call(name, query=word) for name in queried),
             many=None if crowded is None else bench.call(crowded.operation, limit=CROWDED),
             listing=bench.listing(),
-            made=time.monotonic(),
         )
+        return made, time.monotonic()
 
 
 def _edge_call(bench: Bench, name: str) -> Call:

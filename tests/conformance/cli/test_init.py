@@ -121,7 +121,7 @@ def test_a_text_by_which_an_unknown_word_finds_less_is_the_query(tmp_path: Path)
     ids=["finds as much", "is refused", "ends the server", "is not answered"],
 )
 def test_a_text_that_is_not_seen_to_select_stays_a_question(tmp_path: Path, unknown: str, trouble: str | None) -> None:
-    """What happened to the server meanwhile is said, and the rest is tried all the same."""
+    """The profile says how the server ended, and everything else is tried all the same."""
     profile = profile_for_command(_words_server(tmp_path, unknown))
     profile = replace(profile, server=replace(profile.server, timeout_s=1.0))
     found = probe(profile, lambda step: None)
