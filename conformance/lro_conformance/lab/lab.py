@@ -72,7 +72,8 @@ class Lab:
         """*trials*: the names of those that are part of the run."""
         self.budget = budget
         self.trials = frozenset(trials)
-        self._ahead: dict[str, Future[Any]] = {}
+        self.ahead: dict[str, Future[Any]] = {}
+        """The work that was begun ahead and is not asked for yet, by the name of its trial."""
         ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
@@ -106,7 +107,7 @@ class Lab:
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
         other.switched_on, other._kept, other.kept, other.budget = self.switched_on, self._kept, {}, self.budget
-        other.trials, other._ahead = frozenset[str](), {}
+        other.trials, other.ahead = frozenset[str](), {}
         return other
 
     @property
@@ -118,12 +119,12 @@ class Lab:
         """Begin the work of a trial ahead of it, in a thread of its own, if the trial is part of the run."""
         if trial in self.trials:
             pool = ThreadPoolExecutor(1, thread_name_prefix=f"{trial}, ahead")
-            self._ahead[trial] = pool.submit(work)
+            self.ahead[trial] = pool.submit(work)
             pool.shutdown(wait=False)
 
     def begun(self, trial: str, work: Callable[[], Result]) -> Result:
         """The result of work that was begun ahead, or else of the same work now: also if the trial is repeated."""
-        ahead = self._ahead.pop(trial, None)
+        ahead = self.ahead.pop(trial, None)
         return work() if ahead is None else ahead.result()
 
     def step(self, trial: str, detail: str) -> None:
@@ -347,7 +348,7 @@ class Lab:
 
     def close(self) -> None:
         """Stop every server kept, and remove the files that a server was made to write elsewhere."""
-        wait(self._ahead.values())
+        wait(self.ahead.values())
         for bench in self._kept:
             bench.close()
         self.ledger.stray.remove(self.editions)
