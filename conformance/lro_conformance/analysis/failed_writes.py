@@ -48,7 +48,7 @@ from lro_conformance.capture.warnings import (
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.exploration import Explored
-from lro_conformance.trials.fallback import KINDS, SIZE_LIMIT, Failing, Fallback, Recovered
+from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_spec.editions import DETAILS
@@ -96,7 +96,7 @@ class FailedWrites:
             is_contrasted = len(others) > 1 or any(f.call.identity not in missed for f in later)
             if is_contrasted and {f.call.identity for f in alike} == {*missed}:
                 return failing
-        return replace(failing, steps=_steps(earlier, failing.kind)) if earlier else failing
+        return replace(failing, steps=_steps(earlier, failing.kind, failing.limit)) if earlier else failing
 
 
 @derived
@@ -117,19 +117,14 @@ def _is_of_process(failing: Failing, call: Call) -> bool:
     return failing.call.start.number == call.start.number
 
 
-def _steps(earlier: Sequence[Failing], kind: str) -> tuple[Call | Intervention, ...]:
-    """The calls and interventions of these failed writes of one process, up to the intervention of a further *kind*.
-
-    Under a limit on file size every call fails, so nothing has to be broken.
-    """
-    if kind == SIZE_LIMIT:
-        return tuple(f.call for f in earlier)
+def _steps(earlier: Sequence[Failing], kind: str, largest: int | None = None) -> tuple[Call | Intervention, ...]:
+    """The calls and interventions of these failed writes of one process, up to the intervention of a further *kind*."""
     steps: list[Call | Intervention] = []
     now = ""
-    for one, call in (*((f.kind, f.call) for f in earlier), (kind, None)):
+    for one, limit, call in (*((f.kind, f.limit, f.call) for f in earlier), (kind, largest, None)):
         if one != now:
             steps += [Intervention(MENDED)] if now and one != MENDED else []
-            steps += [Intervention(one)]
+            steps += [Intervention(one, largest=limit)]
             now = one
         steps += [] if call is None else [call]
     return tuple(steps)

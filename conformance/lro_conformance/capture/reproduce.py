@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
 from pathlib import Path
 from shlex import quote
 from typing import Any, cast
@@ -32,6 +32,9 @@ MOST_BYTES = 32 << 10
 RESTART = "restart"
 """Item of a script at which the server is started again."""
 
+_LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
+"""Beginning of the command that limits the size of the files of a server that runs; its end is a number of bytes."""
+
 CONCURRENT_REQUESTS = 12
 """Number of requests after a call that may have been in flight at the same time."""
 
@@ -43,16 +46,26 @@ PATIENCE_S = 3
 closes."""
 
 
-def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None = None, limit: str = "") -> str:
-    """The script for a call; *also* has lines and shell commands to insert just before it.
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Requests that store memories of the suite, as items of a script."""
 
-    *setup* creates the output folder (by default an empty one); *limit* precedes the server's command.
-    """
-    before = _with_data(call.start, call.before)
-    items = [*before, *also, call.reply.request]
-    return script(
-        call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=bool(limit))
-    )
+    command: str
+    """Shell command that prints them."""
+    ids: range
+
+    def __len__(self) -> int:
+        return len(self.command)
+
+
+Item = bytes | str | Generated
+"""A line to send, a shell command to run at that point, or requests that a command prints."""
+
+
+def of_call(call: Call, *, also: Sequence[Item] = ()) -> str:
+    """The script for a call; *also* has lines and shell commands to insert just before it."""
+    items = [*_with_data(call.start, call.before), *also, call.reply.request]
+    return script(call.start, items, wait_s=patience(call), after=_outcome(call))
 
 
 def of_call_in_context(call: Call, *, beside: int = CONCURRENT_REQUESTS) -> str:
@@ -70,15 +83,14 @@ def of_call_in_context(call: Call, *, beside: int = CONCURRENT_REQUESTS) -> str:
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
-def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention, limit: str = "") -> str:
+def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention) -> str:
     """The script for a call after the earlier *steps* of its sequence, and for what was done *last*.
 
-    It starts as many processes as the sequence had, one after another, with the same folder. *limit* precedes the
-    server's command.
+    It starts as many processes as the sequence had, one after another, with the same folder.
     """
-    one = next(step for step in (*steps, call) if isinstance(step, Call))
+    one = next(step for step in (*steps, call) if not isinstance(step, Intervention))
     items = _with_data(one.start, one.before)
-    setup = in_the_way(one.start) if any(isinstance(s, Intervention) and s.kind == FROM_START for s in steps) else None
+    setup = _in_the_way(one.start) if any(isinstance(s, Intervention) and s.kind == FROM_START for s in steps) else None
     pause_s, broken = patience(one), ""
     for step in (*steps, call, *last):
         if isinstance(step, Intervention):
@@ -92,10 +104,10 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
             items += requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
         items.append(step.reply.request)
         one, pause_s = step, max(1, patience(step) - PATIENCE_S + 1)
-    return script(call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=True))
+    return script(call.start, items, wait_s=patience(call), setup=setup, after=_outcome(call, lists=True))
 
 
-def in_the_way(start: Start) -> str:
+def _in_the_way(start: Start) -> str:
     """Shell commands that make a regular file where the output folder is expected."""
     parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
     return f"mkdir -p {parent}; printf 'in the way\\n' > {word(start, str(start.output_dir))}"
@@ -138,6 +150,8 @@ def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> 
     if done.kind == MENDED:
         outer = f"rm -f {parent}; " if broken == PARENT_REPLACED else ""
         return [f"sleep {pause_s}; {outer}rm -rf {folder}; mkdir -p {folder}"]
+    if done.largest is not None:
+        return [f"sleep {pause_s}; {_LIMITING}{done.largest}"]
     if done.kind in BREAKING:
         return [f"sleep {pause_s}; {BREAKING[done.kind].format(folder=folder, parent=parent)}"]
     if done.kind != CLEANED_UP:
@@ -151,7 +165,7 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     """Shell command that shows the exit code of a server that did not answer, and otherwise the call's files and their
     beginnings. With *lists*, the contents of the folder are shown even without a file, because there may be remains."""
     if call.reply.raw is None:
-        return 'echo "exit code $?"'
+        return 'echo "exit code ${PIPESTATUS[1]}"'
     start, place = call.start, call.start.output_dir
     if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
         place = start.temp  # if no folder was set, files go there
@@ -177,7 +191,7 @@ def patience(call: Call) -> int:
     return PATIENCE_S + math.ceil(3 * call.reply.elapsed_s)
 
 
-def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
+def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
     """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
     generator."""
     sent = list(start.sent())
@@ -186,7 +200,7 @@ def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
     return [*opening, *_with_generators(start, [kept[id] for id in ids if id in kept])]
 
 
-def _with_data(start: Start, ids: Sequence[int]) -> list[bytes | str]:
+def _with_data(start: Start, ids: Sequence[int]) -> list[Item]:
     """Like `requests_before`; if no memories were stored since a restart, an earlier process stores them first.
 
     A server may answer several requests at a time, so that what follows has to wait for what is stored.
@@ -197,17 +211,17 @@ def _with_data(start: Start, ids: Sequence[int]) -> list[bytes | str]:
 
 def script(
     start: Start,
-    items: Sequence[bytes | str],
+    items: Sequence[Item],
     *,
     wait_s: int = PATIENCE_S,
     setup: str | None = None,
-    limit: str = "",
     after: str = "",
 ) -> str:
     """The complete script.
 
-    Bytes are lines to send, strings are shell commands to run at that point; at `RESTART` the server ends and is
-    started again. *after* is a command to run when the server has ended; then the folder is removed.
+    *setup* makes the output folder (by default an empty one); at `RESTART` the server ends and is started again.
+    *after* is a command to run when the server has ended; then the folder is removed. Answers to requests that store
+    memories are shown only if they are errors.
     """
     folders = [start.temp, *([_servers_own(start)] if _uses_its_own(start) else [])]
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
@@ -226,26 +240,52 @@ def script(
     if start.seed_command:
         words = " ".join(word(start, w) for w in start.seed_command)
         made.append(f"({within} && env {' '.join(environment)} {words})")
-    command = " ".join(word(start, w) for w in start.argv)
-    ended = f"  sleep {wait_s}\n}} | ({within} && {limit}env {' '.join(environment)} {command})"
+    command = f"env {' '.join(environment)} {' '.join(word(start, w) for w in start.argv)}"
+    if any(isinstance(item, str) and _LIMITING in item for item in items):  # a write beyond the limit is to fail only
+        command = f"trap '' XFSZ && echo $BASHPID > \"$d/pid\" && exec {command}"
     sending: list[str] = []
-    for item in items:
-        if item == RESTART:
-            sending.append(f"{ended}\n{{")
+    stored: list[int] = []
+    for item in (*items, RESTART):
+        if isinstance(item, Generated):
+            sending.append(f"  {item.command}")
+            stored += item.ids
+        elif item == RESTART:
+            sending.append(f"  sleep {wait_s}\n}} | ({within} && {command}){_without_answers(stored)}\n{{")
+            stored = []
         elif isinstance(item, str):
             sending.append(f"  {item}")
-        elif sending and sending[-1].startswith("  printf '%s\\n'"):
-            sending[-1] += f" \\\n    {quote(item.decode('utf-8', 'replace'))}"
         else:
-            sending.append(f"  printf '%s\\n' {quote(item.decode('utf-8', 'replace'))}")
+            stored += _stores(start, item)
+            line = quote(item.decode("utf-8", "replace"))
+            if sending and sending[-1].startswith("  printf '%s\\n'"):
+                sending[-1] += f" \\\n    {line}"
+            else:
+                sending.append(f"  printf '%s\\n' {line}")
+    sending[-1] = sending[-1].removesuffix("\n{")
     lines = [
         'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
         *made,
         "{",
         *sending,
-        ended,
     ]
     return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
+
+
+def _stores(start: Start, line: bytes) -> list[int]:
+    """The id of a request that stores a memory; nothing of any other."""
+    message = _message(line) if start.seed is not None and start.seed[0].encode() in line else {}
+    tool = message["params"]["name"] if message.get("method") == "tools/call" else None
+    return [message["id"]] if start.seed is not None and tool == start.seed[0] else []
+
+
+def _without_answers(ids: Sequence[int]) -> str:
+    """The end of a pipe that leaves out the answers to the requests with these ids, unless they are errors."""
+    if not ids:
+        return ""
+    runs = [[id for _, id in run] for _, run in groupby(enumerate(ids), lambda pair: pair[1] - pair[0])]
+    told = "|".join(f"$(seq -s '|' {run[0]} {run[-1]})" if len(run) > 2 else "|".join(map(str, run)) for run in runs)
+    return f""" |
+  sed -E '/^\\{{("jsonrpc": ?"2.0", ?)?"id": ?('"{told}"')[,}}]/{{/"isError": ?true|"error": ?\\{{/!d;}}'"""
 
 
 def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[str]:
@@ -281,33 +321,33 @@ def _value(start: Start, name: str, value: str) -> str:
     return f'"${name}"' if is_secret(name, value) and name.isidentifier() else word(start, value)
 
 
-def _with_generators(start: Start, requests: Sequence[bytes]) -> list[bytes | str]:
+def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
     """The requests; if they are long, a command stands for those that store a set of the suite's memories."""
     if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
         return list(requests)
-    items: list[bytes | str] = []
+    items: list[Item] = []
     at = 0
     while at < len(requests):
-        command, count = _generated(start, start.seed, requests[at:])
-        items.append(command or requests[at])
-        at += max(count, 1)
+        generated = _generated(start, start.seed, requests[at:])
+        items.append(generated or requests[at])
+        at += 1 if generated is None else len(generated.ids)
     return items
 
 
-def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> tuple[str, int]:
-    """Command that prints the first of these requests if they store memories of a set, and the number of requests
-    printed."""
+def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> Generated | None:
+    """The first of these requests, as many as store memories of one set; None if the first one does not."""
     first = _message(requests[0])
     if first.get("method") != "tools/call":
-        return "", 0
+        return None
     tool, template, id, meta = seed[0], json.loads(seed[1]), first["id"], first["params"].get("_meta")
     for name, memories in SETS.items():
         expected = (store_request(memory, tool, template, n, meta) for n, memory in enumerate(memories(), id))
         count = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(expected, requests, strict=False)))
         if count > 1:
             envelope = () if meta is None else (json.dumps(meta, separators=(",", ":")),)
-            return _generator(start, name, tool, seed[1], str(id), str(count), *envelope), count
-    return "", 0
+            command = _generator(start, name, tool, seed[1], str(id), str(count), *envelope)
+            return Generated(command, range(id, id + count))
+    return None
 
 
 def _generator(start: Start, *arguments: str) -> str:

@@ -20,10 +20,11 @@ from lro_conformance.capture.intervention import (
     READ_ONLY,
     REMOVED,
     REPLACED,
+    SIZE_LIMIT,
     Intervention,
 )
 from lro_conformance.capture.records import Record, by_id, size, tells_of
-from lro_conformance.capture.reproduce import in_the_way, of_call, of_steps, patience, with_id, word
+from lro_conformance.capture.reproduce import of_call, of_steps, patience, with_id, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.broken_folder import BrokenFolder, clear, put_a_file
@@ -35,8 +36,6 @@ from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_deta
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
-
-SIZE_LIMIT = "file-size limit"
 
 KINDS: Mapping[str, str] = {
     FROM_START: "output_dir is a regular file when the server starts",
@@ -140,18 +139,7 @@ def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
 
 @reproducer_of.register
 def _(failing: Failing) -> str:
-    call = failing.call
-    folder = word(call.start, str(call.output_dir))
-    limit = "" if failing.limit is None else f"trap '' XFSZ && ulimit -f {max(1, failing.limit // 1024)} && "
-    if failing.steps:
-        return of_steps(call, failing.steps, limit=limit)
-    parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
-    if failing.kind == FROM_START:
-        return of_call(call, setup=in_the_way(call.start))
-    if limit:
-        return of_call(call, limit=limit)
-    broken = BREAKING[failing.kind].format(folder=folder, parent=parent)
-    return of_call(call, also=[f"sleep {patience(call)}; {broken}"])
+    return of_steps(failing.call, failing.steps or [Intervention(failing.kind, largest=failing.limit)])
 
 
 @evidence_of.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace as Made
 from typing import Any, cast
 
@@ -15,9 +16,9 @@ from lro_conformance.analysis.failed_writes import (
     remark_on_announced,
 )
 from lro_conformance.analysis.sequences import Placed, failing_of
-from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, Intervention
+from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, SIZE_LIMIT, Intervention
 from lro_conformance.capture.records import by_id, size
-from lro_conformance.trials.fallback import SIZE_LIMIT, Failing, Fallback
+from lro_conformance.trials.fallback import Failing, Fallback
 
 MANY = [{"id": f"m{n}", "content": "text " * 20} for n in range(20)]
 RICH = [{"id": f"m{n}", "tags": ["tag"] * 30, "content": "text " * 400} for n in range(2)]
@@ -150,9 +151,10 @@ def test_what_a_kind_or_an_operation_explains_is_shown_alone() -> None:
     ]  # fmt: skip
 
 
-def test_under_a_size_limit_earlier_calls_fail_without_an_intervention() -> None:
-    failing = failing_calls((FROM_START, RECALL), (SIZE_LIMIT, RECALL))
-    assert steps_of(FailedWrites(failing, (), {}).in_context(failing[1], {(1, 1)})) == [0]
+def test_before_a_size_limit_the_earlier_failures_are_repeated_and_mended() -> None:
+    first, last = failing_calls((FROM_START, RECALL), (SIZE_LIMIT, RECALL))
+    steps = FailedWrites([first, last], (), {}).in_context(replace(last, limit=4096), {(1, 1)}).steps
+    assert steps == (Intervention(FROM_START), first.call, Intervention(MENDED), Intervention(SIZE_LIMIT, largest=4096))
 
 
 def test_only_the_first_of_a_process_was_announced() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from lro_conformance.capture import reproduce
 from lro_conformance.capture.corpus import SETS, Memory, large, store_request
-from lro_conformance.capture.reproduce import MOST_BYTES, RESTART, Conversation, requests_before
+from lro_conformance.capture.reproduce import MOST_BYTES, RESTART, Conversation, Generated, requests_before
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.wire import jsonrpc
@@ -50,14 +50,15 @@ def start(requests: Sequence[bytes], opening: str = "initialize") -> Start:
     )
 
 
-def sent_by(items: Sequence[bytes | str]) -> list[bytes]:
+def sent_by(items: Sequence[bytes | str | Generated]) -> list[bytes]:
     """The lines that a server gets from these items of a script."""
     lines: list[bytes] = []
     for item in items:
         if isinstance(item, bytes):
             lines.append(item)
         else:
-            done = subprocess.run(["bash", "-c", item], capture_output=True, check=True, timeout=60)
+            command = item.command if isinstance(item, Generated) else item
+            done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=60)
             lines += done.stdout.splitlines()
     return lines
 

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.capture.reproduce import of_call
+from lro_conformance.capture.intervention import REPLACED, Intervention
+from lro_conformance.capture.reproduce import of_call, of_steps
 from lro_conformance.capture.start import Start
 from lro_conformance.engine.judgement import judge_again
 from lro_conformance.engine.run import certify
@@ -233,7 +234,7 @@ def test_what_a_failed_write_leaves_is_listed() -> None:
     start = Start(1, ("server",), {}, (), work, work, work / "tmp", {}, work / "out")
     reply = SimpleNamespace(raw=b"{}", request=b"{}", elapsed_s=0.1)
     call: Any = SimpleNamespace(start=start, before=(), reply=reply, file=None)
-    assert of_call(call, limit="ulimit -f 8 && ").splitlines()[-2] == 'ls -lA "$d"/out'
+    assert of_steps(call, [Intervention(REPLACED)]).splitlines()[-2] == 'ls -lA "$d"/out'
     assert "ls" not in of_call(call).split()
     start = replace(start, output_dir=None)
     call = SimpleNamespace(start=start, before=(), reply=reply, file=SimpleNamespace(path="/w/tmp/x.jsonl"))
