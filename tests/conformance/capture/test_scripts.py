@@ -1,0 +1,84 @@
+"""Scripts pasted into bash: what they do to a server that stores its memories in a file, and what they show."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lro_conformance.capture.intervention import MENDED, REPLACED, SIZE_LIMIT, Intervention
+from lro_conformance.capture.reproduce import of_call, of_steps
+from lro_conformance.capture.start import Start
+from lro_conformance.wire import jsonrpc
+
+SERVER = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "tools/call":
+        stores = asked["params"]["name"] == "store"
+        path = "memories" if stores else os.path.join(os.environ["OUT"], "file.jsonl")
+        try:
+            with open(path, "a") as file:
+                file.write("x" * 3000)
+            text, wrong = "written", False
+        except OSError as problem:
+            text, wrong = problem.strerror, True
+        answer["result"] = {"content": [{"type": "text", "text": text}], "isError": wrong and stores}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def made(stored: int) -> Any:
+    """A call of this server after so many stored memories."""
+    requests = [jsonrpc.request(1, "initialize", {})]
+    requests += [jsonrpc.request(n, "tools/call", {"name": "store", "arguments": {}}) for n in range(2, 2 + stored)]
+    requests += [jsonrpc.request(2 + stored, "tools/call", {"name": "recall", "arguments": {}})]
+    work = Path("/servers/0001")
+    of: Any = Start
+    start = of(
+        1, (sys.executable, "-I", "-S", "-c", SERVER), {"OUT": str(work / "out")}, (), work, work, work / "tmp", {},
+        work / "out", seed=("store", "{}"), sent=lambda: requests,
+    )  # fmt: skip
+    reply = SimpleNamespace(raw=b"{}", request=requests[-1], elapsed_s=0.01, id=2 + stored)
+    return SimpleNamespace(
+        start=start, before=range(2, 2 + stored), reply=reply, file=None, output_dir=start.output_dir
+    )
+
+
+def texts(script: str) -> list[tuple[int, str]]:
+    """The answers that the script shows: ids and texts."""
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [(m["id"], m["result"]["content"][0]["text"]) for m in messages if "result" in m]
+
+
+def test_memories_are_stored_before_the_size_of_files_is_limited() -> None:
+    """The server's own file of memories exceeds the limit."""
+    call = made(stored=4)
+    assert texts(of_steps(call, [Intervention(SIZE_LIMIT, largest=2048)])) == [(6, "File too large")]
+
+
+def test_a_limit_comes_after_what_failed_before_it() -> None:
+    call = made(stored=4)
+    steps: Sequence[Any] = (
+        Intervention(REPLACED), call, Intervention(MENDED), Intervention(SIZE_LIMIT, largest=2048)
+    )  # fmt: skip
+    assert texts(of_steps(call, steps)) == [(6, "Not a directory"), (6, "File too large")]
+
+
+@pytest.mark.parametrize("stored", [0, 1, 2, 12])
+def test_of_the_answers_to_requests_that_store_memories_errors_alone_are_shown(stored: int) -> None:
+    script = of_call(made(stored))
+    assert texts(script) == [(2 + stored, "written")]
+    broken = script.replace('mkdir -p "$d"/tmp', 'mkdir -p "$d"/tmp "$d"/memories')
+    refused = [(2 + n, "Is a directory") for n in range(stored)]
+    assert texts(broken) == [*refused, (2 + stored, "written")]
