@@ -240,6 +240,10 @@ class Exchanges:
                     at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
+    def alters(self, call: Call) -> bool:
+        """Return whether the file of a call has other records than the call, or other values."""
+        return any(_alters(e, self.context) for e in self.exchanges if e.call.identity == call.identity)
+
     @property
     def names(self) -> Mapping[str, str]:
         """The names of their own that inline records have, with MIF's."""
@@ -558,8 +562,8 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
     if rate is None or call.file is None or not _has_estimate(exchange) or not exchange.values_comparable:
         return
-    if any(isinstance(f, Judged) and not f.holds for rule in (_complete, _values) for f in rule(exchange, context)):
-        yield "the records of the file are not those of the call (LRO-FILE-09, LRO-FILE-10)"
+    if _alters(exchange, context):
+        yield ALTERED
         return
     size, special = characters(call), call.file.special
     least, most = rate * (size - 6 * special), rate * size + 2 * special  # \\u0041 may be one character or six
@@ -573,6 +577,13 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
 
 
 # The records
+
+ALTERED = "the records of the file are not those of the call (LRO-FILE-09, LRO-FILE-10)"
+
+
+def _alters(exchange: Exchange, context: Context) -> bool:
+    found = (f for rule in (_complete, _values) for f in rule(exchange, context))
+    return any(isinstance(f, Judged) and not f.holds for f in found)
 
 
 def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

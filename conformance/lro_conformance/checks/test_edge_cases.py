@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents, describe
 from lro_conformance.analysis.estimate import Estimates
+from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.capture.call import Call, ComparedCall, died
 from lro_conformance.capture.corpus import OTHER_WORD, WORD
 from lro_conformance.capture.estimate import characters, honest_range
@@ -112,7 +113,9 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
 
 
 @check("LRO-THR-02")
-def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects: Subjects) -> None:
+def test_estimate_is_of_this_call(
+    estimates: Estimates, seeded: Seeded, exchanges: Exchanges, subjects: Subjects
+) -> None:
     """The header's E is that of this call's records, not of an earlier call with the same limit and a different query.
 
     Twice the tolerance is allowed: a few deep objects grow a lot when they are indented.
@@ -120,6 +123,9 @@ def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None or estimates.measure_differently(call.operation):
             subjects.not_observed("no header has E, or E is the estimate of a different set of records (LRO-THR-05)")
+            continue
+        if not _roughly_honest(call) and exchanges.alters(call):
+            subjects.not_observed(ALTERED)
             continue
         low, high = _roughly(call)
         subjects.expect(

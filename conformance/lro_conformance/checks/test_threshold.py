@@ -9,7 +9,7 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
-from lro_conformance.analysis.exchanges import Exchanges
+from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
@@ -210,13 +210,15 @@ def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: fl
 
 
 @check("LRO-THR-02")
-def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
+def test_estimate_is_honest(
+    survey: Survey, documents: Documents, estimates: Estimates, exchanges: Exchanges, subjects: Subjects
+) -> None:
     """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens), at the same rate
     for all operations.
 
     A wide character or a `\\u` escape may count for up to two tokens. Rates are compared for twenty or more records.
     Operations whose estimate ignores the detail level or covers only part of the result (LRO-THR-05) are not examined,
-    nor are injections whose file was cut (LRO-INJ-03).
+    nor are files that are not those of their call (LRO-FILE-09, LRO-FILE-10, LRO-INJ-03).
     """
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
@@ -229,7 +231,7 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
             return "a file of inject has fewer records than were counted"
         if partly and (call.estimate or 0) < honest_range(call)[0]:
             return "the estimate covers only a part of the set (LRO-THR-05)"
-        return None
+        return ALTERED if not is_honest(call) and exchanges.alters(call) else None
 
     documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
     if estimates.fraction is not None:

@@ -122,7 +122,7 @@ class joins_lines_of_content(Rewriting):
         return self.everywhere(record, lambda text: text.replace("\n", " "))
 
 
-@fault("LRO-FILE-10", says="content", proves=0, also=("LRO-THR-02",), long=True)
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
 class cuts_content_at_a_hundred_characters(Rewriting):
     """A preview of the content in place of the content."""
 

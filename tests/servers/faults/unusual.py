@@ -187,7 +187,7 @@ class Cutting(Server):
         return [self.dumps(self.header(call)), *lines]
 
 
-@fault("LRO-FILE-10", says="4000 characters", proves=0, also=("LRO-THR-02",))
+@fault("LRO-FILE-10", says="4000 characters", proves=0)
 class cuts_long_contents_in_files(Cutting):
     """The writer's buffer holds 4,000 characters."""
 
