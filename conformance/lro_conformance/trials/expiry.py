@@ -73,6 +73,8 @@ class Expiry(OfACall):
     """The calls that wrote the files, in their order."""
     restarted: Start | None = None
     """The start that should have deleted expired files next to them; None if cleanup was triggered otherwise."""
+    within_s: float | None = None
+    """The time in which the server cleans up by itself, by the profile; None if something triggers cleanup."""
 
     @property
     def gone(self) -> bool:
@@ -154,6 +156,7 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
                 in_the_way=strange,
                 written_by=tuple(made.values()),
                 restarted=restarted,
+                within_s=None if bench.profile.cleanup is None else bench.profile.cleanup.wait_s,
             )
         bench.pause(0.25)
 

@@ -325,7 +325,14 @@ def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
 
 def own(*left: str, **other: Any) -> Made:
     known: dict[str, Any] = {"stopped_by": (), "late": None, "ttl_s": 2}
-    known |= {"aged_gone": True, "fresh_stays": None, "triggered": True, "waited_s": 8.0, "cleanups": 3}
+    known |= {
+        "aged_gone": True,
+        "fresh_stays": None,
+        "triggered": True,
+        "waited_s": 8.0,
+        "cleanups": 3,
+        "within_s": None,
+    }
     return Made(**{"paths": ("/out/a", "/out/b"), "left": left, "gone": not left, **known, **other})
 
 

@@ -76,6 +76,14 @@ class keeps_its_own_files_a_minute_longer(Remembering):
         return super().is_expired(path, now - 60 if path in self.own else now)
 
 
+@fault("LRO-CLN-01", says="say so (profile: cleanup.wait_s)", proves=1, profile="cleanup: {wait_s: 2}\n")
+class cleans_up_by_itself_and_never_does(Server):
+    """Nothing starts the timer that should clean up."""
+
+    def tools(self) -> list[Record]:
+        return [tool for tool in super().tools() if tool["name"] != "run_custodial_task"]
+
+
 @fault("LRO-CLN-01", says="with ttl_seconds = 10", proves=1)
 class refuses_short_ttls_and_never_deletes_its_own_files(never_deletes_its_own_files):
     """Files that this process wrote are taken to be in use, and a TTL below five seconds to be a mistake."""
