@@ -30,7 +30,7 @@ def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
     documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.lacks_descriptor else None)
 
 
-@check("LRO-DESC-02")
+@check("LRO-DESC-02", calls_of=("folders",))
 def test_path_is_absolute(documents: Documents, subjects: Subjects) -> None:
     """file_path is absolute even if output_dir is relative: the client does not know where the server runs."""
     documents.judge("LRO-DESC-02", subjects)

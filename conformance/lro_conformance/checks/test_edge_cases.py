@@ -112,7 +112,7 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
         )
 
 
-@check("LRO-THR-02")
+@check("LRO-THR-02", calls_of=("inline",))
 def test_estimate_is_of_this_call(
     estimates: Estimates, seeded: Seeded, exchanges: Exchanges, subjects: Subjects
 ) -> None:

@@ -209,7 +209,7 @@ def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: fl
     )
 
 
-@check("LRO-THR-02")
+@check("LRO-THR-02", calls_of=("inline",))
 def test_estimate_is_honest(
     survey: Survey, documents: Documents, estimates: Estimates, exchanges: Exchanges, subjects: Subjects
 ) -> None:
