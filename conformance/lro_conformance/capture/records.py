@@ -96,11 +96,30 @@ def _is_memory(record: Record) -> bool:
 
 
 def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """The ids of the records of two results, in their order; their titles if they have no ids in common."""
+    """What tells the records of two results apart, in their order: their ids; their titles if they have no ids in
+    common; or else the values of that field, under whatever name, of which they have most in common."""
     ids, other_ids = [*by_id(one)], [*by_id(other)]
     titles, other_titles = ([str(title) for r in records if (title := r.get("title"))] for records in (one, other))
-    by_title = titles and other_titles and not {*ids} & {*other_ids}
-    return (titles, other_titles) if by_title else (ids, other_ids)
+    if {*ids} & {*other_ids}:
+        return ids, other_ids
+    if titles and other_titles:
+        return titles, other_titles
+    fields, other_fields = _telling_fields(one), _telling_fields(other)
+    pairs = [(values, others) for values in fields for others in other_fields if len({*values} & {*others}) > 1]
+    return max(pairs, key=lambda pair: len({*pair[0]} & {*pair[1]}), default=(ids, other_ids))
+
+
+def _telling_fields(records: Sequence[Record]) -> list[list[str]]:
+    """The texts of each field that all these records have, and nearly all another one."""
+    names = (
+        set[str].intersection(*({n for n, v in r.items() if isinstance(v, str)} for r in records)) if records else ()
+    )
+    columns = ([r[name] for r in records] for name in names)
+    return [column for column in columns if len({*column}) > _DISTINCT * len(column)]
+
+
+_DISTINCT = 0.9
+"""Share of different values from which a field tells records apart."""
 
 
 def hit_scores(result: Mapping[str, Any] | None) -> list[float]:

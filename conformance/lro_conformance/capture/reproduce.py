@@ -284,8 +284,10 @@ def _without_answers(ids: Sequence[int]) -> str:
         return ""
     runs = [[id for _, id in run] for _, run in groupby(enumerate(ids), lambda pair: pair[1] - pair[0])]
     told = "|".join(f"$(seq -s '|' {run[0]} {run[-1]})" if len(run) > 2 else "|".join(map(str, run)) for run in runs)
-    return f""" |
-  sed -E '/^\\{{("jsonrpc": ?"2.0", ?)?"id": ?('"{told}"')[,}}]/{{/"isError": ?true|"error": ?\\{{/!d;}}'"""
+    first = f"""/^\\{{("jsonrpc": ?"2.0", ?)?"id": ?('"{told}"'),/"""
+    last = f"""/, ?"id": ?('"{told}"')(, ?"jsonrpc": ?"2.0")?\\}}$/"""
+    unless_error = """{/"isError": ?true|"error": ?\\{/!d;}"""
+    return f" |\n  sed -E -e '{first}{unless_error}' \\\n    -e '{last}{unless_error}'"
 
 
 def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[str]:

@@ -74,6 +74,9 @@ SERIES_AT_ONCE = 10
 SERIES_S = 2.5
 """Time in seconds after which no further ones are made: slow servers answer fewer."""
 
+SIZES = (100, 101, 128, 129)
+"""Multiples of usual sizes of batches (10, 16, 20, 25, 32, 50, 64, 100), and one more than these."""
+
 Step = Sequence[Any]
 """The name of a step and its arguments."""
 
@@ -237,6 +240,7 @@ class Explorer:
                     if turn == 0:
                         if self.can_store:
                             self._try_fixed_sequences()
+                        self._try_sizes()
                         self._try_interventions()
                     seed = self._lab.seed + turn
                     steps: Steps = weakref.proxy(self)
@@ -330,7 +334,17 @@ class Explorer:
         first, second = ([("break", asked, kind), ("mend",)] if self._can_break else [] for kind in (REPLACED, REMOVED))
         swept: list[Step] = [("sweep", asked, ages)] if self._can_sweep else []
         again: list[Step] = [("restart", asked)] if self._can_restart else []
-        steps = [*first, *swept, *second, *again]
+        self._try([*first, *swept, *second, *again])
+
+    def _try_sizes(self) -> None:
+        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one."""
+        limited = [n for n in self.details if self._survey.operations[n].limit is not None]
+        for name in limited[:1]:
+            asked = {"name": name, "detail": next(iter(self.details[name]), None), "find": "all"}
+            self._try([("call", [{**asked, "limit": size}]) for size in SIZES])
+
+    def _try(self, steps: Sequence[Step]) -> None:
+        """Try a sequence of these steps, and reduce it if it shows a violation."""
         try:
             self._take(steps)
         except Violation:

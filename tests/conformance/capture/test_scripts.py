@@ -32,20 +32,22 @@ for line in sys.stdin:
         except OSError as problem:
             text, wrong = problem.strerror, True
         answer["result"] = {"content": [{"type": "text", "text": text}], "isError": wrong and stores}
+    if os.environ["ID"] == "last":
+        answer = {"result": answer.pop("result", {}), **answer}
     print(json.dumps(answer), flush=True)
 """
 
 
-def made(stored: int) -> Any:
-    """A call of this server after so many stored memories."""
+def made(stored: int, id: str = "first") -> Any:
+    """A call of this server after so many stored memories; the *id* of an answer is its first or its last member."""
     requests = [jsonrpc.request(1, "initialize", {})]
     requests += [jsonrpc.request(n, "tools/call", {"name": "store", "arguments": {}}) for n in range(2, 2 + stored)]
     requests += [jsonrpc.request(2 + stored, "tools/call", {"name": "recall", "arguments": {}})]
     work = Path("/servers/0001")
     of: Any = Start
     start = of(
-        1, (sys.executable, "-I", "-S", "-c", SERVER), {"OUT": str(work / "out")}, (), work, work, work / "tmp", {},
-        work / "out", seed=("store", "{}"), sent=lambda: requests,
+        1, (sys.executable, "-I", "-S", "-c", SERVER), {"OUT": str(work / "out"), "ID": id}, (), work, work,
+        work / "tmp", {}, work / "out", seed=("store", "{}"), sent=lambda: requests,
     )  # fmt: skip
     reply = SimpleNamespace(raw=b"{}", request=requests[-1], elapsed_s=0.01, id=2 + stored)
     return SimpleNamespace(
@@ -58,7 +60,7 @@ def texts(script: str) -> list[tuple[int, str]]:
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr == ""
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [(m["id"], m["result"]["content"][0]["text"]) for m in messages if "result" in m]
+    return [(m["id"], m["result"]["content"][0]["text"]) for m in messages if m["result"]]
 
 
 def test_memories_are_stored_before_the_size_of_files_is_limited() -> None:
@@ -75,9 +77,10 @@ def test_a_limit_comes_after_what_failed_before_it() -> None:
     assert texts(of_steps(call, steps)) == [(6, "Not a directory"), (6, "File too large")]
 
 
-@pytest.mark.parametrize("stored", [0, 1, 2, 12])
-def test_of_the_answers_to_requests_that_store_memories_errors_alone_are_shown(stored: int) -> None:
-    script = of_call(made(stored))
+@pytest.mark.parametrize("id", ["first", "last"])
+@pytest.mark.parametrize("stored", [0, 2, 12])
+def test_of_the_answers_to_requests_that_store_memories_errors_alone_are_shown(stored: int, id: str) -> None:
+    script = of_call(made(stored, id))
     assert texts(script) == [(2 + stored, "written")]
     broken = script.replace('mkdir -p "$d"/tmp', 'mkdir -p "$d"/tmp "$d"/memories')
     refused = [(2 + n, "Is a directory") for n in range(stored)]

@@ -82,6 +82,15 @@ class loses_one_record_in_a_hundred(Keeping):
         return [n for n in range(len(call.lines)) if n % 100 != 99] or [0]
 
 
+@fault("LRO-FILE-09", says="missing", proves=0, explored=True, long=True)
+class loses_a_last_record_alone_in_its_batch(Keeping):
+    """Batches have twenty-five records, and one that holds a single record is not written."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        size = len(call.lines)
+        return range(size - 1 if size > 1 and size % 25 == 1 else size)
+
+
 # The values
 
 

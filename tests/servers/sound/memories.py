@@ -7,7 +7,7 @@ import time
 
 from tests.servers.flagged import BRIEF, FLAGGED, VIEW, Brief, Flagged, Viewed
 from tests.servers.plain import BadArguments, Call, Server
-from tests.servers.schemaless import Schemaless
+from tests.servers.schemaless import Schemaless, Tickets
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -70,6 +70,13 @@ class orders_its_memories_by_the_moment_of_storing(Server):
 
     def limited(self, found: list[Record], limit: int | None) -> list[Record]:
         return found[: 20 if limit is None else limit]
+
+
+@sound(
+    "it tells records of two processes apart by ids and titles alone, and so takes any order for one", profile=OWN_IDS
+)
+class orders_its_tickets_by_the_moment_of_storing(Tickets, orders_its_memories_by_the_moment_of_storing):
+    """Likewise, with names of its own."""
 
 
 NUMBERED = """\
