@@ -60,7 +60,7 @@ def texts(script: str) -> list[tuple[int, str]]:
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr == ""
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [(m["id"], m["result"]["content"][0]["text"]) for m in messages if m["result"]]
+    return [(m["id"], m["result"]["content"][0]["text"]) for m in messages if m.get("result")]
 
 
 def test_memories_are_stored_before_the_size_of_files_is_limited() -> None:
