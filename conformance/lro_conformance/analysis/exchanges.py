@@ -1058,6 +1058,10 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     apart = ceil(context.varying * max(1, len(exchange.lowest.filed)) / CHARACTERS_PER_TOKEN)
     if exceeds(known - apart if above else known + apart, threshold) != above:
         return
+    own = call.estimate if call is not exchange.lowest and not above and exchange.has_file else None
+    if own is not None and exceeds(own, threshold) and 2 < abs(own - known) <= slack(exchange.lowest, call):
+        yield "another process returns other values for the same call, so that the result has another size there"
+        return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
     place = STATED_ESTIMATE if context.stated_differently else ""

@@ -9,7 +9,7 @@ from lro_conformance.capture.call import Call, ComparedCall, died
 from lro_conformance.capture.corpus import OTHER_WORD, WORD
 from lro_conformance.capture.estimate import characters, honest_range
 from lro_conformance.capture.recipes import commands_of
-from lro_conformance.capture.records import Record, show
+from lro_conformance.capture.records import Record, show, strings_in
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -161,7 +161,7 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
         )
         return
     call, threshold = seeded.huge, 2 * seeded.large_estimate
-    length = len(str(_with(OTHER_WORD, call).get("content") or ""))
+    length = max(map(len, strings_in(_with(OTHER_WORD, call))), default=0)
     if call is None or length / 4 * LOW <= threshold:
         raise NotObserved("no memory of so many tokens could be stored and retrieved")
     if not all(_roughly_honest(c) for c in seeded.files):
@@ -185,4 +185,4 @@ def _all_with(word: str, call: Call | None) -> list[Record]:
 
 
 def _has(word: str, record: Record) -> bool:
-    return any(word in str(record.get(k)) for k in ("title", "content"))
+    return any(word in text for text in strings_in(record))

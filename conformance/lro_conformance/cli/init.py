@@ -148,10 +148,12 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             f"search=TOOL, the one that gives context for a prompt by --tool inject=TOOL; or write them to {output} as "
             "operations.recall.tool, operations.search.tool and operations.inject.tool"
         )
-        if _may_be_seeded(found):
+        proposed = perhaps(found, OPERATIONS)
+        if _may_be_seeded(found) and found.has_own_data:
+            proposed["seed"] = str((found.storing or {}).get("name"))
+        elif _may_be_seeded(found):
             seed_option = f"add --tool seed={one_line(str((found.storing or {}).get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
-        proposed = perhaps(found, OPERATIONS)
         click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
     return EXIT_FAILED
 

@@ -143,7 +143,9 @@ def report_options(command: Callable[..., Result]) -> Callable[..., Result]:
 
     plain_option = click.option("--plain", is_flag=True, help="Plain lines, as in a pipe or with NO_COLOR.")
     quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show failures and the summary only.")
-    verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show every requirement, and warnings in full.")
+    verbose_option = click.option(
+        "-v", "--verbose", is_flag=True, help="Show every requirement, and each failure and warning in full."
+    )
     return output_options(verbose_option(quiet_option(plain_option(with_options))))
 
 

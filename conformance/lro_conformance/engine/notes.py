@@ -123,8 +123,8 @@ _KINDS = {FROM_START: "output_dir is a file when the server starts"}
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
     if names := exchanges.names:
-        known = ", ".join(f"{own} for {name}" for own, name in names.items())
-        return f"inline results have names of their own, under which files were compared with them: {known}"
+        known = ", ".join(f"{own} with {name}" for own, name in names.items())
+        return f"fields have other names inline than in files; these were compared with each other: {known}"
     if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "

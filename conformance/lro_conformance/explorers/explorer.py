@@ -33,7 +33,7 @@ from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE, tiny, undocumented, various
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
-from lro_conformance.capture.records import Record
+from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder
@@ -523,10 +523,11 @@ class Explorer:
             bench.stored(memory)
 
     def _holds(self, bench: Bench, memory: Record) -> bool:
-        """Return whether a server finds a memory, whatever id it has given it."""
+        """Return whether a server finds a memory, whatever id it has given it and whatever it calls a title."""
         title = str(memory["title"])
         calls = (bench.call(name, query=title.partition(" ")[0], limit=5) for name in self.details)
-        return any(r.get("title") == title for call in calls for r in call.filed or call.records or [])
+        shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
+        return any(title in text for texts in shown for text in texts)
 
     def _make_series(self) -> None:
         """Make several hundred calls for the smallest result, as long as they are quick, of the first server."""

@@ -314,9 +314,9 @@ def _unadjustable(survey: Survey) -> str | None:
 
 
 def _returned_others(call: Call, known: Call) -> bool:
-    """Return whether a call has as many records as a known one, but others."""
+    """Return whether a call has other records than a known one. An inline result with fewer may be a page of them."""
     keys, known_keys = comparable_keys(call.filed or call.records or [], known.filed)
-    return len(keys) == len(known_keys) and sorted(keys) != sorted(known_keys)
+    return bool(call.filed or len(keys) == len(known_keys)) and sorted(keys) != sorted(known_keys)
 
 
 def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> tuple[Probe, ...]:
