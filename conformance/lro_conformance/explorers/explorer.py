@@ -340,7 +340,7 @@ class Explorer:
         """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one."""
         limited = [n for n in self.details if self._survey.operations[n].limit is not None]
         for name in limited[:1]:
-            asked = {"name": name, "detail": next(iter(self.details[name]), None), "find": "all"}
+            asked = {"name": name, "detail": [None, *self.details[name]][-1], "find": "all"}
             self._try([("call", [{**asked, "limit": size}]) for size in SIZES])
 
     def _try(self, steps: Sequence[Step]) -> None:

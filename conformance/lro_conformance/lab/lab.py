@@ -274,11 +274,14 @@ class Lab:
             yield bench
 
     @contextmanager
-    def bench_if_accepted(self, settings: Settings) -> Generator[Bench | ServerTrouble, None, None]:
-        """A bench under *settings*; the error of the start if the server declines them."""
+    def bench_if_accepted(
+        self, settings: Settings, *, in_far_zone: bool = False
+    ) -> Generator[Bench | ServerTrouble, None, None]:
+        """A bench under *settings*, perhaps in a zone far from UTC; the error of the start if the server declines
+        them."""
         with ExitStack() as stack:
             try:
-                accepted = stack.enter_context(self.bench(settings))
+                accepted = stack.enter_context(self.bench(settings, in_far_zone=in_far_zone))
             except ServerTrouble as trouble:
                 if not trouble.declined:
                     raise

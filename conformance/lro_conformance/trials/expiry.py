@@ -110,7 +110,7 @@ def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> 
     """
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
-        with lab.bench_if_accepted(Settings(threshold, ttl_s)) as bench:
+        with lab.bench_if_accepted(Settings(threshold, ttl_s), in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
                 return _own(bench, ttl_s, name, others)

@@ -95,6 +95,16 @@ class refuses_short_ttls_and_never_deletes_its_own_files(never_deletes_its_own_f
         return settings
 
 
+@fault("LRO-CLN-03", says="a fresh file stays", proves=1)
+class remembers_its_files_by_another_clock(Remembering):
+    """The times of UTC at which this process wrote its files are read as local ones."""
+
+    def created_at(self, path: str) -> float:
+        if path in self.own:
+            return time.mktime(time.gmtime(self.own[path]))
+        return super().created_at(path)
+
+
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_newest_file(Remembering):
     """The file written last is never deleted, in case a client still reads it."""
