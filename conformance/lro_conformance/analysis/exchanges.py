@@ -84,6 +84,8 @@ class Exchange:
     """Offloaded files that appeared during the call and that its result does not name."""
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
+    among_others: bool = False
+    """True if each of these servers holds other memories beside those: what depends on all, as scores may, differs."""
     steps: tuple[Call | Intervention, ...] = ()
     """Calls and interventions before the call in its sequence; empty if there were no interventions."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -457,7 +459,8 @@ def _seeded(found: object) -> Iterator[Exchange]:
     )
     for filed, shown, memories in pairs:
         if filed is not None and shown is not None and shown.outcome == "inline":
-            yield Exchange(filed, shown, values_comparable=True, stored={m["id"]: m for m in memories})
+            stored = {m["id"]: m for m in memories}
+            yield Exchange(filed, shown, values_comparable=True, stored=stored, among_others=True)
 
 
 def context_of(
@@ -744,7 +747,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
     given = exchange.given
     for key, record in exchange.shown.items():
-        if key not in there:
+        if key not in there or (exchange.among_others and key not in given):
             continue
         if comparison.obstacle is not None and key not in given:  # its id may be that of another memory elsewhere
             title = renamed(record, context.names).get("title")
@@ -861,7 +864,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """score_range has the least and the greatest score that the same call shows inline, where the file has none."""
     call, shown = exchange.call, exchange.twin
-    if not exchange.has_file or shown is None or call.operation in context.restless:
+    if not exchange.has_file or shown is None or exchange.among_others or call.operation in context.restless:
         return
     reported, scores = call.summary.get("score_range"), hit_scores(shown.result)
     if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.filed):

@@ -186,6 +186,21 @@ def test_values_that_a_server_makes_up_for_a_stored_memory_are_left_out() -> Non
     assert judged("LRO-FILE-10", exchange(altered, inline(A), stored={"a": A})) == [False]
 
 
+def test_what_depends_on_all_memories_is_not_compared_where_two_servers_hold_others() -> None:
+    filed, shown = call({**A, "score": 0.6733}, started=1_795_680_432.0), inline({**A, "score": 0.6891})
+    assert judged("LRO-FILE-10", exchange(filed, shown)) == [False]
+    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"b": B}, among_others=True)) == []
+    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"a": A}, among_others=True)) == [True]
+    ranged = call(A, B, summary={"score_range": [0.5, 0.6]})
+    hits = inline(
+        {**A, "score": 0.5},
+        {**B, "score": 0.7},
+        result={"structuredContent": {"hits": [{"score": 0.5}, {"score": 0.7}]}},
+    )
+    assert judged("LRO-DESC-07", exchange(ranged, hits)) == [False]
+    assert judged("LRO-DESC-07", exchange(ranged, hits, among_others=True)) == []
+
+
 def test_the_time_at_which_each_process_stored_a_memory_is_not_compared() -> None:
     def found(filed: str, shown: str) -> list[bool | str]:
         one = call({**A, "created": filed}, started=1_795_680_432.0)  # 2026-11-26T08:07:12Z

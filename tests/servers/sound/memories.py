@@ -79,6 +79,23 @@ class orders_its_tickets_by_the_moment_of_storing(Tickets, orders_its_memories_b
     """Likewise, with names of its own."""
 
 
+ALL_FIELDS = "seed: {tool: store_memory, arguments: {memory: $memory}}\n"
+
+
+@sound("it compares scores of two processes that hold different numbers of memories", profile=ALL_FIELDS)
+class scores_tell_how_rare_a_word_is(Server):
+    """Every operation finds memories with scores, in which the number of all memories takes part."""
+
+    def corpus(self) -> list[Record]:
+        return []
+
+    def score(self, memory: Record, query: str) -> float:
+        return round(super().score(memory, query) * (1 - 10 / (10 + len(self.memories))), 4)
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        return super().find("search", query)
+
+
 NUMBERED = """\
 server:
   command: [{command}]
