@@ -111,11 +111,9 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
 
 def _telling_fields(records: Sequence[Record]) -> list[list[str]]:
     """The texts of each field that all these records have, and nearly all another one."""
-    names = (
-        set[str].intersection(*({n for n, v in r.items() if isinstance(v, str)} for r in records)) if records else ()
-    )
-    columns = ([r[name] for r in records] for name in names)
-    return [column for column in columns if len({*column}) > _DISTINCT * len(column)]
+    first: Record = records[0] if records else {}
+    columns = ([text for r in records if isinstance(text := r.get(name), str)] for name in first)
+    return [c for c in columns if len(c) == len(records) and len({*c}) > _DISTINCT * len(c)]
 
 
 _DISTINCT = 0.9

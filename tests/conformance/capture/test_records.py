@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lro_conformance.capture import records
-from lro_conformance.capture.records import Path, Record, show_path
+from lro_conformance.capture.records import Path, Record, comparable_keys, show_path
 
 A, B, C = {"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": 3, "title": "C"}
 
@@ -543,3 +543,23 @@ def test_a_record_whose_texts_are_empty_is_compared_by_names_that_other_records_
     filed: Record = {"id": "a", "modified": "2026-01-02T03:04:06Z", "memory_type": "semantic"}
     assert records.lost_or_changed(inline, filed, []) == [("modified",), ("memory_type",)]
     assert records.lost_or_changed(inline, filed, [], maps_names=True) == []
+
+
+def noted(*headings: str, process: str) -> list[Record]:
+    """Inline records with names of the server's own, and ids that differ from process to process."""
+    return [
+        {"noteId": f"{process}{n}", "heading": heading, "kind": "note", "createdAt": f"{process}:{n}"}
+        for n, heading in enumerate(headings)
+    ]
+
+
+def test_records_of_two_results_are_told_apart_by_a_field_that_both_have() -> None:
+    one, other = noted("Ash", "Oak", "Elm", process="x"), noted("Oak", "Ash", "Elm", process="y")
+    assert comparable_keys(one, other) == (["Ash", "Oak", "Elm"], ["Oak", "Ash", "Elm"])
+    filed = [{"id": f"z{n}", "title": title, "memory_type": "semantic"} for n, title in enumerate(("Ash", "Oak"))]
+    assert comparable_keys(one, filed) == (["Ash", "Oak", "Elm"], ["Ash", "Oak"])
+    assert comparable_keys(filed, filed[::-1]) == (["z0", "z1"], ["z1", "z0"])
+    elsewhere = [{**record, "id": f"w{n}"} for n, record in enumerate(filed)]
+    assert comparable_keys(filed, elsewhere) == (["Ash", "Oak"], ["Ash", "Oak"])
+    assert comparable_keys(one, noted("Fir", "Yew", process="y")) == ([], [])
+    assert comparable_keys(one, []) == ([], [])
