@@ -201,11 +201,14 @@ def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
 
 
 def _with_data(start: Start, ids: Sequence[int]) -> list[Item]:
-    """Like `requests_before`; if no memories were stored since a restart, an earlier process stores them first.
+    """Like `requests_before`; if the suite's memories were stored before a restart only, an earlier process stores them
+    first.
 
     A server may answer several requests at a time, so that what follows has to wait for what is stored.
     """
-    earlier = [] if ids or start.seeded is None else [*requests_before(*start.seeded), RESTART]
+    earlier: list[Item] = []
+    if start.seeded is not None and len(ids) < len(start.seeded[1]):
+        earlier = [*requests_before(*start.seeded), RESTART]
     return [*earlier, *requests_before(start, ids), *([f"sleep {1 + len(ids) // 50}"] if ids else [])]
 
 

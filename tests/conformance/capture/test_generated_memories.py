@@ -94,3 +94,5 @@ def test_a_process_that_continues_with_stored_memories_is_preceded_by_one_that_s
     assert with_data(later, ()) == [opening, *memories, RESTART, opening]
     assert with_data(replace(start(memories), seeded=later.seeded), [2, 3]) == [opening, *memories, "sleep 1"]
     assert with_data(start([]), ()) == [opening]
+    kept = replace(start(memories), seeded=later.seeded)  # the store lasted, and one more memory went to it
+    assert with_data(kept, [3]) == [opening, *memories, RESTART, opening, memories[1], "sleep 1"]

@@ -183,7 +183,7 @@ class counts_in_its_names(Server):
     def ulid(self) -> str:
         if not self.count:
             self.count = int.from_bytes(os.urandom(9), "big")
-        self.count += int.from_bytes(os.urandom(6), "big")
+        self.count += (1 << 42) + int.from_bytes(os.urandom(6), "big")
         value = int(time.time() * 1000) << 80 | self.count
         return "".join(CROCKFORD[value >> 5 * place & 31] for place in range(25, -1, -1))
 
