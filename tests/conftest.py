@@ -54,8 +54,14 @@ TOGETHER = {
         "conformance/report/test_pictures",
         "conformance/vectors/test_runners",
         "golden/test_checks",
+        "project/test_packaging",
         "project/test_site",
         "project/test_write_a_check",
+        "proxy/payload/test_forms",
+        "proxy/payload/test_recipes",
+        "proxy/payload/test_shape",
+        "proxy/test_real_servers",
+        "tools/mutation/test_mutation",
     )
 }
 """Files whose tests share what takes long to make or to import; each goes to one of the processes side by side."""

@@ -170,8 +170,10 @@ def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
     """A word that occurs within a value but equals none: only a search that is too wide finds it."""
-    words = (w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
-    return [w for w in words if not any(matches(v, w) for v in values)][:1]
+    different = {*values}  # of namespaces and types there are few
+    words = dict.fromkeys(w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
+    found = next((w for w in words if not any(matches(v, w) for v in different)), None)
+    return [] if found is None else [found]
 
 
 def _words(tags: object) -> list[str]:
@@ -182,8 +184,9 @@ def _words(tags: object) -> list[str]:
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
     """The most frequent candidate that matches some, but not all, values."""
+    different = {*values}
     for candidate, _ in Counter(candidates).most_common(20):
-        hits = sum(matches(v, candidate) for v in values)
-        if candidate.isascii() and 0 < hits < len(values):
+        hits = sum(matches(v, candidate) for v in different) if candidate.isascii() else 0
+        if 0 < hits < len(different):
             return [candidate]
     return []

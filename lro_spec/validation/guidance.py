@@ -186,8 +186,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
     """The first path, detail level or recipe number in guidance that contradicts the descriptor; None if there is
     none."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
-    named = paths(text)
-    if named and path not in guidance:
+    if path not in guidance and (named := paths(text)):
         return f"path: it says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
     summary = descriptor.get("summary")

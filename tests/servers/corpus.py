@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+SHIFTS = range(125, -1, -5)
 # (namespace, memory type, how many): no two equally frequent, so that the five most frequent are one definite set
 PLACES = (
     ("_semantic/decisions", "semantic", 58),
@@ -54,7 +55,7 @@ def _uuid(i: int) -> str:
 
 def _ulid(i: int) -> str:
     value = (1735689600000 + i * 3_600_000) << 80 | _number(i, 2) >> 48
-    return "".join(CROCKFORD[value >> 5 * place & 31] for place in range(25, -1, -1))
+    return "".join([CROCKFORD[value >> shift & 31] for shift in SHIFTS])
 
 
 def memory(i: int, namespace: str, memory_type: str) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def memory(i: int, namespace: str, memory_type: str) -> dict[str, Any]:
         "content": " ".join(SENTENCES[(i + k) % len(SENTENCES)] for k in range(2 + i % 4)),
         "summary": f"About {topic}.",
         "entities": [{"name": f"service-{i % 5}", "type": "system"}] * (i % 3 == 0),
-        "relationships": [{"type": "relates_to", "target": _ulid(i + 2)}] * (i % 5 == 0),
+        "relationships": [] if i % 5 else [{"type": "relates_to", "target": _ulid(i + 2)}],
         "wiki_links": ["[[Runbook]]"] * (i % 7 == 0),
         "embedding": None,
         "provenance": {

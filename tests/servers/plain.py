@@ -73,6 +73,8 @@ class BadArguments(ValueError):
     """The caller sent invalid arguments; the message says why."""
 
 
+PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%"
+"""Characters that mean themselves in a shell."""
 WIDE = bytes(range(0xE1, 0x100))
 """First bytes in UTF-8 of characters from U+1000 on, which include the wide ones."""
 
@@ -139,7 +141,8 @@ class Server:
             [memory["title"], memory["namespace"], memory.get("content") or "", *memory["tags"], str(memory["id"])]
         )
         text, terms = text.lower(), query.lower().split()
-        return round(sum(term in text for term in terms) / max(1, len(terms)) * (1 - 1 / (2 + len(text) % 7)), 4)
+        there = len([term for term in terms if term in text])
+        return round(there / max(1, len(terms)) * (1 - 1 / (2 + len(text) % 7)), 4) if there else 0.0
 
     def find(self, operation: str, query: str) -> list[Record]:
         """Every memory that answers the query; a search carries its scores, best first."""
@@ -201,12 +204,11 @@ class Server:
 
     def estimate(self, lines: Sequence[str]) -> int:
         """Tokens of a result set: a quarter of its characters, a whole one for each of a wide script."""
-        quarters = 0
-        for line in lines:
-            quarters += len(line)
-            if not line.isascii():
-                data = line.encode("utf-8", "surrogatepass")
-                quarters += 3 * (len(data) - len(data.translate(None, WIDE)))
+        text = "".join(lines)
+        quarters = len(text)
+        if not text.isascii():
+            data = text.encode("utf-8", "surrogatepass")
+            quarters += 3 * (len(data) - len(data.translate(None, WIDE)))
         return -(-quarters // 4)
 
     def tokens(self, call: Call) -> int:
@@ -393,7 +395,7 @@ class Server:
 
     def quote(self, path: str) -> str:
         """A path as one word of a POSIX shell."""
-        plain = path.isascii() and all(c.isalnum() or c in "/._-+,:@%" for c in path)
+        plain = path.isascii() and not path.encode().translate(None, PLAIN)
         return path if plain else "'" + path.replace("'", "'\"'\"'") + "'"
 
     def recipes(self, path: str) -> list[Record]:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
+from types import NoneType
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
@@ -410,23 +411,36 @@ def _every_call(survey: Survey, found: Mapping[str, Any]) -> Iterable[Call]:
     return {id(c): c for each in evidence for c in calls_in(each)}.values()
 
 
-def calls_in(value: object) -> Iterator[Call]:
+def calls_in(value: object) -> list[Call]:
     """Every call anywhere in the evidence, except calls whose write failed, which may have left a partial file."""
+    found: list[Call] = []
+    _add_calls(value, found)
+    return found
+
+
+def _add_calls(value: object, found: list[Call]) -> None:
     if isinstance(value, Call):
-        yield value
+        found.append(value)
     elif isinstance(value, Failing):
-        yield value.original
+        found.append(value.original)
     elif isinstance(value, Triple) and value.broken:
-        yield value.inline
-    elif isinstance(value, Mapping):
-        for member in cast("Mapping[object, object]", value).values():
-            yield from calls_in(member)
-    elif isinstance(value, (tuple, list, frozenset)):
-        for entry in cast("Collection[object]", value):
-            yield from calls_in(entry)
+        found.append(value.inline)
     else:
-        for name in _kept_fields(type(value)):
-            yield from calls_in(getattr(value, name))
+        for member in _members(value):
+            if type(member) not in _SCALARS:  # most are, and there are thousands
+                _add_calls(member, found)
+
+
+_SCALARS = frozenset((str, bytes, int, float, bool, NoneType))
+
+
+def _members(value: object) -> Iterable[object]:
+    """The parts of a value that may be calls or have calls in them."""
+    if isinstance(value, (tuple, list, frozenset)):
+        return cast("Collection[object]", value)
+    if isinstance(value, (dict, Mapping)):  # an abstract class takes ten times as long to ask for
+        return cast("Mapping[object, object]", value).values()
+    return [getattr(value, name) for name in _kept_fields(type(value))]
 
 
 @cache

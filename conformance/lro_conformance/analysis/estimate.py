@@ -254,6 +254,8 @@ def _values_share(call: Call) -> float:
 
 
 def _characters_of_values(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
     if isinstance(value, dict):
         return sum(map(_characters_of_values, cast("dict[str, object]", value).values()))
     if isinstance(value, list):

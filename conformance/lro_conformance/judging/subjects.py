@@ -145,9 +145,10 @@ class Subjects:
             self.misses.append(Miss(expected, observed))
 
     def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
-        """Note a defect of the specification that was observed: a warning, never the server's failure."""
+        """Note a defect of the specification that was observed: a warning, never the server's failure. Only the first
+        is reported, so the others are not rendered."""
         self.examined += 1
-        self.errata.append(Miss.of(expected, observed, at))
+        self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, at))
 
     def not_observed(self, reason: str) -> None:
         """Note why something could not be examined."""

@@ -145,7 +145,8 @@ def without_programs(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return certified(Place(root, str(root / "no-programs")))
 
 
-# .ci/run certifies from the wheel without programs, so that this need not be done twice each time.
+# .ci/run certifies the plain server and parts of this one from the wheel without programs, so that a second whole run
+# of this one is left to `--long`.
 @pytest.fixture(params=["among_traps", pytest.param("without_programs", marks=pytest.mark.long)])
 def finished(request: pytest.FixtureRequest) -> Finished:
     return request.getfixturevalue(request.param)

@@ -73,7 +73,7 @@ class Cell:
     trace: str
     network: socket.socket
 
-    def certify(self, name: str, *, older: Path | None = None) -> Ended:
+    def certify(self, name: str, *options: str, older: Path | None = None) -> Ended:
         """`lro certify` in a process of its own, whose memory is measured."""
         one = hostiles()[name]
         sections = LIMITS + one.profile
@@ -91,7 +91,7 @@ class Cell:
         }
         measure, report = self.folder / "rss", self.folder / "report.json"
         argv = [sys.executable, "-c", MEASURED, str(measure)]
-        argv += ["certify", "--seed", "1", "-v", "--json", str(report)]
+        argv += ["certify", "--seed", "1", "-v", "--json", str(report), *options]
         begun = time.monotonic()
         with subprocess.Popen(
             argv, env=environment, cwd=self.folder / "work", stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -157,7 +157,7 @@ def test_a_file_that_is_older_than_the_run_is_never_removed(cell: Cell) -> None:
     older = cell.folder / "tmp" / "atlatl-recall-01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl"
     older.write_text('{"type": "lro_header"}\n', encoding="utf-8")
     os.utime(older, (1_700_000_000, 1_700_000_000))
-    cell.certify("claims_an_older_file", older=older)
+    cell.certify("claims_an_older_file", "--only", "LRO-CFG-05", older=older)  # where no folder is set
     assert older.exists()
 
 
