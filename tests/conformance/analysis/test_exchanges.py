@@ -355,6 +355,16 @@ def test_a_volatile_result_near_the_threshold_is_not_decided() -> None:
     assert judged("LRO-THR-06", near, context(volatile=frozenset({"recall"}))) == []
 
 
+def test_a_file_that_is_larger_elsewhere_is_decided_by_its_own_estimate() -> None:
+    """An earlier call took values from the memories of the other process only."""
+    small = call({**A, "content": ""}, E=9)
+    small.file.characters = 60
+    (reason,) = judged("LRO-THR-07", exchange(call(A, E=20, threshold=10), lowest=small))
+    assert str(reason).startswith("another process returns other values")
+    assert judged("LRO-THR-07", exchange(call(A, E=10, threshold=10), lowest=small)) == [False]
+    assert judged("LRO-THR-07", exchange(call(A, E=99, threshold=10), lowest=small)) == [False]
+
+
 @pytest.mark.parametrize(
     ("record", "outcome", "E", "above", "below"),
     [

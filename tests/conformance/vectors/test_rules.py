@@ -49,7 +49,7 @@ def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list
     reply = Made(failure=None)
     call = Made(operation=operation, settings=settings, outcome=outcome, label=operation, reply=reply)
     lowest = Made(estimate=vector.input["estimated_tokens"], filed=())
-    exchange = Made(call=call, lowest=lowest, stray=())
+    exchange = Made(call=call, lowest=lowest, stray=(), has_file=False)
     survey = Made(volatile_operations=(), lowest=1)
     return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None, varying=0)
 
