@@ -42,7 +42,7 @@ def compared(
 
 def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
-    assert said.endswith("under which files were compared with them: subject for title, body for content")
+    assert said.endswith("; these were compared with each other: subject with title, body with content")
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:
