@@ -98,8 +98,11 @@ def _is_memory(record: Record) -> bool:
 
 
 def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """What tells the records of two results apart, in their order: their ids; their titles if they have no ids in
-    common; or else the values of that field, under whatever name, of which they have most in common."""
+    """The values by which the records of two results are told apart, in their order.
+
+    These are ids, or titles if the results have no ids in common. If they have no titles either, they are the values of
+    a field, under whatever name, of which they have most in common.
+    """
     ids, other_ids = [*by_id(one)], [*by_id(other)]
     titles, other_titles = ([str(title) for r in records if (title := r.get("title"))] for records in (one, other))
     if {*ids} & {*other_ids}:
@@ -112,7 +115,7 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
 
 
 def _telling_fields(records: Sequence[Record]) -> list[list[str]]:
-    """The texts of each field that all these records have, and nearly all another one."""
+    """The texts of each field that tells these records apart: all have it, and nearly all with a text of their own."""
     first: Record = records[0] if records else {}
     columns = ([text for r in records if isinstance(text := r.get(name), str)] for name in first)
     return [c for c in columns if len(c) == len(records) and len({*c}) > _DISTINCT * len(c)]

@@ -55,6 +55,7 @@ class Generated:
     ids: range
 
     def __len__(self) -> int:
+        """The length of the command, which counts like that of a line."""
         return len(self.command)
 
 
