@@ -123,7 +123,7 @@ class Exchange:
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
         """Records by id, or by title."""
-        return _by_title(records) if self.by_title else by_id(records)
+        return {k: r[0] for k, r in _with_titles(records).items()} if self.by_title else by_id(records)
 
     @cached_property
     def filed(self) -> Mapping[str, Record]:
@@ -510,11 +510,11 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[
     return made
 
 
-def _by_title(records: Iterable[Record]) -> dict[str, Record]:
+def _with_titles(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Records by title, in which white space does not count: that it is altered is LRO-FILE-10."""
-    found: dict[str, Record] = {}
+    found: dict[str, list[Record]] = {}
     for record in records:
-        found.setdefault(" ".join(str(record.get("title")).split()), record)
+        found.setdefault(" ".join(str(record.get("title")).split()), []).append(record)
     return found
 
 
@@ -701,19 +701,19 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
     filed, shown, prose = exchange.call, exchange.twin, context.prose
     if prose is None or shown is None or filed.operation in context.restless:
         return
-    stored = prose.stored | {str(m.get("title")): m for m in exchange.stored.values()}
-    there = _by_title(filed.filed)
-    found = [
-        (title, key, value)
-        for title in stored.keys() & there.keys()
-        for key, value in shown_of(stored[title], shown.text).items()
-        if key in ("title", "content") and key in there[title]
-    ]
+    stored, there = _with_titles((*prose.stored.values(), *exchange.stored.values())), _with_titles(filed.filed)
+    found = False
+    for title in stored.keys() & there.keys():
+        for key in ("title", "content"):
+            values = [m.get(key) for m in stored[title]]  # titles may be shared, even blank
+            if not all(key in shown_of(m, shown.text) for m in stored[title]):
+                continue
+            for record in (r for r in there[title] if key in r):
+                found = True
+                expected = f"memory {show(title)}: /{key} is {show(values[-1])}, as stored and as inline"
+                yield Judged(record[key] in values, expected, show(record[key]))
     if not found:
         yield NO_RECORDS if stored else f"{NO_RECORDS}; {OR_SEED}"
-    for title, key, value in found:
-        expected = f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline"
-        yield Judged(there[title][key] == value, expected, show(there[title][key]))
 
 
 def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:

@@ -510,16 +510,20 @@ class Explorer:
         self.call([asked])
 
     def _start_again(self, bench: Bench) -> None:
-        """Restart a server, and store again the memories that it has lost."""
+        """Restart a server, and store again all memories that it has lost, also those of an earlier attempt."""
+        given = bench.memories
         bench.restart()
         if bench is self._benches[0]:
             self._known_events.clear()
         if not self._memories or self._holds(bench, self._memories[-1]):
+            bench.memories = given
             return
-        for memory in self._memories[: self._stored_before]:
+        of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
+        lost = given[len(bench.memories) :]
+        for memory in (m for m in lost if m.get("id") not in of_sequence):
             bench.stored(memory)
         bench.forget_experiment()
-        for memory in self._memories[self._stored_before :]:
+        for memory in (m for m in lost if m.get("id") in of_sequence):
             bench.stored(memory)
 
     def _holds(self, bench: Bench, memory: Record) -> bool:

@@ -90,6 +90,8 @@ class Bench:
     """The id of the request that last triggered cleanup; None if none did."""
     stored_at: float = 0.0
     """The time, by the monotonic clock, at which the last memory was stored, or the server was restarted."""
+    memories: list[Memory] = field(default_factory=list[Memory])
+    """The memories that the server has accepted; after a restart, those that it was given again."""
     corpus_requests: int = 0
     """Number of `state_changing_requests` that stored the suite's own memories; later ones belong to one experiment."""
 
@@ -336,6 +338,7 @@ class Bench:
         if reply.failure is not None:
             self.ledger.note_failure(reply.failure, f"{seed.tool}(…)")
         elif accepts(reply):
+            self.memories.append(memory)
             self.on_stored(self, memory)
         return reply
 
@@ -417,7 +420,7 @@ class Bench:
             self.server, start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
             stored = tuple(self.state_changing_requests[: self.corpus_requests])
             self.start = replace(start, seeded=(self.start, stored) if stored else self.start.seeded)
-            self.state_changing_requests, self.corpus_requests, self.cleanup_request = [], 0, None
+            self.state_changing_requests, self.memories, self.corpus_requests, self.cleanup_request = [], [], 0, None
             self.launcher.handshake(self.server, self.client)
             self.stored_at = time.monotonic()
             self.on_restart(self)

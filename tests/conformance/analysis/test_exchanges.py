@@ -174,6 +174,15 @@ def test_values_in_a_text_without_a_seed_have_a_reason_that_names_the_key() -> N
     assert "(profile: seed)" not in str(reason)
 
 
+@pytest.mark.parametrize(("altered", "holds"), [(False, [True, True]), (True, [True, False])])
+def test_of_memories_without_a_title_a_record_has_the_text_of_one(altered: bool, holds: list[bool]) -> None:
+    one, other = ({"id": key, "title": "", "content": f"This is the text of {key}."} for key in "ab")
+    shown = inline(text=f"- {one['content']}\n- {other['content']}")
+    shown.records = None
+    filed = call(one, {**other, "content": "This is the text of b"} if altered else other)
+    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"a": one, "b": other})) == holds
+
+
 def test_values_are_those_of_the_twin() -> None:
     assert judged("LRO-FILE-10", exchange(call(A, B), inline(A, B))) == [True, True]
     assert judged("LRO-FILE-10", exchange(call({**A, "content": "tex"}, B), inline(A, B))) == [False, True]

@@ -10,10 +10,13 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.intervention import BREAKING, READ_ONLY, REMOVED
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import SEQUENCES, Capture
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.lab.broken_folder import BrokenFolder
+from lro_conformance.lab.lab import Lab
+from lro_conformance.trials import Trial
+from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 
 
@@ -75,6 +78,28 @@ def test_the_script_breaks_the_folder(tmp_path: Path) -> None:
     check = _failure(tmp_path, "fallback_without_a_memory_is_an_error", "fallback.operation_succeeds")
     assert "in the way" in check.reproduce or "rm -rf" in check.reproduce
     assert '"isError":true' in _output(check).replace(": ", ":")
+
+
+def test_a_restarted_server_holds_what_an_earlier_attempt_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial during which the clock was set is tried again with the same servers, whose scores depend on all that
+    they hold."""
+    attempt = Capture._attempt
+
+    def twice(capture: Capture, lab: Lab, trial: Trial) -> object:
+        if trial.name == "explored":
+            attempt(capture, lab, trial)
+        return attempt(capture, lab, trial)
+
+    monkeypatch.setattr(Capture, "_attempt", twice)
+    server = "scores_tell_how_rare_a_word_is"
+    path = tmp_path / "lro.yaml"
+    operations = "operations: {search: {tool: search_memories, arguments: {query: memory}, query: query, limit: limit}}"
+    path.write_text(profile_text(server, f"{sounds()[server].profile}{operations}"), encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, only={"LRO-FILE-10"}, examples=1)
+    (values,) = (r for r in report.requirements if r.requirement.id == "LRO-FILE-10")
+    assert values.verdict.label == "pass", [c.observed for c in values.checks]
 
 
 @pytest.mark.long

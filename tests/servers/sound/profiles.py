@@ -98,6 +98,14 @@ class inline_is_markdown(Markdown):
     pass
 
 
+@sound("it takes another memory without a title for the one that it compares")
+class inline_is_markdown_in_the_order_of_titles(Markdown):
+    """So every result begins with those that have none."""
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        return sorted(super().find(operation, query), key=lambda memory: memory["title"])
+
+
 @sound("it reads JSON only")
 class inline_is_prose(Prose):
     pass
