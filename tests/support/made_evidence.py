@@ -18,6 +18,7 @@ from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials.edges import Edge, Probe
+from lro_conformance.trials.survey import Survey
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
@@ -133,8 +134,11 @@ def survey(*calls: Made, **other: Any) -> Made:
         "seed_advice": "profile: seed",
         "fixed": other.get("fixed", {}),
         "reason_not_set": lambda name: reason_not_set(name, other.get("fixed", {})),
+        "volatile_operations": frozenset[str](),
     }
-    return Made(**{**known, **other})
+    made: Any = Made(**{**known, **other})
+    made.has_records_of = lambda call, alone: Survey.has_records_of(made, call, alone)
+    return made
 
 
 NO_EDGES = Made(edges={}, reason=None, far=())

@@ -210,7 +210,8 @@ def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Mar
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:
-        subjects.erratum(expected=first.expected, observed=describe(first), at=subject(one, first))
+        note = subjects.erratum if first.kind is Kind.FAILS_AS_PRINTED else subjects.warn
+        note(expected=first.expected, observed=describe(first), at=subject(one, first))
 
 
 def subject(one: Document, finding: Finding) -> Marked | Command:

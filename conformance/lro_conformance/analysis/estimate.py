@@ -30,6 +30,9 @@ _AT_CAP, _MUCH_LARGER = 0.9, 2.5
 _ALIKE, _UNLIKE = 20, 1.2
 """Number of records from which texts of memories are alike; ratio of tokens per character that they never have."""
 
+OF_AN_EARLIER_CALL = "E may be that of an earlier call, whose file this call names (LRO-NAME-04)"
+"""Reason why a result cannot be judged by the E of its file."""
+
 LARGER = 1.1
 """Ratio of sizes from which the larger file must have the greater E."""
 

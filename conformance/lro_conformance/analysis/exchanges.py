@@ -21,7 +21,7 @@ from typing import Any, cast
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
-from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.estimate import OF_AN_EARLIER_CALL, Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import placed
@@ -35,6 +35,7 @@ from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
 from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import (
+    MEMORY_FIELDS,
     Path,
     Record,
     as_record,
@@ -238,6 +239,8 @@ class Exchanges:
             for found in findings(exchange, self.context, requirement):
                 if isinstance(found, str):
                     subjects.not_observed(found)
+                elif not found.holds and any(c.identity in self.repeated for c in found.read):
+                    subjects.not_observed(OF_AN_EARLIER_CALL)
                 else:
                     at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
@@ -250,6 +253,14 @@ class Exchanges:
     def names(self) -> Mapping[str, str]:
         """The names of their own that inline records have, with MIF's."""
         return self.context.names
+
+    @property
+    def unpaired(self) -> tuple[str, ...]:
+        """The documented fields of files that no inline record has, under whatever name."""
+        both = [e for e in self.exchanges if e.has_file and e.shown]
+        filed = {key for e in both for record in e.call.filed for key in filled_fields([record])}
+        shown = {key for e in both for record in e.shown.values() for key in renamed(record, self.names)}
+        return tuple(field for field in ("id", *MEMORY_FIELDS) if field in filed - shown)
 
     @property
     def by_text(self) -> tuple[str, ...]:
@@ -278,7 +289,7 @@ class Exchanges:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:
             return at
-        by_others = beside_others((exchange.call, *found.read), self.repeated, at, in_flight=exchange.in_flight)
+        by_others = beside_others((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
         return Marked(at, (), found.place) if by_others is at and found.place else by_others
 
 
@@ -320,8 +331,11 @@ def exchanges(
         known = set[int]()
     known |= {id(e.call) for e in explicit}
     concurrent = {id(c) for c, _ in survey.together}
+    # A server may refuse calls for their number.
+    answered = [(c, a) for c, a in survey.together if c.outcome in ("inline", "offloaded")]
+    alone = {id(c): a for c, a in answered if c.operation not in survey.volatile_operations}
     made = [
-        Exchange(c, twin=_twin(c, twins), values_comparable=id(c) in close, in_flight=id(c) in concurrent)
+        Exchange(c, _twin(c, twins), alone.get(id(c)), values_comparable=id(c) in close, in_flight=id(c) in concurrent)
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
@@ -608,10 +622,16 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
             added = set[str]()
+        memories = len(records) if exchange.by_title else len(here)  # several may have the same title
+        lacks = not missing and len(filed.filed) < memories
         yield Judged(
-            not missing and not added,
-            f"the {len(here)} memories that the call returns inline",
-            f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
+            not missing and not added and not lacks,
+            f"the {memories} memories that the call returns inline",
+            (
+                f"{len(filed.filed)} records: of several with the same title, not all are there"
+                if lacks
+                else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
+            )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_CUT_INLINE if added and not missing else ""),
         )
@@ -703,7 +723,7 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
         return
     stored, there = _with_titles((*prose.stored.values(), *exchange.stored.values())), _with_titles(filed.filed)
     found = False
-    for title in stored.keys() & there.keys():
+    for title in (t for t in stored if t in there):
         for key in ("title", "content"):
             values = [m.get(key) for m in stored[title]]  # titles may be shared, even blank
             if not all(key in shown_of(m, shown.text) for m in stored[title]):

@@ -270,8 +270,14 @@ def _returned(failing: Failing) -> list[Record] | None:
         and len(records) == 1
         and bool(failing.known)  # by their ids
         and not records[0].keys() & {"id", *MEMORY_FIELDS}
+        and not _names_of(failing.known.values()) & {*strings_in(records[0])}
     )
     return [] if is_remark else records
+
+
+def _names_of(records: Iterable[Record]) -> set[str]:
+    """The ids and titles of records, by which one is recognised whatever its fields are called."""
+    return {text for r in records for text in (id_of(r), r.get("title")) if isinstance(text, str) and text.strip()}
 
 
 def _too_large_by_itself(failing: Failing, records: Sequence[Record]) -> Record | None:

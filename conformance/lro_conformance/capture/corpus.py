@@ -99,7 +99,7 @@ def delicate() -> Memory:
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
         "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t\r\n\\n <b>&gt;</b>",
-        "tags": ["e\u0301", "\u00e9"],
+        "tags": ["e\u0301", "\u00e9", "Two Words", "TLS"],
         "entities": [{"name": "A\u030angstro\u0308m", "type": "concept"}],
         "provenance": {"confidence": 0.123456, "source_type": "observation", "agent": "suite"},
         "extensions": {

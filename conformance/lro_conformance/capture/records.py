@@ -507,8 +507,8 @@ def _json_in(text: str) -> Any:
             if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
                 return None  # its first member is no value of its own
             continue
-        if not value and not _is_a_line(text, start, end):
-            continue  # brackets of a sentence, or of a title
+        if not _is_a_line(text, start, end) and (not value or _is_of_prose(text, start, end)):
+            continue  # brackets of a sentence or of a title, or a value of one record
         return None if too_deep(value) else value
     return None
 
@@ -517,6 +517,12 @@ def _is_a_line(text: str, start: int, end: int) -> bool:
     """True if nothing else is on the lines of a part of a text."""
     before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
     return not before.strip() and not after.strip()
+
+
+def _is_of_prose(text: str, start: int, end: int) -> bool:
+    """True if a part of a text is less than a quarter of it, or stands in a line of a Markdown list or table."""
+    line = text[:start].rpartition("\n")[2].lstrip()
+    return 4 * (end - start) < len(text) or line.startswith(("- ", "* ", "• ", "**", "|"))
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:

@@ -108,6 +108,17 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
     return script(call.start, items, wait_s=patience(call), setup=setup, after=_outcome(call, lists=True))
 
 
+def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
+    """The script for a call whose file is deleted when that of the *first* one expires; the request with the id
+    *trigger* cleans up then."""
+    start, apart_s = first.start, later.started - first.started
+    ttl_s = float(str(start.settings.get("ttl_seconds") or apart_s))
+    cleaning = [line for line in start.sent() if trigger is not None and _id(line) == trigger]
+    items = [*_with_data(start, first.before), first.reply.request, f"sleep {apart_s:.2f}", later.reply.request]
+    items += [f"sleep {max(0.0, ttl_s - apart_s) + 0.15:.2f}", *cleaning[:1]]
+    return script(start, items, wait_s=1, after=_outcome(later, lists=True))
+
+
 def _in_the_way(start: Start) -> str:
     """Shell commands that make a regular file where the output folder is expected."""
     parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
@@ -175,7 +186,7 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     folder = word(start, str(place))
     if call.file is None:
         return f"ls -lA {folder}" if lists else ""
-    return f"(cd {folder} && ls -lA && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
+    return f"(cd {folder} && ls -lA && head -n 2 ./* && wc -l ./*) | cut -c 1-200 | sed 's/^/  /'"
 
 
 def _removal(call: Call) -> str:

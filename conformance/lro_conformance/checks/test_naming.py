@@ -6,6 +6,7 @@ from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.timestamps import ulid_of
 from lro_conformance.capture.call import Call, CallInContext, in_shared_file, shared_paths
+from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked, Subjects
@@ -83,15 +84,24 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
-        if not call.filed or not alone.filed:
+        if alone.filed and call.outcome == "inline" and call.file is None:
+            subjects.expect(
+                holds=False,
+                expected=f"in flight with others, {call.label} is offloaded, as it is alone",
+                observed=f"inline: {show(call.text, 200)}",
+                at=Marked(CallInContext(call), (), IN_FLIGHT),
+            )
+        if not alone.filed or call.file is None or call.file.problem is not None:
             continue
-        if call.header.get("count") != len(call.filed):
-            subjects.not_observed("a file of a concurrent call contradicts its own header (LRO-FILE-06)")
+        if call.header.get("count") != len(call.filed) and alone.header.get("count") != len(alone.filed):
+            subjects.not_observed("a file contradicts its own header (LRO-FILE-06)")
             continue
+        others = "" if len(call.filed) != len(alone.filed) else "other ones, or other fields of them, "
+        place = "a shared file" if call.path in shared else "a file of its own"
         subjects.expect(
-            len(call.filed) == len(alone.filed),
+            survey.has_records_of(call, alone),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
-            observed=f"{len(call.filed)} records in {'a shared file' if call.path in shared else 'a file of its own'}",
+            observed=f"{len(call.filed)} records, {others}in {place}",
             at=Marked(CallInContext(call), (), SHARED_FILE if shared else IN_FLIGHT),
         )
 

@@ -8,7 +8,7 @@ from math import inf
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
-from lro_conformance.analysis.estimate import LARGER, Estimates
+from lro_conformance.analysis.estimate import LARGER, OF_AN_EARLIER_CALL, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
@@ -27,7 +27,7 @@ from lro_conformance.capture.records import (
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.subjects import SHARED_FILE, STATED_ESTIMATE, Marked, Subjects, evidence_of
+from lro_conformance.judging.subjects import IN_FLIGHT, STATED_ESTIMATE, Marked, Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.defaults import Bracket, Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
@@ -460,13 +460,14 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     for call in few:
         if not survey.effective or not survey.offloads(call.operation):
             continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE)
-        if call.outcome == "inline" and (not call.records or survey.is_small(call)):
+        is_text = call.records is None and len(call.text) > WORDS  # not only "No memories match."
+        if call.outcome == "inline" and (not (call.records or is_text) or survey.is_small(call)):
             continue
         larger = survey.whole.get((call.operation, None))
         if call.outcome == "inline" and larger is not None:
             if larger.outcome == "inline":
                 continue  # so size does not decide (LRO-SCOPE)
-            if _own_estimate(call, larger) <= survey.lowest:
+            if not is_text and _own_estimate(call, larger) <= survey.lowest:
                 continue  # by the figure that headers state, it does not exceed the threshold (LRO-THR-02)
         if call.outcome in ("inline", "offloaded"):
             subjects.expect(
@@ -501,6 +502,9 @@ def _edges(
             subjects.not_observed(f"{name} returns other records in each server process, so their size is unknown")
         if rule not in ("exact", "comparison"):
             continue
+        if estimates.is_of_an_earlier_call(name):
+            subjects.not_observed(OF_AN_EARLIER_CALL)
+            continue
         edge = edges.edges[name]
         again = [edge.after] if outcome == "inline" and edge.after is not None else []
         for probe in (*side(edge), *again):
@@ -509,13 +513,8 @@ def _edges(
                 probe.call.outcome == outcome,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else _by_its_estimate(estimates, name, at),
+                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else at,
             )
-
-
-def _by_its_estimate(estimates: Estimates, name: str, at: object) -> object:
-    """The subject *at*, judged by E of an operation, with the place that tells that E may be an earlier call's."""
-    return Marked(at, (), SHARED_FILE) if estimates.is_of_an_earlier_call(name) else at
 
 
 @check("LRO-THR-06", optional=("explored",))
@@ -528,8 +527,9 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
         subjects.expect(
             series.call.outcome == "offloaded",
             expected=f"{series.call.label} is offloaded, as the {series.calls - 1} equal calls before it",
-            observed=f"call {series.calls} of them: {series.call.outcome}",
-            at=series,
+            observed=f"call {series.calls} of them, some of which were in flight together: {series.call.outcome}"
+            + (f", {show(series.call.text, 200)}" if series.call.text else ""),
+            at=Marked(series, (), IN_FLIGHT),
         )
 
 
@@ -569,15 +569,18 @@ def test_total_is_compared(
     for name, edge in edges.edges.items():
         rule = decisions[name]
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
+        if estimates.is_of_an_earlier_call(name):
+            subjects.not_observed(OF_AN_EARLIER_CALL)
+            continue
         if edge.largest >= edge.above[0].threshold or unclear:
             subjects.not_observed("no set of small records with an exactly known total")
             continue
         subjects.expect(
             rule != "per record",
-            expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
-            f"are offloaded at threshold {edge.above[0].threshold}",
+            expected=f"{edge.above[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
+            f"{edge.largest} each, is offloaded at threshold {edge.above[0].threshold}",
             observed="returned inline, but offloaded at a threshold below the largest single record",
-            at=_by_its_estimate(estimates, name, edge.above[0].call),
+            at=edge.above[0].call,
         )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -628,7 +631,9 @@ def test_one_threshold_for_all(
             at=one.inline,
         )
     for name, rule in decisions.items():
-        if rule == "own threshold":
+        if rule == "own threshold" and estimates.is_of_an_earlier_call(name):
+            subjects.not_observed(OF_AN_EARLIER_CALL)
+        elif rule == "own threshold":
             edge = edges.edges[name]
             wrong = next(
                 p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline")
@@ -638,7 +643,7 @@ def test_one_threshold_for_all(
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
                 f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
-                at=_by_its_estimate(estimates, name, wrong.call),
+                at=wrong.call,
             )
     if not any(r in ("exact", "own threshold") for r in decisions.values()):
         subjects.not_observed("no operation has an exact threshold to compare with")

@@ -413,7 +413,7 @@ class Explorer:
         with ExitStack() as stack:
             for bench in self._benches:
                 stack.enter_context(bench.lock)
-            sent = [[bench.post(one) for one in wanted] for bench in self._benches]
+            sent = [bench.post_all(wanted) for bench in self._benches]
             seen = [[b.collect(s) for s in each] for b, each in zip(self._benches, sent, strict=True)]
         named = {c.path for each in seen for c in each}
         stray = [

@@ -185,6 +185,8 @@ def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
         return replace(_result(one, Verdict.NOT_OBSERVED, 0, subjects.hindrances[0]), hindered=True)
     if subjects.errata:
         return _missed(one, subjects, subjects.errata, Verdict.WARN, erratum=True)
+    if subjects.warnings:
+        return _missed(one, subjects, subjects.warnings, Verdict.WARN)
     if subjects.examined:
         return _result(
             one, Verdict.PASS, subjects.examined, f"as expected in {subjects.examined} of {subjects.examined}"

@@ -113,6 +113,7 @@ class Subjects:
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])
     errata: list[Miss] = field(default_factory=list[Miss])
+    warnings: list[Miss] = field(default_factory=list[Miss])
     not_observed_because: list[str] = field(default_factory=list[str])
     hindrances: list[str] = field(default_factory=list[str])
     """Reasons why subjects that were not as expected are not misses. A pass is then no proof."""
@@ -149,6 +150,12 @@ class Subjects:
         is reported, so the others are not rendered."""
         self.examined += 1
         self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, at))
+
+    def warn(self, *, expected: str, observed: str, at: object = None) -> None:
+        """Note what the requirement allows, and what readers may not understand all the same. Only the first is
+        reported."""
+        self.examined += 1
+        self.warnings.append(Miss(expected, observed) if self.warnings else Miss.of(expected, observed, at))
 
     def not_observed(self, reason: str) -> None:
         """Note why something could not be examined."""

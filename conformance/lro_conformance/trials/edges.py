@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -196,7 +197,7 @@ def _edge(
             stack.close()
         lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep))
         above = _twice(lower, name, estimate - drift, below, limit)
-        others_came = drift == 0 and any(_returned_others(p.call, one.call) for p in (*at, *above))
+        others_came = drift == 0 and any(_returned_others(p.call, one.call, lower.memories) for p in (*at, *above))
         edge = Edge(name, estimate, drift, _largest(one.call), at, above, after, other_records=others_came)
         placed: dict[str, Edge] = {}
         if drift == 0 and _is_exact_again(edge):
@@ -313,8 +314,15 @@ def _unadjustable(survey: Survey) -> str | None:
     return None
 
 
-def _returned_others(call: Call, known: Call) -> bool:
-    """Return whether a call has other records than a known one. An inline result with fewer may be a page of them."""
+def _returned_others(call: Call, known: Call, stored: Iterable[Memory] = ()) -> bool:
+    """Return whether a call has other records than a known one, or its text shows other *stored* ones in their place.
+
+    An inline result with fewer may be a page of them.
+    """
+    if call.outcome == "inline" and call.records is None:
+        titles = {str(r["title"]) for r in known.filed if r.get("title")}
+        others = (title for m in stored if (title := m.get("title")) and title not in titles)
+        return any(t not in call.text for t in titles) and any(title in call.text for title in others)
     keys, known_keys = comparable_keys(call.filed or call.records or [], known.filed)
     return bool(call.filed or len(keys) == len(known_keys)) and sorted(keys) != sorted(known_keys)
 
@@ -342,6 +350,7 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
     """This operation at other detail levels, with results somewhat above and somewhat below; and *others* as well."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
+    lowest = lab.kept["survey"]
     wanted = [(n, usual[n], survey.repeats[n][0]) for n in bench.operations if n != own and others]
     wanted += [(n, d, c) for (n, d), c in survey.whole.items() if n == own and d not in (None, usual[n])]
     for name, detail, known in wanted:
@@ -349,7 +358,9 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
             continue
         for share in (1.3, 0.75):
             limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
-            estimate = lab.kept["survey"].call(name, detail=detail, limit=limit).estimate
+            named = frozenset(lowest.named_files)
+            told = lowest.call(name, detail=detail, limit=limit)
+            estimate = told.estimate if os.path.basename(told.path) not in named else None  # it may be an earlier one's
             if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
                 probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
     return probes

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
-from lro_conformance.capture.reproduce import of_cleaning, of_cleaning_at_start
+from lro_conformance.capture.reproduce import of_cleaning, of_cleaning_at_start, of_expiry_between
 from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
@@ -30,6 +30,8 @@ Each is more than one, so that a server with times in whole seconds does not mis
 """
 AGED = 30
 """Age of a planted file in TTLs."""
+LATER, YOUNG = 0.65, 0.75
+"""Share of the TTL after which a further file is written, and age in TTLs up to which it is surely not expired."""
 PATIENCE_S = 6.0
 """Seconds without a deletion after which the wait for expired files ends; each look triggers cleanup again.
 
@@ -39,6 +41,24 @@ A conformant server needs one look.
 
 class RefusedError(NotObserved):
     """The server starts with none of `SHORT_TTLS`."""
+
+
+@dataclass(frozen=True)
+class Younger(OfACall):
+    """A file of the server's own that was younger than the TTL when others expired."""
+
+    call: Call
+    """The call that wrote it."""
+    first: Call
+    """The call that wrote one of the others."""
+    stays: bool
+    trigger: int | None
+    """The id of the request that triggered cleanup before that; None if none did."""
+
+
+@reproducer_of.register
+def _(younger: Younger) -> str:
+    return of_expiry_between(younger.first, younger.call, younger.trigger)
 
 
 @dataclass(frozen=True)
@@ -75,6 +95,9 @@ class Expiry(OfACall):
     """The start that should have deleted expired files next to them; None if cleanup was triggered otherwise."""
     within_s: float | None = None
     """The time in which the server cleans up by itself, by the profile; None if something triggers cleanup."""
+
+    younger: Younger | None = None
+    """A file that was written later, when the others had expired; None if it may have expired, too."""
 
     @property
     def gone(self) -> bool:
@@ -130,10 +153,18 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
     begun = time.monotonic()
     last = begun + ttl_s
     left, cleanups = paths, 0
-    bench.pause(ttl_s + 0.15)
+    bench.pause(LATER * ttl_s)
+    later, written = bench.offloading_call(name, 3), time.monotonic()
+    younger: Younger | None = None
+    bench.pause(max(0.0, begun + ttl_s + 0.15 - time.monotonic()))
     while True:
         bench.cleanup()
         cleanups += 1
+        is_new = later.file is not None and later.file.problem is None and later.file.path not in made
+        if cleanups == 1 and is_new and later.file is not None:
+            stays = os.path.exists(later.file.path)
+            if time.monotonic() - written < YOUNG * ttl_s:
+                younger = Younger(later, first[0], stays, bench.cleanup_request)
         before, left = left, [p for p in paths if os.path.exists(p)]
         now = time.monotonic()
         last, waited = now if len(left) < len(before) else last, now - begun
@@ -155,6 +186,7 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
                 ttl_s=ttl_s,
                 in_the_way=strange,
                 written_by=tuple(made.values()),
+                younger=younger,
                 restarted=restarted,
                 within_s=None if bench.profile.cleanup is None else bench.profile.cleanup.wait_s,
             )

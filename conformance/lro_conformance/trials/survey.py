@@ -12,7 +12,7 @@ from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.claims import claims, is_proxy, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
-from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
+from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records, id_of
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation, queries_in
@@ -43,8 +43,11 @@ SETTLING_S = 0.6
 APART_S = 1.1
 """Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
 
+CROWD, CROWD_S = 8, 0.8
+"""Number of further rounds of concurrent calls, and seconds within which they should end."""
+
 MANY = 40
-"""Largest number of notifications that are kept per server."""
+"""Largest number of notifications that are kept per server, and of concurrent calls that differ from those alone."""
 
 
 @dataclass(frozen=True)
@@ -162,9 +165,16 @@ class Survey:
     def concurrent_files(self) -> list[Call]:
         """Concurrent calls with a readable file; empty if a file has the result of a different call (LRO-NAME-04)."""
         seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
-        mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
+        mixed = any(a.filed and not self.has_records_of(c, a) for c, a in seen)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    def has_records_of(self, call: Call, alone: Call) -> bool:
+        """Return whether the file of a concurrent call has the records of the same call alone; only as many of them, if
+        identical calls differ."""
+        if call.operation in self.volatile_operations:
+            return len(call.filed) == len(alone.filed)
+        return _records_of(call) == _records_of(alone)
 
     @property
     def seed_advice(self) -> str:
@@ -300,9 +310,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     answered = any(c.outcome in ("inline", "offloaded") for c in (*whole.values(), *tiny.values()))
     # A server that answers every call with an error, such as one without its network, can take long for each.
     flown = [o for o in bench.operations.values() if answered]
-    asked = [_in_flight(o, m, word) for m in (3, 5) for o in flown]
-    together = bench.calls(asked * 2)
-    alone = [bench.call(**each) for each in asked] * 2
+    asked = [_in_flight(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in flown]
+    together = _calls_in_flight(bench, asked)
     queries = tuple(_queries(bench)) if adjustable and bench.operations and "search" not in bench.operations else ()
     calls = (
         *whole.values(),
@@ -313,7 +322,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         *others,
     )
     calls = tuple(sorted(calls, key=lambda c: c.started))
-    named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
+    named = {c.file.path for c in (*calls, *(c for c, _ in together)) if c.file is not None and c.file.problem is None}
     if named:
         if adjustable:
             lab.begin("inline", lambda: _call_inline(lab, whole, word, many))
@@ -337,11 +346,11 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         repeats={n: (now(a), now(b)) for n, (a, b) in repeats.items()},
         tiny={n: now(c) for n, c in tiny.items()},
         single={n: now(c) for n, c in single.items()},
-        together=tuple((now(a), b) for a, b in zip(together, alone, strict=True)),
+        together=tuple((now(a), b) for a, b in together),
         budgets=tuple(now(c) for c in budgets),
         unsettled=unsettled,
         later=later,
-        real={p: real_path(p) for p in paths_named((*calls, *together))},
+        real={p: real_path(p) for p in paths_named((*calls, *(c for c, _ in together)))},
         unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
         word=word,
         adjustable=adjustable,
@@ -467,11 +476,45 @@ def usual_detail(operation: Operation) -> str | None:
 
 
 def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
-    """Arguments of one of the concurrent calls; those for more records have a different level and a query."""
-    if limit == 3:
+    """Arguments of one of the concurrent calls; those for five records have a different level and a query."""
+    if limit != 5:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
     others = [d for d in operation.details if d != usual_detail(operation)]
     return {"name": operation.name, "limit": limit, "detail": others[-1] if others else None, "query": word}
+
+
+def _calls_in_flight(bench: Bench, asked: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
+    """Concurrent calls, each with the same call made alone.
+
+    Of a server that answers several at a time, and soon, further ones are made. Of these only those are kept whose
+    result is not that of the call alone, and is no error, since a server may refuse calls for their number.
+    """
+    begun = time.monotonic()
+    first = bench.calls([*asked, *asked])
+    seconds = max(0.001, time.monotonic() - begun)
+    rounds = min(CROWD, int(CROWD_S / seconds)) if _is_concurrent(first) else 0
+    crowd = bench.calls([*asked, *asked] * rounds)
+    alone = [bench.call(**each) for each in asked]
+    expected = list(map(_shape, alone))
+    pairs = ((c, n % len(asked)) for n, c in enumerate(crowd) if c.outcome in ("inline", "offloaded"))
+    others = [(c, alone[n]) for c, n in pairs if _shape(c) != expected[n]]
+    return [*zip(first, alone * 2, strict=True), *others[:MANY]]
+
+
+def _is_concurrent(calls: Sequence[Call]) -> bool:
+    """Return whether a call was answered before an earlier one."""
+    times = [call.reply.sent_at + call.reply.elapsed_s for call in calls]
+    return times != sorted(times)
+
+
+def _shape(call: Call) -> tuple[object, ...]:
+    """What a call has in common with the same call at a different time, unless its records change."""
+    return call.outcome, _records_of(call), {k: v for k, v in call.header.items() if k != "timestamp"}
+
+
+def _records_of(call: Call) -> tuple[object, ...]:
+    """The ids of the records in the file of a call, and their fields."""
+    return [id_of(record) for record in call.filed], {field for record in call.filed for field in record}
 
 
 def _lines(call: Call) -> list[bytes]:

@@ -10,8 +10,8 @@ import os
 import selectors
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from lro_conformance.wire.child import Child
@@ -54,6 +54,7 @@ class Channel:
         if child.exit_fd is not None:
             self._selector.register(child.exit_fd, selectors.EVENT_READ)
         self._writing = False
+        self._holds = False
         self._err_open = True
         self.stdin_closed_at: float | None = None
         """Time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
@@ -69,6 +70,17 @@ class Channel:
         self.queued += len(line) + 1
         if self.stdin_closed_at is None:
             self._outbox.append(memoryview(line + b"\n"))
+            self._flush()
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Lines written meanwhile reach the server together, by one write at the end."""
+        self._holds = True
+        try:
+            yield
+        finally:
+            self._holds = False
+            self._outbox = deque([memoryview(b"".join(self._outbox))] if self._outbox else [])
             self._flush()
 
     def pump(self, done: Callable[[], bool], deadline: float) -> None:
@@ -129,6 +141,8 @@ class Channel:
                 _close(pipe)
 
     def _flush(self) -> None:
+        if self._holds:
+            return
         try:
             while self._outbox:
                 count = os.write(self._stdin, self._outbox[0][: 16 * _CHUNK])

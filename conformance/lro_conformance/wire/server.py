@@ -10,7 +10,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, cast
 
@@ -296,6 +297,12 @@ class ServerProcess:
             self._write(pending.line)
             self._ends[pending.id] = channel.queued if channel else 0
             return pending.id
+
+    @contextmanager
+    def at_once(self) -> Generator[None]:
+        """Requests sent meanwhile reach the server together, so that it can answer them at the same time."""
+        with self._lock, self._channel.held() if self._channel is not None else nullcontext():
+            yield
 
     def wait(self, id: int, timeout_s: float | None = None) -> Reply:
         """The reply to a request; *timeout_s* counts from this call (by default `Limits.request_timeout_s`).

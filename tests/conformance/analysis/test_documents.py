@@ -94,6 +94,18 @@ def test_a_file_that_was_wrong_from_the_first_is_a_cause_of_its_own() -> None:
     assert places[1] not in INDIRECT
 
 
+def test_half_of_a_surrogate_pair_is_no_erratum_of_the_specification() -> None:
+    """JSON allows its escape, but readers differ in what they make of it."""
+    call = made_call([{**RECORD, "content": "half"}], 3)
+    assert call.file is not None
+    call = replace(call, file=replace(call.file, data=call.file.data.replace(b'"half"', b'"\\ud83d"')))
+    document = validated_document(call, Request(call.operation, "full"), edition("lro-6400"))
+    (check,) = (c for c in checks_of("LRO-FILE-01") if c.needs == ("documents",))
+    found = judge_check(check, {"documents": Documents((document,), {})})
+    assert (found.verdict, found.erratum) == (Verdict.WARN, False)
+    assert "surrogate" in found.observed
+
+
 def test_a_text_that_no_record_has_is_no_failure_where_it_may_be_empty() -> None:
     records = [{key: value for key, value in {**RECORD, "id": id}.items() if key != "content"} for id in "ab"]
     call = made_call(records, 3, header={"detail": "full"})

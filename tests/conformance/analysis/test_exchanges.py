@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from lro_conformance.analysis import exchanges
+from lro_conformance.analysis.estimate import OF_AN_EARLIER_CALL
 from lro_conformance.analysis.exchanges import (
     RULES,
     Context,
     Exchange,
+    Exchanges,
     Judged,
     exchanges_of,
     findings,
@@ -21,6 +23,7 @@ from lro_conformance.analysis.exchanges import (
 )
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.exploration import Triple
 from lro_spec.editions import edition
 from tests.support.made import Made
@@ -508,3 +511,29 @@ def test_a_file_belongs_to_the_first_call_that_names_it() -> None:
     first, second = call(A), call(A)
     made = exchanges_of([Triple(first, inline(A)), Triple(second, inline(A))], [])
     assert [judged("LRO-NAME-04", e) for e in made if e.call.outcome == "offloaded"] == [[True], [False]]
+
+
+def test_what_is_judged_by_the_file_of_an_earlier_call_is_not_observed() -> None:
+    """A descriptor from a cache has the E of another result."""
+    lowest = call(A, E=500)
+    inlined = exchange(inline(A, threshold=100), lowest=lowest)
+    named: Any = frozenset({lowest.identity})
+    for repeated, seen in ((frozenset[Any](), (1, [])), (named, (0, [OF_AN_EARLIER_CALL]))):
+        found = Subjects()
+        Exchanges([inlined], context(), repeated).judge("LRO-THR-06", found)
+        assert (found.examined, found.not_observed_because) == seen
+
+
+def test_of_two_memories_with_one_title_a_file_has_both() -> None:
+    """Each process gives stored memories ids of its own."""
+    stored = {"x": {**A, "id": "x"}, "y": {**A, "id": "y"}}
+    shown = inline({**A, "id": "1"}, {**A, "id": "2"})
+    for filed, holds in ((({**A, "id": "7"}, {**A, "id": "8"}), True), (({**A, "id": "7"},), False)):
+        assert judged("LRO-FILE-09", exchange(call(*filed), shown, stored=stored)) == [holds]
+
+
+def test_a_field_of_files_that_no_inline_record_shows_is_compared_with_nothing() -> None:
+    """It may have been altered in every record, so that nothing tells which field it is."""
+    shown, filed = {**A, "saved": "2026-01-02T03:04:05Z", "name": "A"}, {**A, "created": "2026-01-02", "tags": []}
+    made = Exchanges([exchange(call(filed), inline(shown))], context())
+    assert made.unpaired == ("created",)

@@ -137,6 +137,11 @@ LAST = [
     (texts("# Context\n\n## A title with =[]|\n\nText"), None),
     (texts("# Context\n\nWhat {} means"), None),
     (texts("Nothing found:\n[]\n"), []),
+    (texts('Found 2: [{"id": 1}, {"id": 2}]\nAsk for more.'), [{"id": 1}, {"id": 2}]),
+    (texts('## A title\n- entities: [{"name": "A"}]\n'), None),
+    (texts('| A title | [{"name": "A"}] |'), None),
+    (texts('A title, of [{"name": "A"}], says that ' + "words " * 9), None),
+    (texts("A warning of many words\n" * 9 + '[{"id": 1}]'), [{"id": 1}]),
 ]
 """Lists whose first or last member may say something of the others."""
 

@@ -68,13 +68,7 @@ class TestCallsInFlight:
         monkeypatch.setattr(reproduce, "of_call_in_context", lambda one: "")
 
     @pytest.mark.parametrize(
-        ("flown", "alone"),
-        [
-            ({"filed": []}, {}),
-            ({}, {"filed": []}),
-            ({"header": {"count": 0}}, {}),
-            ({"header": {"count": 2}}, {}),
-        ],
+        ("flown", "alone"), [({}, {"filed": []}), ({"header": {"count": 0}}, {"header": {"count": 0}})]
     )
     def test_a_pair_that_tells_nothing_does_not_hide_the_next(self, flown: Any, alone: Any) -> None:
         lost = (call(), call(filed=[{"id": "a"}, {"id": "b"}]))
@@ -83,11 +77,44 @@ class TestCallsInFlight:
         assert seen(result) == (Verdict.FAIL, 3), "two files of their own, and one pair"
         assert "has the 2 records" in result.expected
 
-    @pytest.mark.parametrize("count", [1, 3])
-    def test_more_or_fewer_records_than_alone_are_wrong(self, count: int) -> None:
-        records = [{"id": str(n)} for n in range(count)]
-        pair = (call(outcome="inline", filed=records, header={"count": count}), call(filed=records[:1] * 2))
-        assert judged(self.NAME, survey=survey(together=(pair,))).verdict is Verdict.FAIL
+    @pytest.mark.parametrize(
+        ("records", "said"),
+        [
+            ([{"id": "0"}], "1 records, in a file of its own"),
+            ([{"id": "0"}, {"id": "1"}, {"id": "2"}], "3 records, in a file of its own"),
+            ([{"id": "0"}, {"id": "2"}], "2 records, other ones, or other fields of them, in a file of its own"),
+            ([{"id": "1"}, {"id": "0"}], "2 records, other ones, or other fields of them, in a file of its own"),
+            (
+                [{"id": "0", "content": "x"}, {"id": "1"}],
+                "2 records, other ones, or other fields of them, in a file of",
+            ),
+            ([], "0 records, in a file of its own"),
+        ],
+    )
+    def test_other_records_than_alone_are_wrong(self, records: Any, said: str) -> None:
+        """Whatever the header says of them, which may be another call's."""
+        alone = [{"id": "0"}, {"id": "1"}]
+        for count in (2, len(records)):
+            pair = (
+                call(outcome="inline", filed=records, header={"count": count}),
+                call(filed=alone, header={"count": 2}),
+            )
+            result = judged(self.NAME, survey=survey(together=(pair,)))
+            assert result.verdict is Verdict.FAIL
+            assert result.observed.startswith(said)
+
+    def test_a_call_that_is_offloaded_alone_is_offloaded_in_flight(self) -> None:
+        inline = call(outcome="inline", file=None, filed=[], text="Offloading failed")
+        result = judged(self.NAME, survey=survey(together=((inline, call(filed=[{"id": "0"}])),)))
+        assert seen(result) == (Verdict.FAIL, 1)
+        assert result.observed == 'inline: "Offloading failed"'
+        refused = call(outcome="error", file=None, filed=[])
+        assert seen(judged(self.NAME, survey=survey(together=((refused, call()),)))) == (Verdict.NOT_OBSERVED, 0)
+
+    def test_only_numbers_are_compared_if_identical_calls_differ(self) -> None:
+        pair = (call(outcome="inline", filed=[{"id": "0"}]), call(filed=[{"id": "1"}]))
+        restless = survey(together=(pair,), volatile_operations={"recall"})
+        assert judged(self.NAME, survey=restless).verdict is Verdict.PASS
 
     def test_a_file_that_could_not_be_read_is_no_file_of_another_call(self) -> None:
         gone = file(problem="cannot be opened")
@@ -319,7 +346,7 @@ SPARES = cleaning((40 * DAY, False))
 
 
 def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
-    known = {"own": None, "crowd": None, "reason": None, "refused": None, "nothing_planted": None}
+    known: dict[str, Any] = {"own": None, "crowd": None, "reason": None, "refused": None, "nothing_planted": None}
     return Made(**{"set_ttl": set_ttl, **known, **other})
 
 
@@ -328,6 +355,7 @@ def own(*left: str, **other: Any) -> Made:
     known |= {
         "aged_gone": True,
         "fresh_stays": None,
+        "younger": None,
         "triggered": True,
         "waited_s": 8.0,
         "cleanups": 3,
@@ -385,6 +413,13 @@ class TestExpiry:
             (None, Verdict.NOT_OBSERVED),
         ):
             assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(crowd=crowd)).verdict is verdict
+
+    @pytest.mark.parametrize("stays", [True, False])
+    def test_stay_when_older_ones_expire(self, stays: bool) -> None:
+        younger = Made(stays=stays)
+        seen_files = cleanup(own=own(younger=younger))
+        result = judged("cleanup.fresh_files_stay", cleanup=seen_files, defaults=Made(cleaning=None))
+        assert seen(result) == (Verdict.PASS if stays else Verdict.FAIL, 1)
 
     def test_that_could_not_be_seen_says_why(self) -> None:
         for reason, said in ((None, "no file was written into a folder with many others"), ("no folder", "no folder")):

@@ -267,7 +267,9 @@ class TestTotal:
         half, low = probe(call(outcome="inline"), 100, 50), probe(call(), 100, 5)
         found = self.judged(edge(above="inline", at_half=half, low=low))
         assert found.verdict is FAIL
-        assert "records of at most 10 tokens each, 100 together, are offloaded at threshold 99" in found.expected
+        assert (
+            "a result of 100 tokens whose records have at most 10 each, is offloaded at threshold 99" in found.expected
+        )
 
     def test_of_one_operation_hides_none_of_the_others(self) -> None:
         one, other = edge(largest=99), edge(operation="search", largest=10)
@@ -292,6 +294,9 @@ class TestSizes:
         assert self.few(inline, inline, effective=[]).verdict is NOT_OBSERVED, "the setting has no effect"
         assert self.few(inline, inline, adjustable=False).verdict is NOT_OBSERVED, "the default is in force"
         assert self.few(inline, inline, is_small=lambda call: True).verdict is NOT_OBSERVED
+        for length, verdict in ((201, FAIL), (200, NOT_OBSERVED)):  # a short text may say that nothing was found
+            text = call(operation="search", outcome="inline", records=None, text="x" * length)
+            assert self.few(text, text).verdict is verdict
 
     @pytest.mark.parametrize(
         ("outcome", "records", "verdict"),

@@ -101,3 +101,21 @@ def test_no_result_is_placed_where_storing_takes_long(seconds: float, expected: 
     seen = Made(operations={"search": operation}, volatile_operations=frozenset(), repeats={"search": calls})
     lab = Made(profile=Made(seed=Made(tool="store")))
     assert inner(edges, "_can_be_placed")(lab, seen, "search") is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("# one\n# two", False),
+        ("# one", False),  # a budget may have cut it
+        ("# one\nsee also: three", True),
+        ("# one\n# two\nsee also: three", False),
+        ("# two\n# three", True),
+        ("nothing", False),
+    ],
+)
+def test_a_text_shows_other_records_than_known_by_the_titles_of_stored_ones(text: str, others: bool) -> None:
+    known = Made(filed=[{"title": "one"}, {"title": "two"}, {"content": "untitled"}])
+    stored = [{"title": title} for title in ("one", "two", "three", "")]
+    call = Made(outcome="inline", records=None, filed=[], text=text)
+    assert inner(edges, "_returned_others")(call, known, stored) is others

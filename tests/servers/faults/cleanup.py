@@ -158,6 +158,22 @@ class takes_a_file_away_after_a_second(Server):
             os.remove(path)
 
 
+@fault("LRO-CLN-03", says="deleted when they expired", proves=1, long=True)
+class a_timer_takes_the_latest_file(Server):
+    """Each file has a timer, which deletes the one that was written last, as it looks up the path when it is due."""
+
+    def offload(self, call: Call) -> str:
+        self.latest = super().offload(call)
+        timer = threading.Timer(self.settings.ttl, self.take_away)
+        timer.daemon = True
+        timer.start()
+        return self.latest
+
+    def take_away(self) -> None:
+        with suppress(OSError):
+            os.remove(self.latest)
+
+
 class AnotherTtl(Server):
     """Has a different default TTL; a configured TTL is obeyed."""
 

@@ -94,6 +94,23 @@ class loses_a_last_record_alone_in_its_batch(Keeping):
 # The values
 
 
+OWN_IDS = """\
+seed: {tool: store_memory, arguments: {memory: {title: "$memory.title", content: "$memory.content"}}}
+"""
+
+
+@fault("LRO-FILE-09", says="same title", proves=0, also=("LRO-INJ-01",), profile=OWN_IDS, long=True)
+class writes_one_record_of_a_title(Keeping):
+    """It gives stored memories ids of its own, so that two of them differ in nothing else."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return [*{record["title"]: place for place, record in enumerate(call.found)}.values()]
+
+    def completed(self, memory: Record) -> Record:
+        given = {key: value for key, value in memory.items() if key not in ("id", "created", "modified")}
+        return {**super().completed(given), "provenance": {"confidence": 0.5}}
+
+
 class Rewriting(Server):
     """Changes records on their way into the file; inline they are right."""
 
@@ -346,6 +363,14 @@ class maps_products_below_a_prefix(Tickets, Rewriting):
 
     def written(self, record: Record) -> Record:
         return {**record, "namespace": f"x/{record['namespace']}"} if record.get("namespace") else record
+
+
+@fault("LRO-FILE-10", says="tags", proves=0, long=True)
+class maps_labels_to_tags_in_lower_case(Tickets, Rewriting):
+    """Inline, tags are called labels."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "tags": [tag.lower() for tag in record["tags"]]} if record.get("tags") else record
 
 
 @fault("LRO-FILE-10", says="title", proves=0, long=True)

@@ -51,6 +51,15 @@ class inject_only_reports_how_many(Server):
         return f"{len(call.records)} memories were found."
 
 
+@fault("LRO-THR-06", says="is offloaded at threshold_tokens = 1", proves=0, also=("LRO-THR-09",), long=True)
+class inject_has_its_budget_as_least_threshold(Server):
+    """What fits into the budget is never offloaded, whatever the threshold is."""
+
+    def threshold(self, call: Call) -> int:
+        least = self.argument(call.arguments, "max_tokens", self.budget, int) if call.operation == "inject" else 0
+        return max(self.settings.threshold, least)
+
+
 @fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-THR-06", "LRO-THR-09"))
 class inject_is_judged_by_its_text(Server):
     """The budgeted text is compared with the threshold, which it hardly ever exceeds."""

@@ -261,6 +261,21 @@ class calls_in_flight_share_their_content(Batching):
         return data
 
 
+@fault("LRO-NAME-04", says="other fields of them", proves=0, also=("LRO-DET-01",), long=True)
+class calls_in_flight_share_their_detail(Batching):
+    """The level is kept for all calls, and the first one in flight sets it for records and header."""
+
+    first: str | None = None
+
+    def begin(self) -> None:
+        self.first = None
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        self.first = self.first or arguments.get("detail")
+        shared = {**arguments, "detail": self.first} if self.batch > 1 and self.first else arguments
+        return super().execute(operation, shared)
+
+
 class LastOfBatch(Batching):
     """Knows the arguments of the call that came last of those in flight."""
 

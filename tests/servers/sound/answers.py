@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from tests.servers.fixed_budget import PROFILE, FixedBudget
 from tests.servers.plain import Call, Server
 from tests.servers.schemaless import OwnNames, Schemaless, Tickets
@@ -128,6 +130,16 @@ class inline_has_names_of_its_own(OwnNames):
 @sound("it tells records apart by an id or a title under these names")
 class inline_results_are_tickets(Tickets):
     """With a number and a subject."""
+
+
+@sound("it takes the only record of a result for a remark if none of its fields has a name of MIF")
+class falls_back_to_one_ticket(Tickets):
+    """Every result that cannot be written has one record, if that fits."""
+
+    names = MappingProxyType({**Tickets.names, "status": "state", "modified": "changedAt"})
+
+    def fitting(self, call: Call) -> int:
+        return min(1, super().fitting(call))
 
 
 @sound("it expects all records in one block")

@@ -106,6 +106,13 @@ class inline_is_markdown_in_the_order_of_titles(Markdown):
         return sorted(super().find(operation, query), key=lambda memory: memory["title"])
 
 
+@sound("it takes a list in the text, the value of a field, for the records")
+class inline_is_markdown_with_values_as_json(Markdown):
+    def worded(self, record: Record) -> str:
+        title, text = super().worded(record).split("\n", 1)
+        return f"{title}\n\n- **entities**: {self.dumps(record.get('entities', []))}{text}"
+
+
 @sound("it reads JSON only")
 class inline_is_prose(Prose):
     pass
