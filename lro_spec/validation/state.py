@@ -48,7 +48,7 @@ class RecordCount:
     def __str__(self) -> str:
         if self.exact is not None:
             return f"{self.exact}, the number of record lines"
-        return f"{self.least} to {self.most}, as some lines cannot be read as one record"
+        return f"{self.least} to {self.most}, depending on what the lines are that cannot be read"
 
 
 ANY_NUMBER = RecordCount(0, math.inf)

@@ -191,6 +191,13 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjec
             observed="the file was deleted",
             at=own,
         )
+    if own is not None and own.younger is not None:
+        subjects.expect(
+            own.younger.stays,
+            expected=f"a file that was written before others expired, with ttl_seconds = {own.ttl_s}, stays",
+            observed="it was deleted when they expired",
+            at=own.younger,
+        )
 
 
 def _fresh_stay(cleaning: Cleaning, subjects: Subjects) -> None:

@@ -155,7 +155,7 @@ def _of_the_text(edge: Edge, inline: Probe) -> str:
     """The thresholds which show that the tokens of the text that came *inline* are compared."""
     between = [p.threshold for p in (edge.below_text, edge.above_text) if p is not None]
     return (
-        f", which seems to be the estimate of the text that is returned (about {text_tokens(inline.call)} tokens): the "
+        f", which seems to be the estimate of the inline result (about {text_tokens(inline.call)} tokens): the "
         f"same call is offloaded at threshold {between[0]} and inline at {between[-1]}"
     )
 

@@ -89,7 +89,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
     missing = not_found(text)
     click.echo(f"{output}: {_summary(found)}")
-    if missing:
+    if missing and found.operations:
         click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
     if masks.value(command) != command:
         click.echo(f"{output}: its command contains a secret, which is a value of your environment", err=True)
@@ -144,9 +144,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
     if found.tools:
         click.echo(
-            "name the tool that returns many records by --tool recall=TOOL, the one that looks for some by --tool "
-            f"search=TOOL, the one that gives context for a prompt by --tool inject=TOOL; or write them to {output} as "
-            "operations.recall.tool, operations.search.tool and operations.inject.tool"
+            "name your tools by --tool recall=TOOL (it returns many records), --tool search=TOOL (it finds some by "
+            f"words) and --tool inject=TOOL (it gathers context for a prompt), or under `operations` in {output}"
         )
         proposed = perhaps(found, OPERATIONS)
         if _may_be_seeded(found) and found.has_own_data:
@@ -234,6 +233,8 @@ def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:
 
 def _summary(found: ProbeResult) -> str:
     title = one_line(found.name, 80) or "unnamed server"
+    if not found.operations:
+        return f"a draft for {title}, of which no operation is known yet"
     tried = found.operations and not found.empty
     settings = f"{len(found.settings)} of 4 settings" if tried else "settings could not be tried"
     return f"{title}: {len(found.operations)} of 3 operations, {settings}"

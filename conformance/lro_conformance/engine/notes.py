@@ -124,7 +124,9 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
-        return f"fields have other names inline than in files; these were compared with each other: {known}"
+        alone = exchanges.unpaired
+        nothing = f"; with nothing, as no inline field has their values: {', '.join(alone)} of files" if alone else ""
+        return f"fields have other names inline than in files; these were compared with each other: {known}{nothing}"
     if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "

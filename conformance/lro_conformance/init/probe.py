@@ -272,14 +272,19 @@ def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any
 def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
     """The levels that values of an argument ask for, by the *fields* of records with each value.
 
-    Empty unless each value gives all fields of the one before and more. A value that is the name of another level than
-    its fields show is none.
+    Empty unless each value gives all fields of the one before, but for one such as an excerpt, and more. A value that
+    is the name of another level than its fields show is none.
     """
     ordered = sorted(fields, key=lambda value: len(fields[value]))
     levels = levels_of(ordered)
-    is_nested = all(set(fields[a]) < set(fields[b]) for a, b in pairwise(ordered))
+    is_nested = all(_gives_more(set(fields[a]), set(fields[b])) for a, b in pairwise(ordered))
     is_misnamed = any(value in DETAILS and value != level for level, value in levels.items())
     return levels if is_nested and fields[ordered[0]] and not is_misnamed else {}
+
+
+def _gives_more(less: set[str], more: set[str]) -> bool:
+    lost = less - more
+    return len(more - less) > len(lost) and len(lost) <= min(1, len(less) // 3)
 
 
 _FEW = 5

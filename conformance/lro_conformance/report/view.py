@@ -332,13 +332,13 @@ def acceptance_line(entry: Acceptance) -> str:
 
 
 def blocking_ids(report: Report, number: int) -> list[str]:
-    """Ids of the requirements that prevent a level from being proved."""
+    """Ids of the requirements that prevent a level from being proved; of failures, those to repair first."""
     verdicts = {
         "failed": (Verdict.FAIL,),
         "attested": (Verdict.ATTESTED,),
         "unproved": (Verdict.NOT_OBSERVED, Verdict.ERROR),
     }.get(report.levels[number], ())
-    return [
+    ids = [
         r.requirement.id
         for r in report.requirements
         if r.verdict in verdicts
@@ -346,6 +346,8 @@ def blocking_ids(report: Report, number: int) -> list[str]:
         and r.requirement.level is not None
         and r.requirement.level <= number
     ]
+    repairs = [id for cause in causes(report) for id in cause.ids]
+    return sorted(ids, key=lambda id: repairs.index(id) if id in repairs else len(repairs))
 
 
 def _implemented(report: Report) -> Fact:

@@ -486,7 +486,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
-    assert "or write them to mine.yaml as operations.recall.tool, operations.search.tool and " in done.stdout
+    assert ", or under `operations` in mine.yaml\n" in done.stdout
     own = f"--tool recall=NAME --tool inject=context_for -- {sys.executable} {server}"
     assert f"next: lro init --force -o mine.yaml {own}\n" in done.stdout
     every = "--tool recall=NAME --tool search=NAME --tool inject=context_for"

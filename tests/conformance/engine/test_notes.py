@@ -32,17 +32,20 @@ def compared(
     seeded_by: str | None = None,
     by_text: tuple[str, ...] = (),
     names: Mapping[str, str] = MappingProxyType({}),
+    unpaired: tuple[str, ...] = (),
 ) -> str:
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
-    exchanges: Any = Made(by_title=any(by_title), by_text=by_text, names=names)
+    exchanges: Any = Made(by_title=any(by_title), by_text=by_text, names=names, unpaired=unpaired)
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
     assert said.endswith("; these were compared with each other: subject with title, body with content")
+    told = compared(["a"], ["b"], True, names={"subject": "title"}, unpaired=("namespace", "created"))
+    assert told.endswith("; with nothing, as no inline field has their values: namespace, created of files")
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:
