@@ -97,7 +97,7 @@ class Expiry(OfACall):
     """The time in which the server cleans up by itself, by the profile; None if something triggers cleanup."""
 
     younger: Younger | None = None
-    """A file that was written later, when the others had expired; None if it may have expired, too."""
+    """A file that was written later, looked at when the others had expired; None if it may have expired, too."""
 
     @property
     def gone(self) -> bool:
@@ -160,9 +160,9 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
     while True:
         bench.cleanup()
         cleanups += 1
-        is_new = later.file is not None and later.file.problem is None and later.file.path not in made
-        if cleanups == 1 and is_new and later.file is not None:
-            stays = os.path.exists(later.file.path)
+        file = later.file
+        if cleanups == 1 and file is not None and file.problem is None and file.path not in made:
+            stays = os.path.exists(file.path)
             if time.monotonic() - written < YOUNG * ttl_s:
                 younger = Younger(later, first[0], stays, bench.cleanup_request)
         before, left = left, [p for p in paths if os.path.exists(p)]

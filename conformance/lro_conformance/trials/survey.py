@@ -508,7 +508,7 @@ def _is_concurrent(calls: Sequence[Call]) -> bool:
 
 
 def _shape(call: Call) -> tuple[object, ...]:
-    """What a call has in common with the same call at a different time, unless its records change."""
+    """The part of a result that is the same each time a call is made, unless its records change."""
     return call.outcome, _records_of(call), {k: v for k, v in call.header.items() if k != "timestamp"}
 
 

@@ -53,7 +53,7 @@ class inject_only_reports_how_many(Server):
 
 @fault("LRO-THR-06", says="is offloaded at threshold_tokens = 1", proves=0, also=("LRO-THR-09",), long=True)
 class inject_has_its_budget_as_least_threshold(Server):
-    """What fits into the budget is never offloaded, whatever the threshold is."""
+    """A result that fits into the budget is never offloaded, whatever the threshold is."""
 
     def threshold(self, call: Call) -> int:
         least = self.argument(call.arguments, "max_tokens", self.budget, int) if call.operation == "inject" else 0
