@@ -1,6 +1,7 @@
 """Pictures of pages: on a desk and on a phone, light and dark, held against pictures in tests/data/pictures.
 
-Pictures are kept small and compared smaller still, so that other fonts do not matter, but a bar that is gone does.
+Pictures are kept small and compared smaller still, so that a title in another font does not matter, but a bar that is
+gone does. A page of prose is pictured in `bars`, since another font would break its lines elsewhere.
 ``LRO_PICTURES=write pytest FILE`` takes them again; look at them.
 """
 
@@ -62,6 +63,15 @@ def assert_is_as_kept(browser: Browser, taken: bytes, name: str, width: int, sch
     if os.environ.get("LRO_PICTURES") == "write":
         kept.write_bytes(base64.b64decode(differ(browser, taken, None, KEPT)))
     assert differ(browser, taken, kept.read_bytes(), COMPARED) < MOST
+
+
+def bars() -> str:
+    """A style sheet under which every character is the same bar, so that text has the same width on every machine."""
+    font = base64.b64encode((DATA / "bars.woff2").read_bytes()).decode()
+    return (
+        f"@font-face {{ font-family: Bars; src: url(data:font/woff2;base64,{font}) }}"
+        "* { font-family: Bars !important; font-synthesis: none !important }"
+    )
 
 
 def url(picture: bytes) -> str:

@@ -246,6 +246,20 @@ class calls_in_flight_share_a_name(Batching):
         return self.shared
 
 
+@fault("LRO-NAME-04", says="is offloaded, as it is alone", proves=0)
+class calls_in_flight_come_inline(Batching):
+    """One file is written at a time: only the first of several calls in flight has one."""
+
+    written = 0
+
+    def begin(self) -> None:
+        self.written = 0
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        self.written += super().exceeds(tokens, threshold)
+        return self.written == 1
+
+
 @fault("LRO-NAME-04", says="in flight with others", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
 class calls_in_flight_share_their_content(Batching):
     """Each call has its own file, and all of these files hold the result of the first call."""
