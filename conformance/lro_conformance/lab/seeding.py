@@ -51,7 +51,7 @@ _MOST_UNLOOKED = 500
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
-    "content": ("content", "text", "body", "note", "value", "observation", "message"),
+    "content": ("content", "text", "body", "note", "notes", "value", "observation", "message"),
     "memory_type": ("memory_type", "type", "kind", "category"),
     "namespace": ("namespace", "scope", "project", "collection", "folder", "notebook", "category"),
     "tags": ("tags", "labels", "keywords"),
