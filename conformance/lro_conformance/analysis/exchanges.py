@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from math import ceil
 from statistics import median
 from typing import Any, cast
@@ -29,7 +30,7 @@ from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_an
 from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
-from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough, wide
 from lro_conformance.capture.estimate import characters, tokens_per_character
 from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
@@ -47,6 +48,7 @@ from lro_conformance.capture.records import (
     is_blank,
     lost_or_changed,
     names_are_mapped,
+    names_of_cut_fields,
     names_of_fields,
     of_same_memories,
     renamed,
@@ -88,7 +90,7 @@ class Exchange:
     among_others: bool = False
     """True if each of these servers holds other memories beside those: what depends on all, as scores may, differs."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call in its sequence; empty if there were no interventions."""
+    """Calls and interventions before the call in its sequence that show it; empty if the call alone does."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of the server's own in inline records, with MIF's (`names_of_fields`)."""
 
@@ -325,7 +327,7 @@ def exchanges(
     close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):
-        explicit += exchanges_of(explored.smallest + explored.triples, explored.memories)
+        explicit += exchanges_of(explored.smallest + explored.triples, explored.memories, len(explored.smallest))
         known = {id(c) for t in (*explored.smallest, *explored.triples, *explored.unsteady) for c in t.calls}
     else:
         known = set[int]()
@@ -369,20 +371,27 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
 
 
 def _rates(exchanges: Iterable[Exchange]) -> dict[str, float]:
-    """Tokens per character in the files of each operation, if at least nine in ten of plain text have the same."""
+    """Tokens per character in the files of each operation, if at least nine in ten of plain text have the same: of all
+    of them, or of those with few records, where a server measures a sample."""
     files: dict[str, list[Call]] = {}
     for call in (e.call for e in exchanges if _has_estimate(e)):
         if call.file is not None and 100 * call.file.special <= characters(call):
             files.setdefault(call.operation, []).append(call)
     found: dict[str, float] = {}
-    share, tokens = _SAME_RATE
     for operation, calls in files.items():
-        rate = median(map(tokens_per_character, calls))
-        expected = {id(c): rate * characters(c) for c in calls}
-        same = [c for c in calls if abs((c.estimate or 0) - expected[id(c)]) <= share * expected[id(c)] + tokens]
-        if len(same) >= 0.9 * len(calls) and len({characters(c) for c in same}) >= _SIZES:
+        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.filed) <= _FEW])
+        if rate is not None:
             found[operation] = rate
     return found
+
+
+def _same_rate(calls: Sequence[Call]) -> float | None:
+    """Tokens per character of nearly all of these files; None if it is not the same."""
+    share, tokens = _SAME_RATE
+    rate = median(map(tokens_per_character, calls)) if calls else 0
+    expected = {id(c): rate * characters(c) for c in calls}
+    same = [c for c in calls if abs((c.estimate or 0) - expected[id(c)]) <= share * expected[id(c)] + tokens]
+    return rate if len(same) >= 0.9 * len(calls) and len({characters(c) for c in same}) >= _SIZES else None
 
 
 def _has_estimate(exchange: Exchange) -> bool:
@@ -394,6 +403,9 @@ _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
 
 _SIZES = 8
 """Number of different sizes of files that show a rate."""
+
+_FEW = 5
+"""Number of records of which all are measured, also where a longer result is estimated by a sample of its records."""
 
 
 def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
@@ -414,14 +426,18 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
             if shown and "title" not in shown[0]:
                 yield from of_same_memories(shown, others(exchange))
 
+    def filed_with_titles() -> Iterator[tuple[Record, Record]]:
+        return of_same_titles(lambda exchange: exchange.call.filed if exchange.has_file else ())
+
     seeds = corpus() if context.survey.seeded_by is not None else ()
     names = {
         **names_of_fields(shown_with(filed)),
-        **names_of_fields(of_same_titles(lambda exchange: exchange.call.filed if exchange.has_file else ())),
+        **names_of_fields(filed_with_titles()),
         **names_of_fields(shown_with(lambda exchange: exchange.given)),
         **names_of_fields(of_same_titles(lambda exchange: (*seeds, *exchange.stored.values()))),
         **context.names,
     }
+    names |= names_of_cut_fields((*shown_with(filed), *filed_with_titles()), names)
     return replace(
         context,
         maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(filed)),
@@ -493,16 +509,16 @@ def context_of(
     return Context(survey, details, edition, comparison, edges, decided, prose, stated_differently=stated)
 
 
-def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
+def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced: int = 0) -> list[Exchange]:
     """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin.
 
-    Calls whose folder was broken, or that were not offloaded again afterwards, are failed writes instead
-    (`lro_conformance.analysis.failed_writes`).
+    The first *reduced* calls are of sequences of which no step can be left out. Calls whose folder was broken, or that
+    were not offloaded again afterwards, are failed writes instead (`lro_conformance.analysis.failed_writes`).
     """
     made: list[Exchange] = []
     named: dict[str, Call] = {}
     stored = {m["id"]: m for m in memories}
-    for one in placed(triples):
+    for one in placed(triples, reduced):
         triple = one.triple
         for call in triple.calls if not triple.broken and not one.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
@@ -582,8 +598,9 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
     if _alters(exchange, context):
         yield ALTERED
         return
-    size, special = characters(call), call.file.special
-    least, most = rate * (size - 6 * special), rate * size + 2 * special  # \\u0041 may be one character or six
+    size = characters(call)
+    least = rate * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
+    most = rate * size + 2 * call.file.special
     share, tokens = _OTHER_RATE
     low, high = max(0, round((1 - share) * least - tokens)), round((1 + share) * most + tokens)
     yield Judged(
@@ -804,6 +821,31 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             mark = mark_in_file(exchange.call, record, "content")
             yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}", mark)
 
+
+def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """Where nearly all of the memories in a wide script have their contents as stored, each of them has.
+
+    They are alike, so that a server which alters one alters all, unless it writes its file wrongly.
+    """
+    stored = {m["title"]: m["content"] for m in wide()}
+    known = [r for r in exchange.call.filed if r.get("title") in stored and isinstance(r.get("content"), str)]
+    same = [r for r in known if r["content"] == stored[r["title"]]]
+    if not exchange.has_file or len(same) < max(_MANY_ALIKE, 0.9 * len(known)):
+        return
+    for record in known:
+        expected = (
+            f"record {id_of(record)}: the content that was stored, as {len(same)} of {len(known)} alike records have it"
+        )
+        content = record["content"]
+        pairs = zip(content, stored[record["title"]], strict=False)
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        observed = f"other characters from position {alike}: {show(content[alike : alike + 20])}"
+        mark = mark_in_file(exchange.call, record, "content")
+        yield Judged(content == stored[record["title"]], expected, observed, mark)
+
+
+_MANY_ALIKE = 10
+"""Number of alike records that are as they were stored, from which on another one is altered."""
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
 
@@ -1151,7 +1193,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-FILE-05": (_query,),
     "LRO-FILE-07": (_timestamp,),
     "LRO-FILE-09": (_complete,),
-    "LRO-FILE-10": (_values, _uncut),
+    "LRO-FILE-10": (_values, _uncut, _like_most),
     "LRO-FILE-13": (_same_estimate,),
     "LRO-INJ-04": (_no_text,),
     "LRO-NAME-01": (_folder,),

@@ -500,16 +500,18 @@ _LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing fil
 def _has_details(event: str) -> bool:
     """Return whether an event tells of the error: by a word, or by the number of a code.
 
-    Its name, its envelope, its time, what was called and where to write tell nothing of it.
+    Its name, its envelope, its time, what was called and where to write tell nothing of it, nor does "Success".
     """
     line = event.partition(": ")[2]  # after the channel
     try:
         message = as_record(json.loads(line))
     except ValueError:
         message = {}
-    data: Any = as_record(message.get("params")).get("data", message) or line
+    params = as_record(message.get("params"))
+    data: Any = params.get("data", params or message) or line
     words = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", " ".join(_said(data)))
-    return len(re.sub(r"[^A-Za-z]", "", _CALLED.sub("", words))) >= 3 or _CODE.search(words) is not None
+    letters = re.sub(r"[^A-Za-z]", "", _NO_ERROR.sub("", _CALLED.sub("", words)))
+    return len(letters) >= 3 or _CODE.search(words) is not None
 
 
 def _said(value: object) -> Iterator[str]:
@@ -533,5 +535,8 @@ def _said(value: object) -> Iterator[str]:
 _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
 _CALL = {"operation", "tool", "query", "limit", "arguments", "component", "service", "pid"}
 _CALLED = re.compile(rf"\b(?:{'|'.join(sorted(_CALL))})\s*[=:]\s*(?:\"[^\"]*\"|\S+)")
+_NO_ERROR = re.compile(r"\b(?:success|no error|undefined|null|none)\b", re.IGNORECASE)
+"""What a program says of an error that there is not, or that it has lost."""
+
 _CODE = re.compile(r"(?:errno|err|error|code|status)\w*\W{0,3}-?[1-9]\d*", re.IGNORECASE)
 """A code of an error: ``errno=28``, ``[Errno 28]``, ``"error_code": 28``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lro_conformance.analysis.threshold import DRIFT
 from lro_conformance.capture.call import Call, died
@@ -21,10 +21,14 @@ class Placed:
     """The calls before it, in the same sequence."""
     is_stuck: bool = False
     """True if the servers did not offload again after their folder was mended, at this call or earlier."""
+    is_reduced: bool = False
+    """True if the sequence is the shortest that shows a violation, so that no step of it can be left out."""
 
     def steps(self, call: Call) -> tuple[Call | Intervention, ...]:
-        """Calls of one of the servers and interventions, before its *call*; empty if there were no interventions."""
-        if not self.triple.before and not any(t.before or t.sweep is not None for t in self.earlier):
+        """Calls of one of the servers and interventions, before its *call*; empty if there were no interventions and
+        the calls are not needed."""
+        needed = self.is_reduced or self.triple.before or any(t.before or t.sweep is not None for t in self.earlier)
+        if not needed:
             return ()
         place = next(n for n, one in enumerate(self.triple.calls) if one is call)
         found: list[Call | Intervention] = []
@@ -43,18 +47,18 @@ class Placed:
         return next((t for t in reversed(self.earlier) if _is_same_call(t, one) and _is_offloaded(t)), None)
 
 
-def placed(triples: Sequence[Triple]) -> Iterator[Placed]:
-    """Each call in its sequence."""
+def placed(triples: Sequence[Triple], reduced: int = 0) -> Iterator[Placed]:
+    """Each call in its sequence; the first *reduced* calls are of sequences of which no step can be left out."""
     earlier: list[Triple] = []
     stuck = mended = False
-    for triple in triples:
+    for number, triple in enumerate(triples):
         if triple.begins:
             earlier, stuck, mended = [], False, False
         mended = mended or any(i.kind == MENDED for i in triple.before)
-        one = Placed(triple, tuple(earlier), stuck)
+        one = Placed(triple, tuple(earlier), stuck, number < reduced)
         if mended and not triple.broken and triple.lowest.outcome != "offloaded" and one.original is not None:
             stuck = True
-        yield Placed(triple, one.earlier, stuck)
+        yield replace(one, is_stuck=stuck)
         earlier.append(triple)
 
 

@@ -187,6 +187,17 @@ def undocumented() -> tuple[Memory, Memory]:
     return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
 
 
+def revisions(id: str) -> tuple[Memory, Memory]:
+    """A memory, and what it becomes when it is stored again: the same id, another size, other values."""
+    known = {**various()[-1], "id": id, "extensions": {"x-revision": 1}}
+    later = {
+        "content": "the pattern, revised, and longer than it was",
+        "tags": ["three"],
+        "extensions": {"x-revision": 2},
+    }
+    return known, {**known, **later, "modified": "2026-03-04T05:06:07Z"}
+
+
 def tiny() -> Memory:
     """A memory of few characters. It has no id."""
     return {
@@ -252,13 +263,13 @@ UNEVEN_WORD = "onychophoran"
 """The word of `uneven`."""
 
 
-def uneven(characters: int, large: int) -> tuple[Memory, ...]:
-    """Memories that one word finds: a small one, *large* ones with contents of so many characters, many small ones.
+def uneven(characters: int, large: int, small: int = 30) -> tuple[Memory, ...]:
+    """Memories that one word finds: a small one, *large* ones with contents of so many characters, *small* ones.
 
     From the last to the first their sizes are the same.
     """
     chance = random.Random(8)
-    sizes = [0, *[characters] * large, *[0] * 30, *[characters] * large, 0]
+    sizes = [0, *[characters] * large, *[0] * small, *[characters] * large, 0]
     found: list[Memory] = []
     for number, size in enumerate(sizes):
         text = " ".join((UNEVEN_WORD, *chance.choices(_WORDS, k=size // 3)))

@@ -108,7 +108,12 @@ class FileSeen:
         backslashes."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
-        return len(text) - len(text.encode("ascii", "ignore")) + text.count("\\")
+        return len(text) - len(text.encode("ascii", "ignore")) + self.backslashes
+
+    @cached_property
+    def backslashes(self) -> int:
+        """Number of backslashes in the record lines; servers may count what is escaped, or the escapes."""
+        return sum(line.raw.count(b"\\") for line in self.record_lines if line.record is not None)
 
     @cached_property
     def records(self) -> list[Record]:

@@ -19,6 +19,7 @@ from unicodedata import combining, is_normalized
 
 from lro_spec.jsonl.parse import lenient
 from lro_spec.jsonl.strict import breaks_off, equal, identical, too_deep
+from lro_spec.timestamps import parse
 
 Record = dict[str, Any]
 Path = tuple[str, ...]
@@ -283,6 +284,42 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     return found
 
 
+def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[str, str]) -> dict[str, str]:
+    """The fields of which files have but the beginning, in every record, by the names of the server's own that inline
+    records have for them; of an id, a namespace, or a time that is cut to its date.
+
+    *pairs* are as those of `names_of_fields`, which found the *known* names. What a server appends to a value inline,
+    such as a title to a namespace, is elsewhere in its record.
+    """
+    whole: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    others: set[tuple[str, str]] = set()
+    for inline, filed in islice(pairs, _PAIRS):
+        own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and n not in known}
+        for field in (f for f in _CUT if f in filed and f not in inline and f not in known.values()):
+            for name, value in own.items():
+                if _is_cut(value, filed, field):
+                    whole[name, field].add(value)
+                else:
+                    others.add((name, field))
+    return {
+        name: field for (name, field), values in whole.items() if len(values) >= _VALUES and (name, field) not in others
+    }
+
+
+def _is_cut(whole: object, filed: Record, field: str) -> bool:
+    """True if a field of a file's record has but the beginning of a value."""
+    cut = filed[field]
+    if not isinstance(whole, str) or not isinstance(cut, str) or not cut or not whole.startswith(cut) or whole == cut:
+        return False
+    if field in ("created", "modified"):
+        return parse(whole) is not None
+    rest = whole[len(cut) :].strip(" /:._-#")
+    elsewhere = [v for name, value in filed.items() if name != field for v in strings_in(value) if v]
+    return not any(rest in v or v in rest for v in elsewhere)
+
+
+_CUT = ("id", "namespace", "created", "modified")
+
 _PAIRS = 2_000
 """Number of pairs of records that show the names."""
 
@@ -356,12 +393,21 @@ def _opening(text: str) -> str:
 
 
 def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
-    """A word that is in the titles of many memories, but not of all."""
-    titles = [record.get("title") for record in records]
-    found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles if isinstance(title, str))
+    """A word that is in the titles of many memories, but not of all; in other short texts if there are no titles."""
+    titles = [r["title"] if isinstance(r.get("title"), str) else " ".join(_short_texts(r)) for r in records]
+    found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles)
     words = Counter(word for each in found for word in set(each))
     some = [(n, w) for w, n in words.items() if n < len(titles)]
     return max(some)[1] if some else None
+
+
+def _short_texts(record: Mapping[str, Any]) -> list[str]:
+    """The texts of a record that are words, as an id or a path is not, and perhaps its title under another name."""
+    return [v for v in record.values() if isinstance(v, str) and " " in v and len(v) <= _TITLE]
+
+
+_TITLE = 100
+"""Length of a title in characters."""
 
 
 def wide_characters(text: str) -> int:

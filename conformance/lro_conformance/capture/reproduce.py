@@ -102,7 +102,10 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
             items += [RESTART, *requests_before(step.start, step.before)]
         else:
             opening = len(requests_before(step.start, ()))
-            items += requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
+            if one.ended < step.started:  # a server may answer several requests at a time
+                items.append(f"sleep {3 * one.reply.elapsed_s + 0.1:.1f}")
+            stored = requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
+            items += [*stored, "sleep 0.5"] if stored else []
         items.append(step.reply.request)
         one, pause_s = step, max(1, patience(step) - PATIENCE_S + 1)
     return script(call.start, items, wait_s=patience(call), setup=setup, after=_outcome(call, lists=True))

@@ -31,12 +31,12 @@ from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import NOWHERE, tiny, undocumented, various
+from lro_conformance.capture.corpus import NOWHERE, revisions, tiny, undocumented, uneven, various, wide
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
 from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.broken_folder import BrokenFolder
+from lro_conformance.lab.broken_folder import BrokenFolder, clear
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
@@ -76,6 +76,9 @@ SERIES_S = 2.5
 
 SIZES = (100, 101, 128, 129)
 """Multiples of usual sizes of batches (10, 16, 20, 25, 32, 50, 64, 100), and one more than these."""
+
+UNEVEN = 8_000
+"""Characters of a record that is much larger than others."""
 
 Step = Sequence[Any]
 """The name of a step and its arguments."""
@@ -282,6 +285,9 @@ class Explorer:
         self._stored_before = len(self._memories)
         if self._is_stuck or (self._starts_afresh and self._is_touched):
             for bench in self._offloading:
+                folder = bench.output_dir
+                for path in folder.iterdir() if folder is not None and folder.is_dir() else ():
+                    clear(path)  # it would be in each script
                 self._start_again(bench)
             self._is_stuck = self._is_touched = False
 
@@ -305,12 +311,15 @@ class Explorer:
             self._search.clean_attempts.append(tuple(self._sequence))
 
     def _try_fixed_sequences(self) -> None:
-        """Try the sequences that come first in every run: tiny and varied memories, and results at the threshold."""
+        """Try the sequences that come first in every run: tiny and varied memories, one that is stored again, and
+        results at the threshold."""
         for name, details in self.details.items():
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
             try:
-                for memories in ([tiny()], various(), *([m] for m in undocumented())):
+                stored_again = revisions(self._id())
+                in_cjk = [{**m, "id": self._id()} for m in wide()[:3]]
+                for memories in ([tiny()], various(), *([m] for m in (*undocumented(), *stored_again)), in_cjk):
                     self.step("store", memories)
                     self.step("call", [richest])
                 self.step("call", [{**richest, "progress": True}])
@@ -337,11 +346,20 @@ class Explorer:
         self._try([*first, *swept, *second, *again])
 
     def _try_sizes(self) -> None:
-        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one."""
+        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one.
+
+        Then a result that one memory is in, and the same with further ones, a few of which are much larger: neither
+        what was kept of the first one nor a sample shows that.
+        """
         limited = [n for n in self.details if self._survey.operations[n].limit is not None]
         for name in limited[:1]:
             asked = {"name": name, "detail": [None, *self.details[name]][-1], "find": "all"}
             self._try([("call", [{**asked, "limit": size}]) for size in SIZES])
+        if self.can_store:
+            of = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
+            first, *others = ({**m, "id": self._id()} for m in uneven(UNEVEN, large=1, small=12))
+            calls = [("call", [asked]) for asked in of]
+            self._try([("store", [first]), *calls, ("store", others, True), *calls])
 
     def _try(self, steps: Sequence[Step]) -> None:
         """Try a sequence of these steps, and reduce it if it shows a violation."""
@@ -371,7 +389,10 @@ class Explorer:
         self._steps = [(name, tuple(given)) for name, *given in steps]
 
     def _reduce(self) -> None:
-        """Look for one memory of a sequence, or none, with which its last step shows the violation."""
+        """Look for one memory of a sequence, or none, with which its last step shows the violation.
+
+        Where it takes earlier calls, such as one that fills a cache, all steps from the last of these on stay.
+        """
         steps = self._steps
         name, given = steps[-1]
         stored = [m for name, given in steps if name == "store" for m in given[0]]
@@ -379,8 +400,24 @@ class Explorer:
             try:
                 self._take([*before, (name, *given)])
             except Violation:
+                if self._shows_afresh(self._steps):
+                    return
+                break
+        for length in range(2, len(steps) + 1):
+            if self._shows_afresh(steps[-length:]):
                 return
         self._steps = steps
+        self._search.failing.append(self._search.failing[0])
+
+    def _shows_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:
+        """Return whether a sequence of these steps shows the violation in fresh processes."""
+        self._starts_afresh = self._is_touched = True
+        try:
+            self._take([(name, *given) for name, given in steps])
+        except Violation:
+            self._is_touched = True
+            return True
+        return False
 
     def _again(self) -> None:
         """Repeat the last sequence."""
@@ -391,10 +428,10 @@ class Explorer:
 
     # steps
 
-    def store(self, given: Sequence[Record]) -> None:
-        """Store memories in each server, with ids and with a word in their titles that no other memory has, or in their
-        contents if they have no title."""
-        word = "".join(self._chance.choices(string.ascii_lowercase, k=8))
+    def store(self, given: Sequence[Record], are_more: bool = False) -> None:
+        """Store memories in each server, with ids and with a word in their titles, or in their contents if they have no
+        title, that no other memory has; with the word of those stored before if they *are more* of them."""
+        word = (self._word if are_more else None) or "".join(self._chance.choices(string.ascii_lowercase, k=8))
         memories = [{"id": self._id(), **_with_word(m, word)} for m in given]
         if self._survey.lowest > 1:
             memories[0]["content"] += " 0123456" * self._survey.lowest
@@ -515,7 +552,8 @@ class Explorer:
         bench.restart()
         if bench is self._benches[0]:
             self._known_events.clear()
-        if not self._memories or self._holds(bench, self._memories[-1]):
+        titles = [title for m in self._memories if " " in (title := str(m["title"]).strip())]
+        if not titles or self._holds(bench, titles[-1]):
             bench.memories = given
             return
         of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
@@ -526,9 +564,11 @@ class Explorer:
         for memory in (m for m in lost if m.get("id") in of_sequence):
             bench.stored(memory)
 
-    def _holds(self, bench: Bench, memory: Record) -> bool:
-        """Return whether a server finds a memory, whatever id it has given it and whatever it calls a title."""
-        title = str(memory["title"])
+    def _holds(self, bench: Bench, title: str) -> bool:
+        """Return whether a server finds the memory of a title, whatever id it has and whatever it calls a title.
+
+        It is asked for the first of its words, which an answer may repeat.
+        """
         calls = (bench.call(name, query=title.partition(" ")[0], limit=5) for name in self.details)
         shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
         return any(title in text for texts in shown for text in texts)

@@ -168,7 +168,7 @@ class AfterStoring(OfACall):
     memories: tuple[Record, ...]
     in_flight: bool = False
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call; empty if there were no interventions."""
+    """Calls and interventions before the call that show it; empty if the call alone does."""
 
 
 @hindrance_of.register

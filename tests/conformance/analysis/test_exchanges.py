@@ -21,6 +21,7 @@ from lro_conformance.analysis.exchanges import (
     learnt,
     scored_by_confidence,
 )
+from lro_conformance.capture.corpus import wide
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
 from lro_conformance.judging.subjects import Subjects
@@ -428,6 +429,38 @@ def test_values_are_compared_under_names_that_the_values_themselves_show() -> No
     assert learnt(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, "too few to tell"
 
 
+def test_a_value_that_is_cut_in_every_record_is_compared_with_the_whole_one() -> None:
+    """No record has both alike; what a server puts together inline is no whole value."""
+    names = ("x/one", "x/two", "y/one", "y/three")
+    times = [f"2026-01-0{n + 1}T0{n}:00:00Z" for n in range(4)]
+    memories = [
+        {"id": f"{n}", "title": f"t{n}", "namespace": name.partition("/")[0], "created": time[:10]}
+        for n, (name, time) in enumerate(zip(names, times, strict=True))
+    ]
+    shown = [
+        {"id": m["id"], "title": m["title"], "product": name, "when": time, "path": f"{m['namespace']}/{m['title']}"}
+        for m, name, time in zip(memories, names, times, strict=True)
+    ]
+    one = exchange(call(*memories, started=0), inline(*shown))
+    known = learnt(context(), [one])
+    assert known.names == {"product": "namespace", "when": "created"}
+    assert judged("LRO-FILE-10", one, known) == [False] * 4
+    assert learnt(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, "too few to tell"
+    kept = [*memories[:3], {**memories[3], "namespace": "z", "created": "2026-02-03"}]
+    assert learnt(context(), [exchange(call(*kept), inline(*shown))]).names == {}, "one is no part of the other"
+
+
+def test_contents_that_are_alike_are_as_they_were_stored_or_all_of_them_are_not() -> None:
+    stored = wide()[:20]
+    altered = {**stored[7], "content": stored[7]["content"][:99] + stored[7]["content"][100:]}
+    others = [m for m in stored if m["id"] != altered["id"]]
+    assert judged("LRO-FILE-10", exchange(call(*stored))) == [True] * 20
+    assert judged("LRO-FILE-10", exchange(call(altered, *others))) == [False] + [True] * 19
+    assert judged("LRO-FILE-10", exchange(call(altered, *others[:8]))) == [], "too few to tell"
+    shortened = [{**m, "content": m["content"][:500]} for m in stored]
+    assert judged("LRO-FILE-10", exchange(call(*shortened[:10], *others[10:]))) == [], "a server's own way"
+
+
 def test_records_are_told_apart_by_their_titles_under_another_name() -> None:
     """Their ids are numbers, which are those of other memories in another process."""
     stored = {str(n): {"id": str(n), "title": f"t{n}", "content": f"c{n}"} for n in range(4)}
@@ -443,9 +476,14 @@ def test_records_are_told_apart_by_their_titles_under_another_name() -> None:
 def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
     """Otherwise it may be that of an earlier result; the rate is known by files of different sizes."""
 
-    def of(size: int, estimate: int, special: int = 0, *, filed: Any = A) -> Exchange:
-        sized = Made(problem=None, real="/out/x.jsonl", record_lines=[line(filed)], characters=size, special=special)
-        return exchange(call(filed, E=estimate, file=sized), inline(A))
+    def of(
+        size: int, estimate: int, special: int = 0, escapes: int = 0, *, filed: Any = A, records: int = 1
+    ) -> Exchange:
+        sized = Made(
+            problem=None, real="/out/x.jsonl", record_lines=[line(filed)], characters=size, special=special + escapes,
+            backslashes=escapes,
+        )  # fmt: skip
+        return exchange(call(*[filed] * records, E=estimate, file=sized), inline(A))
 
     rates = inner(exchanges, "_rates")
     usual = [of(size, size // 4) for size in range(1000, 11_000, 1000)]
@@ -453,12 +491,16 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
     assert rates(usual) == {"recall": 0.25}
     assert rates(usual[:7]) == {}, "too few sizes"
     assert rates([of(size, size // (4 + size % 3)) for size in range(1000, 11_000, 1000)]) == {}, "no common rate"
+    sampled = [of(size, size // 5, records=20) for size in range(9000, 19_000, 1000)]
+    assert rates([*usual, *sampled]) == {"recall": 0.25}, "of files with few records, all are measured"
     for one, expected in (
         (of(8000, 2000), [True]),
         (of(8000, 2150), [True]),  # an envelope, or the rounding of each record
         (of(8000, 2600), [False]),
         (of(8000, 1400), [False]),
         (of(8000, 2600, special=400), [True]),  # each may be two tokens
+        (of(8000, 1000, special=4000), [False]),  # but none counts less than any other character
+        (of(8000, 1000, escapes=1000), [True]),  # unless it is measured before it is escaped
         (replace(of(8000, 2600), values_comparable=False), []),
     ):
         assert judged("LRO-THR-05", one, known) == expected

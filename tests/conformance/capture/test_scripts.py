@@ -51,8 +51,9 @@ def made(stored: int, id: str = "first") -> Any:
     )  # fmt: skip
     reply = SimpleNamespace(raw=b"{}", request=requests[-1], elapsed_s=0.01, id=2 + stored)
     return SimpleNamespace(
-        start=start, before=range(2, 2 + stored), reply=reply, file=None, output_dir=start.output_dir
-    )
+        start=start, before=range(2, 2 + stored), reply=reply, file=None, output_dir=start.output_dir,
+        started=0, ended=0,
+    )  # fmt: skip
 
 
 def texts(script: str) -> list[tuple[int, str]]:

@@ -233,7 +233,7 @@ def test_what_a_failed_write_leaves_is_listed() -> None:
     work = Path("/w")
     start = Start(1, ("server",), {}, (), work, work, work / "tmp", {}, work / "out")
     reply = SimpleNamespace(raw=b"{}", request=b"{}", elapsed_s=0.1)
-    call: Any = SimpleNamespace(start=start, before=(), reply=reply, file=None)
+    call: Any = SimpleNamespace(start=start, before=(), reply=reply, file=None, started=0, ended=0)
     assert of_steps(call, [Intervention(REPLACED)]).splitlines()[-2] == 'ls -lA "$d"/out'
     assert "ls" not in of_call(call).split()
     start = replace(start, output_dir=None)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.intervention import BREAKING, READ_ONLY, REMOVED
+from lro_conformance.capture.records import Record
 from lro_conformance.engine.capture import SEQUENCES, Capture
 from lro_conformance.engine.run import certify
+from lro_conformance.explorers.explorer import Explorer
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.lab.broken_folder import BrokenFolder
 from lro_conformance.lab.lab import Lab
 from lro_conformance.trials import Trial
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
+from tests.support.made import Made
 
 
 def _failure(folder: Path, server: str, check: str) -> CheckResult:
@@ -100,6 +105,37 @@ def test_a_restarted_server_holds_what_an_earlier_attempt_stored(
     report = certify(profiles.load(path), seed=1, only={"LRO-FILE-10"}, examples=1)
     (values,) = (r for r in report.requirements if r.requirement.id == "LRO-FILE-10")
     assert values.verdict.label == "pass", [c.observed for c in values.checks]
+
+
+class Restarted:
+    """A server that has lost its memories and repeats the query in each answer."""
+
+    def __init__(self, memories: Sequence[Record]) -> None:
+        self.memories = list(memories)
+
+    def restart(self) -> None:
+        self.memories = []
+
+    def stored(self, memory: Record) -> bool:
+        self.memories.append(memory)
+        return True
+
+    def forget_experiment(self) -> None:
+        pass
+
+    def call(self, name: str, query: str, limit: int) -> Any:
+        return Made(filed=[], records=[], text=f"0 memories for {query}")
+
+
+def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_holds() -> None:
+    """Titles may be blank, or the word alone by which the memory is found."""
+    memories = [{"id": str(n), "title": title} for n, title in enumerate(("word and more", "word", ""))]
+    server: Any = Restarted(memories)
+    explorer: Any = Explorer.__new__(Explorer)
+    explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 1
+    explorer.details = {"recall": ()}
+    explorer._start_again(server)
+    assert server.memories == memories
 
 
 @pytest.mark.long

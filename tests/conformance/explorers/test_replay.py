@@ -61,6 +61,18 @@ def test_a_violation_is_shown_by_the_shortest_sequence(twice: tuple[Report, Repo
     assert find_descriptor(said[-1]["result"]) is not None
 
 
+def test_what_an_earlier_call_has_cached_is_shown_by_both_calls(tmp_path: Path) -> None:
+    """In a process that has cached it already, the second one alone would violate the requirement."""
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text("writes_a_memory_as_it_was_at_first"), encoding="utf-8")
+    failure = _failure(certify(profiles.load(path), seed=1, only={"file.values_are_untouched"}))
+    script = failure.reproduce.replace("head -n 2", "cat")
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    lines = [line.removeprefix("  ") for line in done.stdout.splitlines() if line.startswith('  {"id"')]
+    assert len(lines) == 2 == script.count('"store_memory"')
+    assert lines[0] == lines[1]
+
+
 def test_its_evidence_is_judged_to_the_same_report(twice: tuple[Report, Report], folder: Path) -> None:
     assert judge_again(read(folder / "first" / "evidence")).to_dict() == twice[0].to_dict()
 

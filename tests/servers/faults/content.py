@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.servers.faults.catalogue import fault
 from tests.servers.flagged import FLAGGED, Flagged
 from tests.servers.plain import Call, Server
+from tests.servers.replacing import Replacing
 from tests.servers.schemaless import OwnNames, Tickets
 from tests.servers.worded import Markdown, Prose
 
@@ -340,6 +341,30 @@ class trims_contents(Rewriting):
         return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
 
 
+@fault("LRO-FILE-10", says="as inline", proves=0, also=("LRO-DESC-07",), explored=True, long=True)
+class writes_a_memory_as_it_was_at_first(Replacing):
+    """Its line is made when it is first offloaded, and kept for its id; inline, it has the values stored last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: dict[tuple[str, str], str] = {}
+
+    def file_lines(self, call: Call) -> list[str]:
+        header, *lines = super().file_lines(call)
+        keys = [(call.detail, record["id"]) for record in call.records]
+        return [header, *(self.made.setdefault(key, line) for key, line in zip(keys, lines, strict=True))]
+
+
+@fault("LRO-FILE-10", says="alike records", proves=0, long=True)
+class loses_letters_between_blocks(Server):
+    """It writes blocks of 64 KiB, each of them as text, without the bytes of a character that lies in two of them."""
+
+    def file_bytes(self, call: Call) -> bytes:
+        data, size = super().file_bytes(call), 1 << 16
+        blocks = (data[at : at + size] for at in range(0, len(data), size))
+        return b"".join(block.decode(errors="ignore").encode() for block in blocks)
+
+
 @fault("LRO-FILE-10", says="tags", proves=0, long=True)
 class maps_two_labels_at_most(OwnNames, Rewriting):
     """Inline, tags are called labels; the mapping for the file takes the first two."""
@@ -355,6 +380,22 @@ class maps_no_long_body(OwnNames, Rewriting):
     def written(self, record: Record) -> Record:
         text = record.get("content")
         return {**record, "content": ""} if isinstance(text, str) and len(text) > 300 else record
+
+
+@fault("LRO-FILE-10", says="created", proves=0, long=True)
+class maps_times_to_their_date(OwnNames, Rewriting):
+    """Inline, a memory has the time at which it was created under another name; in the file it has the date."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "created": record["created"][:10]} if record.get("created") else record
+
+
+@fault("LRO-FILE-10", says="namespace", proves=0, also=("LRO-DESC-06",), long=True)
+class maps_products_to_their_first_part(Tickets, Rewriting):
+    """Inline, a namespace is called product, and the title subject; the file has but the first part of a namespace."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "namespace": record["namespace"].partition("/")[0]} if "namespace" in record else record
 
 
 @fault("LRO-FILE-10", says="namespace", proves=0, also=("LRO-DESC-06",), long=True)

@@ -289,6 +289,22 @@ class failure_event_names_the_operation_only(Server):
         self.emit("OffloadWriteFailed", "warning", operation=call.operation, error=None)
 
 
+@fault("LRO-ERR-04", says="without details", proves=2)
+class failure_notification_has_no_details(Server):
+    """It is a notification of its own, and its error is empty."""
+
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.notify("notifications/OffloadWriteFailed", {"operation": call.operation, "error": ""})
+
+
+@fault("LRO-ERR-04", says="without details", proves=2)
+class failure_event_reports_success(Server):
+    """The error is asked for when it has been forgotten."""
+
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.emit("OffloadWriteFailed", "warning", operation=call.operation, error=os.strerror(0))
+
+
 @fault("LRO-ERR-04", says="OffloadWriteFailed", proves=2)
 class failure_event_has_another_name(Server):
     """`OffloadFailed`."""

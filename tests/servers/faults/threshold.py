@@ -263,6 +263,32 @@ class estimates_the_first_hundred_only(Server):
         return self.estimate(call.lines[:100])
 
 
+@fault("LRO-THR-05", says="nearly all other files", proves=0, explored=True, long=True)
+class estimates_by_a_sample(Server):
+    """Ten records are estimated, and the rest is taken to be as large."""
+
+    def tokens(self, call: Call) -> int:
+        sample = call.lines[:10]
+        return self.estimate(sample) * len(call.lines) // max(1, len(sample))
+
+
+@fault("LRO-THR-05", says="nearly all other files", proves=0, also=("LRO-THR-03",), explored=True, long=True)
+class estimates_ascii_only(Server):
+    """Bytes are signed, and those of other letters are below zero: they are not counted."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return super().estimate([line.encode("ascii", "ignore").decode() for line in lines])
+
+
+@fault("LRO-THR-05", says="nearly all other files", proves=0, explored=True, long=True)
+class keeps_estimates_when_memories_are_stored(Server):
+    """The estimate of equal arguments is kept, also if more memories are found by them later."""
+
+    def tokens(self, call: Call) -> int:
+        limit = call.arguments.get("limit")
+        return kept(self).setdefault((call.operation, call.query, call.detail, limit), super().tokens(call))
+
+
 @fault("LRO-THR-05", says="detail", proves=0)
 class estimates_full_as_medium(EstimatesAt):
     """Full detail is estimated by the fields of medium."""
@@ -400,7 +426,9 @@ class small_memories_do_not_count(Server):
         return self.estimate([line for memory, line in pairs if len(memory["content"]) >= 80])
 
 
-@fault("LRO-THR-08", says="together", proves=0, also=("LRO-THR-06", "LRO-THR-01", "LRO-THR-09", "LRO-CFG-06"))
+@fault(
+    "LRO-THR-08", says="largest single record", proves=0, also=("LRO-THR-06", "LRO-THR-01", "LRO-THR-09", "LRO-CFG-06")
+)
 class compares_the_largest_record(Server):
     """Offloads when a single record exceeds the threshold, not when all of them together do."""
 

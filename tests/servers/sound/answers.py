@@ -127,6 +127,16 @@ class inline_has_names_of_its_own(OwnNames):
     """As before LRO; the file has the names of MIF, and a type that inline results do not show."""
 
 
+@sound("it takes a namespace for the beginning of a path, which is longer inline")
+class inline_has_a_path_of_its_own(OwnNames):
+    """Namespace and title together, and a name with the number of tags; the file has them apart."""
+
+    def renamed(self, record: Record) -> Record:
+        own = super().renamed(record)
+        path = f"{own.pop('product', '')}/{record.get('title', '')}"
+        return {**own, "path": path, "name": f"{record.get('title', '')} ({len(record.get('tags', ()))})"}
+
+
 @sound("it tells records apart by an id or a title under these names")
 class inline_results_are_tickets(Tickets):
     """With a number and a subject."""

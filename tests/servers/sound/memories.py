@@ -7,6 +7,7 @@ import time
 
 from tests.servers.flagged import BRIEF, FLAGGED, VIEW, Brief, Flagged, Viewed
 from tests.servers.plain import BadArguments, Call, Server
+from tests.servers.replacing import Replacing
 from tests.servers.schemaless import Schemaless, Tickets
 from tests.servers.sound.catalogue import sound
 
@@ -403,6 +404,28 @@ class has_no_limit_argument(Server):
 
     def limited(self, found: list[Record], limit: int | None) -> list[Record]:
         return found
+
+
+@sound("it expects a memory that is stored again to be there twice")
+class replaces_a_memory_of_the_same_id(Replacing):
+    pass
+
+
+@sound("it expects a memory that is stored again to have its new values")
+class keeps_the_first_memory_of_an_id(Server):
+    """It says so by the id alone, as if it had been stored."""
+
+    def store(self, memory: Record) -> Any:
+        known = any(m["id"] == memory.get("id") for m in self.memories)
+        return memory["id"] if known else super().store(memory)
+
+
+@sound("it takes the refusal of a memory that is stored again for a server that takes none")
+class refuses_a_memory_of_the_same_id(Server):
+    def store(self, memory: Record) -> Any:
+        if any(m["id"] == memory.get("id") for m in self.memories):
+            raise BadArguments(f"there is a memory {memory['id']} already")
+        return super().store(memory)
 
 
 @sound("it expects every id once, though the call shows two of the same inline")

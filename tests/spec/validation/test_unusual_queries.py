@@ -120,3 +120,9 @@ def test_a_query_that_finds_nothing_tells_nothing() -> None:
 )
 def test_a_common_word_is_in_many_titles_but_not_in_all(titles: list[Any], word: str | None) -> None:
     assert common_word({"title": title} for title in titles) == word
+
+
+def test_a_common_word_is_in_short_texts_where_records_have_no_titles() -> None:
+    headings = ("the billing outage", "the search outage", "on the weekly review")
+    records = [{"ref": "outage/review", "heading": h, "body": "outage " * 40} for h in headings]
+    assert common_word(records) == "outage"
