@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain
 from math import ceil
 from statistics import median
 from typing import Any, cast
@@ -437,7 +437,7 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
         **names_of_fields(of_same_titles(lambda exchange: (*seeds, *exchange.stored.values()))),
         **context.names,
     }
-    names |= names_of_cut_fields((*shown_with(filed), *filed_with_titles()), names)
+    names |= names_of_cut_fields(chain(shown_with(filed), filed_with_titles()), names)
     return replace(
         context,
         maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(filed)),
@@ -827,21 +827,19 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
     They are alike, so that a server which alters one alters all, unless it writes its file wrongly.
     """
-    stored = {m["title"]: m["content"] for m in wide()}
+    stored = {m["title"]: m for m in wide()}
     known = [r for r in exchange.call.filed if r.get("title") in stored and isinstance(r.get("content"), str)]
-    same = [r for r in known if r["content"] == stored[r["title"]]]
-    if not exchange.has_file or len(same) < max(_MANY_ALIKE, 0.9 * len(known)):
+    same = sum(r["content"] == stored[r["title"]]["content"] for r in known)
+    if not exchange.has_file or same < max(_MANY_ALIKE, 0.9 * len(known)):
         return
     for record in known:
-        expected = (
-            f"record {id_of(record)}: the content that was stored, as {len(same)} of {len(known)} alike records have it"
-        )
-        content = record["content"]
-        pairs = zip(content, stored[record["title"]], strict=False)
-        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        observed = f"other characters from position {alike}: {show(content[alike : alike + 20])}"
-        mark = mark_in_file(exchange.call, record, "content")
-        yield Judged(content == stored[record["title"]], expected, observed, mark)
+        memory = stored[record["title"]]
+        if record["content"] == memory["content"]:
+            yield Judged(True)
+            continue
+        wanted, found = values_apart(memory, record, ("content",))
+        expected = f"record {id_of(record)}: /content is {wanted}, as stored, like {same} of {len(known)} alike records"
+        yield Judged(False, expected, found, mark_in_file(exchange.call, record, "content"))
 
 
 _MANY_ALIKE = 10

@@ -536,7 +536,7 @@ _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "
 _CALL = {"operation", "tool", "query", "limit", "arguments", "component", "service", "pid"}
 _CALLED = re.compile(rf"\b(?:{'|'.join(sorted(_CALL))})\s*[=:]\s*(?:\"[^\"]*\"|\S+)")
 _NO_ERROR = re.compile(r"\b(?:success|no error|undefined|null|none)\b", re.IGNORECASE)
-"""What a program says of an error that there is not, or that it has lost."""
+"""Words for an error that did not occur, or that was lost."""
 
 _CODE = re.compile(r"(?:errno|err|error|code|status)\w*\W{0,3}-?[1-9]\d*", re.IGNORECASE)
 """A code of an error: ``errno=28``, ``[Errno 28]``, ``"error_code": 28``."""

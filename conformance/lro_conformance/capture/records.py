@@ -319,6 +319,7 @@ def _is_cut(whole: object, filed: Record, field: str) -> bool:
 
 
 _CUT = ("id", "namespace", "created", "modified")
+"""Fields of which the beginning looks like a value of its own."""
 
 _PAIRS = 2_000
 """Number of pairs of records that show the names."""

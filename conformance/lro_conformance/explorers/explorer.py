@@ -244,6 +244,8 @@ class Explorer:
                         if self.can_store:
                             self._try_fixed_sequences()
                         self._try_sizes()
+                        if self.can_store:
+                            self._try_growing_results()
                         self._try_interventions()
                     seed = self._lab.seed + turn
                     steps: Steps = weakref.proxy(self)
@@ -346,20 +348,21 @@ class Explorer:
         self._try([*first, *swept, *second, *again])
 
     def _try_sizes(self) -> None:
-        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one.
-
-        Then a result that one memory is in, and the same with further ones, a few of which are much larger: neither
-        what was kept of the first one nor a sample shows that.
-        """
+        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one."""
         limited = [n for n in self.details if self._survey.operations[n].limit is not None]
         for name in limited[:1]:
             asked = {"name": name, "detail": [None, *self.details[name]][-1], "find": "all"}
             self._try([("call", [{**asked, "limit": size}]) for size in SIZES])
-        if self.can_store:
-            of = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
-            first, *others = ({**m, "id": self._id()} for m in uneven(UNEVEN, large=1, small=12))
-            calls = [("call", [asked]) for asked in of]
-            self._try([("store", [first]), *calls, ("store", others, True), *calls])
+
+    def _try_growing_results(self) -> None:
+        """Try a result of one memory, and the same query once more memories are stored, two of which are much larger.
+
+        Neither what was kept of the first result nor a sample of the records shows what the second one is.
+        """
+        of = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
+        first, *others = ({**m, "id": self._id()} for m in uneven(UNEVEN, large=1, small=12))
+        calls = [("call", [asked]) for asked in of]
+        self._try([("store", [first]), *calls, ("store", others, True), *calls])
 
     def _try(self, steps: Sequence[Step]) -> None:
         """Try a sequence of these steps, and reduce it if it shows a violation."""
@@ -430,7 +433,7 @@ class Explorer:
 
     def store(self, given: Sequence[Record], are_more: bool = False) -> None:
         """Store memories in each server, with ids and with a word in their titles, or in their contents if they have no
-        title, that no other memory has; with the word of those stored before if they *are more* of them."""
+        title, that no other memory has; if *are_more*, with the word of the memories that were stored before."""
         word = (self._word if are_more else None) or "".join(self._chance.choices(string.ascii_lowercase, k=8))
         memories = [{"id": self._id(), **_with_word(m, word)} for m in given]
         if self._survey.lowest > 1:
