@@ -11,7 +11,7 @@ from lro_conformance.judging.results import CheckResult, Report, RequirementResu
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.sanitize import lines, one_line
 
-REASON_CHARACTERS = 200
+REASON_CHARACTERS = 300
 REPEATED_CHARACTERS = 60
 """Characters up to which a reason is shown again for the next requirement; longer ones are referred to."""
 EVIDENCE_CHARACTERS = 8_000
@@ -32,12 +32,13 @@ STEPS = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Brevity:
-    """How short a view is: how much it leaves out, on how wide a terminal."""
+    """How short a view is: how much it leaves out, and on how wide a terminal."""
 
     step: int = 0
     """From 1 on only short scripts and a line of each piece of evidence; from 2 on a line of each requirement; 3: their
     number instead."""
-    columns: int = 100
+    columns: int | None = None
+    """The width of the terminal; None for a file or a pipe, where no line is wrapped."""
 
     def omits(self, script: tuple[str, ...]) -> bool:
         """True if a script is too long for this view: half a script is useless."""
@@ -47,12 +48,12 @@ class Brevity:
     @property
     def evidence_characters(self) -> int:
         """Characters of a line of evidence."""
-        return BRIEF_CHARACTERS if self.step == 0 else min(self.columns, BRIEF_CHARACTERS)
+        return BRIEF_CHARACTERS if self.step == 0 or self.columns is None else min(self.columns, BRIEF_CHARACTERS)
 
 
-def terminal_lines(texts: Iterable[str], columns: int) -> int:
-    """Lines that texts take on a terminal that wraps them."""
-    return sum(max(1, -(-len(text) // columns)) for text in texts)
+def terminal_lines(texts: Iterable[str], columns: int | None) -> int:
+    """Lines that texts take on a terminal of so many columns that wraps them; None: where no line is wrapped."""
+    return sum(1 if columns is None else max(1, -(-len(text) // columns)) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,8 @@ def plain_lines(report: Report, verbosity: int = NORMAL, columns: int | None = N
     """
     lines: list[str] = []
     for step in STEPS:
-        lines = list(_lines(report, verbosity, Brevity(step, columns or Brevity.columns)))
-        if verbosity >= VERBOSE or (terminal_lines(lines, columns) if columns else len(lines)) <= TWO_SCREENS:
+        lines = list(_lines(report, verbosity, Brevity(step, columns)))
+        if verbosity >= VERBOSE or terminal_lines(lines, columns) <= TWO_SCREENS:
             break
     yield from lines
 
@@ -107,8 +107,8 @@ def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
             yield section.heading
             for row in section.rows:
                 line = f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
-                is_cut = brevity.step >= 2 and len(line) > brevity.columns
-                yield f"{line[: brevity.columns - 1]}…" if is_cut else line
+                room = brevity.columns if brevity.step >= 2 and brevity.columns is not None else len(line)
+                yield line if len(line) <= room else f"{line[: room - 1]}…"
             yield ""
     if verbosity >= VERBOSE:
         for detail in details(report, warnings=True):

@@ -196,6 +196,13 @@ def test_a_pipe_wraps_nothing_so_its_script_stays() -> None:
     assert script in "\n".join(plain_lines(bad))
 
 
+def test_a_long_reason_is_cut_on_a_terminal_only() -> None:
+    said = " ".join(map(str, range(90)))
+    many = made(*(judged(f"LRO-A-{n:03}", Verdict.WARN, level=1, observed=f"{n}: {said}") for n in range(120)))
+    assert sum(line.endswith(said) for line in plain_lines(many)) == 120
+    assert not any(line.endswith(said) for line in plain_lines(many, columns=100))
+
+
 def test_a_short_report_names_each_requirement_with_its_reason() -> None:
     few = made(judged("LRO-A-01", Verdict.FAIL), judged("LRO-A-02", Verdict.NOT_OBSERVED))
     shown = list(plain_lines(few))
