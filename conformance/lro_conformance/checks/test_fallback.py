@@ -22,6 +22,7 @@ from lro_conformance.analysis.failed_writes import (
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.fallback import Failing, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -75,11 +76,25 @@ def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects)
     _note_the_rest(failed_writes, subjects)
 
 
-@check("LRO-ERR-06")
-def test_offloads_again(survey: Survey, failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """Results are offloaded again once writing works again, and nothing is said of a failure."""
+@check("LRO-ERR-06", optional=("cleanup",))
+def test_offloads_again(
+    survey: Survey, failed_writes: FailedWrites, cleanup: Cleanup | None, subjects: Subjects
+) -> None:
+    """Results are offloaded again once writing works again, and nothing is said of a failure.
+
+    After a cleanup that deleted the only file in the folder, writing works: no failure came before.
+    """
     for recovered in failed_writes.recovered:
         _judge(offloads_again(recovered.call, survey), recovered, subjects)
+    call = cleanup.after_the_only_file if cleanup is not None else None
+    if call is not None and (failed_writes.recovered or call.outcome != "offloaded"):
+        subjects.expect(
+            call.outcome == "offloaded",
+            expected=f"{call.operation} is offloaded after a cleanup that deleted the only file in the folder",
+            observed=call.outcome,
+            at=call,
+            despite_hindrance=True,  # the suite has just written the deleted file there
+        )
 
 
 @check("LRO-ERR-04")

@@ -320,7 +320,8 @@ class Explorer:
             self.begin()
             try:
                 stored_again = revisions(self._id())
-                in_cjk = [{**m, "id": self._id()} for m in wide()[:3]]
+                in_cjk = [{**m, "id": self._id()} for m in wide()[:4]]
+                in_cjk[-1]["id"] += f"-{self._id()}"  # longer than a UUID
                 for memories in ([tiny()], various(), *([m] for m in (*undocumented(), *stored_again)), in_cjk):
                     self.step("store", memories)
                     self.step("call", [richest])

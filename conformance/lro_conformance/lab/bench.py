@@ -373,6 +373,12 @@ class Bench:
         return self.profile.cleanup is not None or self._has_cleanup_tool
 
     @property
+    def cleans_up_on_request(self) -> bool:
+        """True if a tool triggers cleanup in the running process, and nothing else is needed."""
+        how = self.profile.cleanup
+        return self._has_cleanup_tool if how is None else how.tool is not None
+
+    @property
     def _has_cleanup_tool(self) -> bool:
         """True if the server lists the conventional tool. One behind `lro proxy` knows nothing of the proxy's files."""
         is_behind = profiles.behind_proxy(self.profile.server.command) is not None

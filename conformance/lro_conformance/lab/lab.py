@@ -275,13 +275,13 @@ class Lab:
 
     @contextmanager
     def bench_if_accepted(
-        self, settings: Settings, *, in_far_zone: bool = False
+        self, settings: Settings, *, prepare: Callable[[Path], object] = Path.mkdir, in_far_zone: bool = False
     ) -> Generator[Bench | ServerTrouble, None, None]:
-        """A bench under *settings*, perhaps in a zone far from UTC; the error of the start if the server declines
-        them."""
+        """A bench under *settings*, perhaps with a prepared output folder or in a zone far from UTC; the error of the
+        start if the server declines them."""
         with ExitStack() as stack:
             try:
-                accepted = stack.enter_context(self.bench(settings, in_far_zone=in_far_zone))
+                accepted = stack.enter_context(self.bench(settings, prepare=prepare, in_far_zone=in_far_zone))
             except ServerTrouble as trouble:
                 if not trouble.declined:
                     raise

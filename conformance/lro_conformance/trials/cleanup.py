@@ -181,6 +181,8 @@ class Cleanup:
     """True when cleanup was triggered by a restart."""
     nothing_planted: str | None = None
     """Reason why no files were planted in the output folder: it could not be set."""
+    after_the_only_file: Call | None = None
+    """The first call after a cleanup that deleted the only file in the folder; None if there was no such cleanup."""
 
 
 @trial("cleanup under a TTL of two days, and of seconds")
@@ -197,7 +199,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     name = survey.files[0].operation
 
     others = [n for n in survey.operations if n != name and survey.offloads(n)]
-    expire = partial(watch, lab, threshold, name, others)
+    expire = partial(watch, lab, threshold, survey.files[0], others)
     with ThreadPoolExecutor(1, "cleanup") as executor:
         expiry = executor.submit(expire) if lab.can_set("output_dir") else None
         try:
@@ -207,12 +209,12 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
                 ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else TTL
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
-            own, refused = expiry.result() if expiry is not None else expire(), None
+            (own, emptied), refused = expiry.result() if expiry is not None else expire(), None
         except RefusedError as why:
-            own, refused = None, str(why)
+            own, emptied, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted)
+    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
 
 
 def _scan(

@@ -50,6 +50,9 @@ own at either edge takes less."""
 MOST_CHARACTERS = 900
 """Length of the longest title that fills a result."""
 
+LONG = "a-folder-whose-name-is-as-long-as-that-of-a-folder-may-be-" * 3 + "in-a-file-system-of-today"
+"""The output folder of one server: a path of more than 260 characters is in each command and in the guidance."""
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -195,7 +198,7 @@ def _edge(
         after = _after(upper, name, estimate, limit) if name not in survey.volatile_operations else None
         if not guests:
             stack.close()
-        lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep))
+        lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep, folder=LONG))
         above = _twice(lower, name, estimate - drift, below, limit)
         others_came = drift == 0 and any(_returned_others(p.call, one.call, lower.memories) for p in (*at, *above))
         edge = Edge(name, estimate, drift, _largest(one.call), at, above, after, other_records=others_came)

@@ -126,23 +126,38 @@ def _(expiry: Expiry) -> str:
     return f"{evidence_of(expiry.call)}\ncleanup was triggered {expiry.cleanups} times over {expiry.waited_s:.1f} s"
 
 
-def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> Expiry | None:
-    """Observe the expiry of two files of one operation and one of each of the *others*; None if none is written.
+def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -> tuple[Expiry | None, Call | None]:
+    """Observe the expiry of two files of a *known* call's operation and one of each of the *others*.
 
+    Returns None if none is written; and the first call, if a cleanup before it has deleted the only file in the folder.
     Raises `RefusedError` if the server does not start with so short a TTL.
     """
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
-        with lab.bench_if_accepted(Settings(threshold, ttl_s), in_far_zone=True) as bench:
+        expired: list[Path] = []
+
+        def prepare(folder: Path, age: float = AGED * ttl_s, expired: list[Path] = expired) -> None:
+            folder.mkdir()
+            if known.file is not None:
+                convention = lab.editions.convention_of(known.file.path)
+                expired.append(plant(folder, known.file, age, known.operation, convention))
+
+        settings = Settings(threshold, ttl_s)
+        with lab.bench_if_accepted(settings, prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
-                return _own(bench, ttl_s, name, others)
+                if bench.cleans_up_on_request:  # what a process keeps of its first cleanup is no longer true later
+                    bench.cleanup()
+                is_empty = any(not path.exists() for path in expired)
+                first = bench.offloading_call(known.operation, 5)
+                return _own(bench, ttl_s, first, others), first if is_empty else None
             trouble = bench
     raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds: {trouble}")
 
 
-def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry | None:
-    first = [bench.offloading_call(name, count) for count in (5, 4)]
+def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry | None:
+    name = call.operation
+    first = [call, bench.offloading_call(name, 4)]
     made = [*first, *(bench.offloading_call(other, 5) for other in others)]
     made = {c.file.path: c for c in made if c.file is not None and c.file.problem is None}
     paths = list(made)

@@ -473,3 +473,14 @@ class files_live_twice_as_long(Server):
 
     def is_expired(self, path: str, now: float) -> bool:
         return self.created_at(path) + 2 * self.settings.ttl <= now
+
+
+@fault("LRO-CLN-01", says="still there", proves=1)
+class keeps_the_time_of_its_first_cleanup(Server):
+    """The present is a default argument, evaluated once."""
+
+    now: float | None = None
+
+    def cleanup(self, now: float) -> list[str]:
+        self.now = self.now or now
+        return super().cleanup(self.now)

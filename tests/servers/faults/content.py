@@ -555,3 +555,11 @@ class rounds_vectors(Server):
     def record_line(self, record: Record) -> str:
         vector = record.get("embedding")
         return super().record_line({**record, "embedding": [round(n, 2) for n in vector]} if vector else record)
+
+
+@fault("LRO-FILE-09", says="1 missing, 1 others", proves=0, explored=True)
+class cuts_ids_to_36_characters(Server):
+    """The column of ids has room for a UUID."""
+
+    def record_line(self, record: Record) -> str:
+        return super().record_line({**record, "id": record["id"][:36]} if "id" in record else record)

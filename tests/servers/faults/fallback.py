@@ -468,3 +468,14 @@ class write_failure_fails_the_task(Tasking):
     def state(self, id: str) -> Record:
         state = super().state(id)
         return {**state, "status": "failed"} if not os.path.isdir(self.output_dir()) else state
+
+
+@fault("LRO-ERR-06", says="deleted the only file in the folder", proves=2)
+class cleanup_removes_the_empty_folder(Server):
+    """The folder is made at the start, and by nothing after a cleanup that left it empty."""
+
+    def cleanup(self, now: float) -> list[str]:
+        gone, folder = super().cleanup(now), self.output_dir()
+        if gone and not os.listdir(folder):
+            os.rmdir(folder)
+        return gone

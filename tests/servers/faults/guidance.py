@@ -222,3 +222,11 @@ class guidance_says_that_jq_must_be_run(Guiding):
 
     def guided(self, text: str, path: str, summary: Record) -> str:
         return f"{text}\njq must be run on this file."
+
+
+@fault("LRO-GUI-01", says="guidance is empty", proves=0)
+class guidance_is_empty_where_the_path_is_long(Guiding):
+    """A template that is filled into a buffer of 512 bytes, or not at all."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return text if len(path) < 200 else ""

@@ -484,3 +484,11 @@ class recipe_4_sorts_upwards_as_no_record_has_a_confidence(Spelled):
     def at_detail(self, memory: Record, detail: str) -> Record:
         record = super().at_detail(memory, detail)
         return {name: value for name, value in record.items() if name != "provenance"}
+
+
+@fault("LRO-REC-13", says="has no jq", proves=1, also=("LRO-HARD-03",))
+class cuts_commands_at_255_characters(Server):
+    """A column of a table, in which recipes were kept once."""
+
+    def recipe(self, path: str, program: str) -> str:
+        return super().recipe(path, program)[:255]

@@ -87,6 +87,19 @@ class cleans_up_by_a_command(Taskless):
         pass
 
 
+@sound("it expects the folder to stay")
+class removes_the_empty_folder_and_makes_it_again(Server):
+    def cleanup(self, now: float) -> list[str]:
+        gone, folder = super().cleanup(now), self.output_dir()
+        if gone and not os.listdir(folder):
+            os.rmdir(folder)
+        return gone
+
+    def offload(self, call: Call) -> str:
+        os.makedirs(self.output_dir(), exist_ok=True)
+        return super().offload(call)
+
+
 @sound("it expects files to stay until the task is called")
 class cleans_up_before_every_call(Server):
     def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
