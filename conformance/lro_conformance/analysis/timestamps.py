@@ -63,7 +63,7 @@ def ulid_time(call: Call, edition: Edition) -> Compared | str:
         call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
         f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
         f"{ulid} says {created.isoformat()}, "
-        + (in_local_time(moment, call) or f"{moment - call.started:+.0f} s from the call"),
+        + (in_local_time(moment, call) or f"{moment - call.started:+.1f} s from the call"),
     )
 
 

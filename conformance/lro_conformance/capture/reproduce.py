@@ -224,7 +224,7 @@ def _with_data(start: Start, ids: Sequence[int]) -> list[Item]:
     earlier: list[Item] = []
     if start.seeded is not None and len(ids) < len(start.seeded[1]):
         earlier = [*requests_before(*start.seeded), RESTART]
-    return [*earlier, *requests_before(start, ids), *([f"sleep {1 + len(ids) // 50}"] if ids else [])]
+    return [*earlier, *requests_before(start, ids), *([f"sleep {1 + len(ids) // 25}"] if ids else [])]
 
 
 def script(
@@ -409,10 +409,10 @@ def _method(line: bytes) -> str | None:
 # cleanup: files that look like those of an earlier process
 
 _PLANT = """\
-plant() {  # AGE_S OPERATION [-m]: a copy of the server's own file, back-dated in name, header and time
+plant() {  # AGE_S OPERATION [-m]: a copy of the newest file, back-dated in name, header and time
   local a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
   for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
-  p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABCDEF.jsonl"
+  p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABC$((100 + n++)).jsonl"
   sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
   touch $3 -d "@$(($(stat -c %Y "$f") - $1))" "$p"
 }"""
@@ -450,8 +450,9 @@ def of_cleaning(
     if request is not None and trigger is not None:
         cleaning = [request] if runs == 1 else [_repeated(request, trigger, runs)]
     made = [one.reply.request for one in calls if one.start is start] or [call.reply.request]
-    items = [*_with_data(start, call.before), *made, *steps, *cleaning]
-    return script(start, items, after=f"ls -l {folder}")
+    before = f"{{ echo before cleanup:; ls -l {folder}; }} >&2"
+    items = [*_with_data(start, call.before), *made, *steps, before, *cleaning]
+    return script(start, items, after=f"echo after cleanup:; ls -l {folder}")
 
 
 def _prefix(call: Call) -> str:
@@ -462,12 +463,12 @@ def _prefix(call: Call) -> str:
 def _planted(
     folder: str, prefix: str, planted: Iterable[tuple[int, str]], read: Iterable[tuple[int, str]] = ()
 ) -> list[str]:
-    """Commands that plant copies of the first file of a folder, with these ages and operations; those *read* keep the
+    """Commands that plant copies of the newest file of a folder, with these ages and operations; those *read* keep the
     present as the time of their last reading."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
     planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
     defined = [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")] if planting else []
-    return [f"f=$(ls {folder}/*.jsonl | head -n 1)", *defined, *planting]
+    return [f"f=$(ls -t {folder}/*.jsonl | head -n 1)", *defined, *planting]
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:

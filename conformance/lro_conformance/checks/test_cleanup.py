@@ -486,7 +486,7 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
 def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: Subjects) -> None:
     """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
     if folders.swept is None:
-        raise NotObserved("no cleanup of a folder with an awkward name could be triggered")
+        raise NotObserved("no cleanup of a folder with an awkward name could be triggered without a restart")
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
         not_triggered = "no cleanup of another folder could be triggered soon after the server had started"
@@ -506,7 +506,7 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
     """Files of any age are deleted or kept by the TTL that was set."""
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
-        raise NotObserved("files are not deleted by their age under this TTL")
+        raise NotObserved("no cleanup under this TTL was seen to delete files by nothing but their age")
     for sweep in (*sweeps.smallest, *sweeps.sweeps):
         if not sweep.worked or not sweep.aged:
             subjects.not_observed(_NO_SWEEP)
@@ -529,7 +529,7 @@ def test_any_age_at_any_step(
     if defaults is not None:
         require_default(defaults.preset, "ttl_seconds")
     if sweeps is not None and any(wrong_by_age(s, sweeps.ttl_s) for s in sweeps.smallest):
-        raise NotObserved("files are not deleted by their age under a TTL that was set, either (LRO-CFG-03)")
+        raise NotObserved("under a TTL that was set, too, files of some ages are deleted or kept wrongly (LRO-CFG-03)")
     ttl_s = edition.default_ttl_seconds
     for sweep, at in explored_sweeps(explored):
         if not sweep.worked:

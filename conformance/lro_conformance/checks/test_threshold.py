@@ -264,10 +264,11 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
     implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
     if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate is not honest for other texts either")
-    for call in (c for c in seeded.wide if c.estimate):
+    of_records = {id(c): wide_share("".join(strings_in(c.filed))) for c in seeded.wide if c.estimate}
+    for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: of_records[id(c)], reverse=True):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < _MAINLY_WIDE:
-            share = wide_share("".join(strings_in(call.filed)))
+            share = of_records[id(call)]
             subjects.not_observed(
                 "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
                 if share >= _MAINLY_WIDE

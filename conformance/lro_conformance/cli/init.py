@@ -101,7 +101,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         for remark in found.left_out:
             click.echo(f"note: {one_line(remark, 1_000)}")
     elif found.seed is not None and found.left_out:
-        click.echo(f"the lines with Note in {output} name what the seed that it proposes leaves out")
+        click.echo(f"{output} proposes a seed; comments that begin with Note say what it leaves out")
 
     with_own_data = ["env", "MY_DATA={workdir}/data", *masks.value(command)]
 

@@ -106,7 +106,7 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
 
     Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of others,
     the remark says which could take a field of `JUDGED` that no argument is given. A required one that has the value
-    which `memory_arguments` gives to what it does not know is among them.
+    which `memory_arguments` gives to what it does not know is among them, and may also be the title.
     """
     if (
         seed is None
@@ -141,6 +141,12 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
             yield (
                 f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so checks see less: if {which} stands for "
                 f"it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
+            )
+    if not {"", "title"} & {*used, *missing.values()}:
+        for name in (n for n, node in samples.items() if n in unknown and _accepts(node, "title")):
+            yield (
+                f"the seed gives each memory the same {name}, {show(seed.arguments[name])}: if it stands for a title, "
+                f"set {name}: $memory.title (profile: seed.arguments)"
             )
 
 

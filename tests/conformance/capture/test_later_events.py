@@ -51,7 +51,7 @@ FAULTS: dict[str, tuple[str, str, Shows]] = {
     "deletes_a_file_at_every_run": (
         "LRO-CLN-03",
         "was deleted",
-        lambda stdout, stderr: stdout.rpartition("total ")[2].count("-recall-") < 3,
+        lambda stdout, stderr: stdout.rpartition("total ")[2].count("-recall-") < 4,
     ),
     "recall_defaults_to_the_level_last_used": (
         "LRO-DET-02",

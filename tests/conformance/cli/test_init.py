@@ -414,7 +414,7 @@ def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) 
 
     done = _init(tmp_path, "--force", "--", *words)
     assert "note:" not in done.stdout
-    assert "the lines with Note in lro.yaml name what the seed that it proposes leaves out\n" in done.stdout
+    assert "lro.yaml proposes a seed; comments that begin with Note say what it leaves out\n" in done.stdout
     assert f"\n# Note: {note}\n" in (tmp_path / "lro.yaml").read_text()
 
 

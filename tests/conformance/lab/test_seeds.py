@@ -287,7 +287,11 @@ def test_fields_that_the_seed_leaves_out_are_named(
                 (
                     "the seed gives add no namespace, so checks see less: if product stands for it, add product: "
                     "$memory.namespace (profile: seed.arguments)"
-                )
+                ),
+                (
+                    'the seed gives each memory the same product, "memory": if it stands for a title, set product: '
+                    "$memory.title (profile: seed.arguments)"
+                ),
             ],
         ),
         ({"text": "$memory.content"}, {"text": {}, "author": {"type": "string"}}, []),
