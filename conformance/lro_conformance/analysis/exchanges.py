@@ -27,7 +27,7 @@ from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
-from lro_conformance.analysis.timestamps import are_of_the_run, ulid_time, written_at
+from lro_conformance.analysis.timestamps import are_of_the_run, place_of_time, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough, wide
@@ -587,7 +587,8 @@ def _shown_query(query: str | None, asked: str) -> str:
 def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The header's timestamp is the time at which the file was written."""
     if exchange.has_file and (found := written_at(exchange.call)) is not None:
-        yield found if isinstance(found, str) else Judged(*found)
+        place = place_of_time(exchange.call, context.edition)
+        yield found if isinstance(found, str) else Judged(*found, place=place)
 
 
 def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -1060,8 +1061,8 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _ulid(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The time in the file's ULID is the time at which the file was written."""
     if exchange.has_file:
-        found = ulid_time(exchange.call, context.edition)
-        yield found if isinstance(found, str) else Judged(*found)
+        found, place = ulid_time(exchange.call, context.edition), place_of_time(exchange.call, context.edition)
+        yield found if isinstance(found, str) else Judged(*found, place=place)
 
 
 def _own_file(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

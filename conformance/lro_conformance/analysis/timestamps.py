@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
+from lro_conformance.judging.subjects import STATED_TIME
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_ulid
 from lro_spec.timestamps import moments, parse, utc
@@ -25,11 +26,22 @@ _RUN_S = 38 * 3600
 _LARGEST = 1e13
 """A larger number is no time in milliseconds, and may be too large to divide."""
 
+_SAME = timedelta(seconds=1)
+"""Distance within which two times are the same one: a header may have whole seconds."""
+
 _OFFSET = re.compile(r"\s?(?:[Zz]|[+-]\d\d:?\d\d)$")
 
 
 Compared = tuple[bool, str, str]
 """True if a time lies within the call; then what was expected, and what was observed."""
+
+
+def place_of_time(call: Call, edition: Edition) -> str:
+    """The place of a wrong time: one place for header and name if both have the same."""
+    said, ulid = call.header.get("timestamp"), ulid_of(call, edition)
+    created = None if ulid is None else parse_ulid(ulid)
+    meant = moments(said, call.local) if isinstance(said, str) else ()
+    return STATED_TIME if created is not None and any(abs(m - created) < _SAME for m in meant) else ""
 
 
 def written_at(call: Call) -> Compared | str | None:

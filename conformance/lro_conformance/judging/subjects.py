@@ -81,6 +81,9 @@ IN_FLIGHT = "a call that was in flight with others"
 STATED_ESTIMATE = "the E that headers state"
 """The place of a decision that is wrong by the E of a header, if E is known not to be the number that is compared."""
 
+STATED_TIME = "the time that header and name state"
+"""The place of a wrong time that the header and the name of a file have in common."""
+
 INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
 """Places where something else may be wrong than the requirement that fails."""
 

@@ -195,6 +195,24 @@ class ulid_is_of_the_whole_second(Timed):
         return self.ulid_of(int(time.time()) * 1000)
 
 
+@fault("LRO-NAME-03", says="s from the call", proves=0, also=("LRO-FILE-07",))
+class takes_the_time_when_it_starts(Timed):
+    """The present is a default argument, so that every file of a process has the time at which it was loaded."""
+
+    def started(self) -> None:
+        super().started()
+        self.loaded = time.time()
+
+    def ulid(self) -> str:
+        return self.ulid_of(int(self.loaded * 1000))
+
+    def timestamp(self, now: float) -> str:
+        return super().timestamp(self.loaded)
+
+    def created_at(self, path: str) -> float:
+        return self.changed_at(path)
+
+
 @fault("LRO-NAME-03", says="ULID", proves=0)
 class ulid_has_letters_outside_its_alphabet(Timed):
     """Base 32 of RFC 4648, whose alphabet is A to Z and 2 to 7."""
