@@ -24,7 +24,15 @@ from lro_conformance.lab.operations import OPERATIONS
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.decoys import DAY, HOUR, OLD_S, operation_of, plant, plant_decoys
+from lro_conformance.trials.decoys import (
+    DAY,
+    HOUR,
+    OLD_S,
+    folder_with_a_file,
+    operation_of,
+    plant,
+    plant_decoys,
+)
 from lro_conformance.trials.expiry import Expiry, RefusedError, watch
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import clean_up
@@ -222,13 +230,8 @@ def _scan(
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
     """Clean up under a TTL, far from UTC, with an earlier process's file in the folder from the start."""
     earlier: list[Path] = []
-    name, file = known.operation, known.file
-
-    def prepare(folder: Path) -> None:
-        folder.mkdir()
-        if file is not None:
-            earlier.append(plant(folder, file, 60, name, lab.editions.convention_of(file.path)))
-
+    name = known.operation
+    prepare = folder_with_a_file(known, 60, lab.editions.convention_of(known.path), earlier)
     with lab.bench(settings, keep="cleanup", prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)

@@ -6,11 +6,13 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from lro_conformance.capture.call import Call
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.start import Entry
 from lro_spec.editions import DEFAULT_EDITION
@@ -45,6 +47,17 @@ def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: st
         path.chmod(0o600)
         os.utime(path, (modified, modified))
     return path
+
+
+def folder_with_a_file(call: Call, age_s: float, edition: str, planted: list[Path]) -> Callable[[Path], None]:
+    """A function that makes an output folder with a back-dated copy of a call's file, and notes its path."""
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        if call.file is not None:
+            planted.append(plant(folder, call.file, age_s, call.operation, edition))
+
+    return make
 
 
 def _ahead(own: FileSeen) -> float:

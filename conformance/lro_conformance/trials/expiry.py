@@ -16,7 +16,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
-from lro_conformance.trials.decoys import plant, plant_in_the_way
+from lro_conformance.trials.decoys import folder_with_a_file, plant, plant_in_the_way
 from lro_conformance.trials.trigger import clean_up
 
 if TYPE_CHECKING:
@@ -135,15 +135,8 @@ def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
         expired: list[Path] = []
-
-        def prepare(folder: Path, age: float = AGED * ttl_s, expired: list[Path] = expired) -> None:
-            folder.mkdir()
-            if known.file is not None:
-                convention = lab.editions.convention_of(known.file.path)
-                expired.append(plant(folder, known.file, age, known.operation, convention))
-
-        settings = Settings(threshold, ttl_s)
-        with lab.bench_if_accepted(settings, prepare=prepare, in_far_zone=True) as bench:
+        prepare = folder_with_a_file(known, AGED * ttl_s, lab.editions.convention_of(known.path), expired)
+        with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
                 if bench.cleans_up_on_request:  # what a process keeps of its first cleanup is no longer true later
