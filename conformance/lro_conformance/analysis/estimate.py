@@ -30,6 +30,9 @@ _AT_CAP, _MUCH_LARGER = 0.9, 2.5
 _ALIKE, _UNLIKE = 20, 1.2
 """Number of records from which texts of memories are alike; ratio of tokens per character that they never have."""
 
+MEASURES_OTHERS = "E is that of other records than those in the file, or of another level of detail (LRO-THR-05)"
+"""Reason why E is not held against the records of a file."""
+
 OF_AN_EARLIER_CALL = "E may be that of an earlier call, whose file this call names (LRO-NAME-04)"
 """Reason why a result cannot be judged by the E of its file."""
 
@@ -139,8 +142,8 @@ class Estimates:
             return None
         return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
-    def against_detail(self, operation: str) -> str | None:
-        """Observation which shows that E does not follow the detail level; None if it does.
+    def against_detail(self, operation: str) -> tuple[Call, Call] | None:
+        """Two calls which show that E does not follow the detail level; None if it does.
 
         Of two calls for the same records, the one whose file is larger by a tenth must have the greater E, and the E of
         files of the same size must not differ by half.
@@ -154,10 +157,7 @@ class Estimates:
                     continue
                 sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
                 if (sizes > LARGER and estimates <= 1) or (abs(sizes - 1) < SAME_SIZE and estimates > 1.5):
-                    return (
-                        f"{_detail(one)}: E = {one.estimate} for {characters(one)} characters; "
-                        f"{_detail(other)}: E = {other.estimate} for {characters(other)} characters"
-                    )
+                    return one, other
         return None
 
     def measure_differently(self, operation: str) -> bool:
@@ -274,7 +274,3 @@ def _off(call: Call) -> float:
 def slack(one: Call, other: Call) -> int:
     """Tokens by which the E of two files with the same memories may differ, from the difference of their sizes."""
     return abs(characters(one) - characters(other)) + 2
-
-
-def _detail(call: Call) -> str:
-    return f"detail {call.detail}" if call.detail is not None else "no detail level requested"

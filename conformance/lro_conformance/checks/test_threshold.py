@@ -8,11 +8,11 @@ from math import inf
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
-from lro_conformance.analysis.estimate import LARGER, OF_AN_EARLIER_CALL, Estimates
+from lro_conformance.analysis.estimate import LARGER, MEASURES_OTHERS, OF_AN_EARLIER_CALL, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
-from lro_conformance.capture.call import Call, CallInContext
+from lro_conformance.capture.call import Call, CallInContext, ComparedCall
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
     WORDS,
@@ -226,7 +226,7 @@ def test_estimate_is_honest(
     def elsewhere(one: Document) -> str | None:
         call = one.call
         if call.operation in inaccurate:
-            return "the estimate does not follow the detail level or the limit (LRO-THR-05)"
+            return MEASURES_OTHERS
         if estimates.is_cut_short(call):
             return "a file of inject has fewer records than were counted"
         if partly and (call.estimate or 0) < honest_range(call)[0]:
@@ -263,7 +263,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
     """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
     implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
     if implausible or estimates.fraction is not None:
-        raise NotObserved("the estimate is not honest for other texts either")
+        raise NotObserved("the estimate is not plausible for other texts, either (LRO-THR-02, LRO-THR-05)")
     of_records = {id(c): wide_share("".join(strings_in(c.filed))) for c in seeded.wide if c.estimate}
     for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: of_records[id(c)], reverse=True):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
@@ -361,9 +361,14 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
         subjects.expect(
             against is None,
             expected=f"{name}: E follows the size of the records at the requested level",
-            observed=against or "",
-            at=survey.whole[name, None],
+            observed="; ".join(map(_size_at_level, against or ())),
+            at=survey.whole[name, None] if against is None else ComparedCall(*against, "at another level of detail"),
         )
+
+
+def _size_at_level(call: Call) -> str:
+    level = "no detail level requested" if call.detail is None else f"detail {call.detail}"
+    return f"{level}: E = {call.estimate} for {characters(call)} characters"
 
 
 @check("LRO-THR-05")

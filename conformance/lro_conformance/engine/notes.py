@@ -125,7 +125,7 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
         alone = exchanges.unpaired
-        nothing = f". Not compared, as no inline field is equal to them: {', '.join(alone)}" if alone else ""
+        nothing = f". Not compared, as nothing shows which inline fields they are: {', '.join(alone)}" if alone else ""
         return f"fields have other names inline than in files; these were compared with each other: {known}{nothing}"
     if exchanges.by_title:
         return (
