@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import chain
 from math import ceil
 from statistics import median
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
@@ -156,6 +156,15 @@ class Exchange:
         return None if self.names and self.shown.keys() & self.filed.keys() else comparison.obstacle
 
 
+class Rate(NamedTuple):
+    """What nearly all files of an operation have in common."""
+
+    tokens: float
+    """Tokens per character."""
+    separators: float
+    """Separators per character, in the median."""
+
+
 @dataclass(frozen=True)
 class Context:
     """Evidence about the server as a whole, which judging a single exchange needs."""
@@ -182,8 +191,8 @@ class Context:
     """True if inline records have names of the server's own, which files map to MIF's."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those of these names that are known, with MIF's (`names_of_fields`)."""
-    rates: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Tokens per character of plain files, by operation, where nearly all of its files have the same (`_rates`)."""
+    rates: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+    """Rates of plain files by operation, where nearly all of its files have the same (`_rates`)."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `_varying`."""
 
@@ -370,19 +379,24 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
     return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
 
 
-def _rates(exchanges: Iterable[Exchange]) -> dict[str, float]:
-    """Tokens per character in the files of each operation, if at least nine in ten of plain text have the same: of all
-    of them, or of those with few records, where a server measures a sample."""
+def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
+    """The rate of the files of each operation, if at least nine in ten of plain text have the same: of all of them, or
+    of those with few records, where a server measures a sample."""
     files: dict[str, list[Call]] = {}
     for call in (e.call for e in exchanges if _has_estimate(e)):
         if call.file is not None and 100 * call.file.special <= characters(call):
             files.setdefault(call.operation, []).append(call)
-    found: dict[str, float] = {}
+    found: dict[str, Rate] = {}
     for operation, calls in files.items():
         rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.filed) <= _FEW])
         if rate is not None:
-            found[operation] = rate
+            found[operation] = Rate(rate, median(map(_separators, calls)))
     return found
+
+
+def _separators(call: Call) -> float:
+    """The share of separators in the characters of a file's records."""
+    return call.file.separators / characters(call) if call.file is not None else 0.0
 
 
 def _same_rate(calls: Sequence[Call]) -> float | None:
@@ -599,9 +613,11 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
     if _alters(exchange, context):
         yield ALTERED
         return
-    size = characters(call)
-    least = rate * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
-    most = rate * size + 2 * call.file.special
+    size, separators = characters(call), _separators(call)
+    # What is counted may have a space less, or more, at each separator, of which this file has another share.
+    spelt = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
+    least = min(spelt) * rate.tokens * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
+    most = max(spelt) * rate.tokens * size + 2 * call.file.special
     share, tokens = _OTHER_RATE
     low, high = max(0, round((1 - share) * least - tokens)), round((1 + share) * most + tokens)
     yield Judged(

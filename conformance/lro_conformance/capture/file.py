@@ -116,6 +116,13 @@ class FileSeen:
         return sum(line.raw.count(b"\\") for line in self.record_lines if line.record is not None)
 
     @cached_property
+    def separators(self) -> int:
+        """About the number of colons and commas between names and values in the record lines: a server may estimate
+        them with a space behind each, or without, whatever it writes."""
+        lines = [line.raw for line in self.record_lines if line.record is not None]
+        return sum(line.count(one) for line in lines for one in (b'":', b',"', b', "'))
+
+    @cached_property
     def records(self) -> list[Record]:
         """The objects in the record lines."""
         return [r for line in self.record_lines if (r := line.record) is not None]

@@ -126,7 +126,7 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
         alone = exchanges.unpaired
         nothing = f". Not compared, as nothing shows which inline fields they are: {', '.join(alone)}" if alone else ""
-        return f"fields have other names inline than in files; these were compared with each other: {known}{nothing}"
+        return f"inline fields have names of their own; these were compared with fields of memories: {known}{nothing}"
     if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "

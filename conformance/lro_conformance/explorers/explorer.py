@@ -10,7 +10,7 @@ import time
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -282,7 +282,8 @@ class Explorer:
         self._forget()
 
     def _forget(self) -> None:
-        self._lab.forget_experiments()
+        for bench in self._benches:  # a trial that runs at the same time may store memories in another one
+            bench.forget_experiment()
         self._sequence, self._steps, self._word, self._before = [], [], None, []
         self._stored_before = len(self._memories)
         if self._is_stuck or (self._starts_afresh and self._is_touched):
@@ -557,7 +558,8 @@ class Explorer:
         if bench is self._benches[0]:
             self._known_events.clear()
         titles = [title for m in self._memories if " " in (title := str(m["title"]).strip())]
-        if not titles or self._holds(bench, titles[-1]):
+        word = titles[-1].partition(" ")[0] if titles else ""
+        if not titles or self._holds(bench, word, [title for title in titles if title.startswith(f"{word} ")]):
             bench.memories = given
             return
         of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
@@ -568,14 +570,15 @@ class Explorer:
         for memory in (m for m in lost if m.get("id") in of_sequence):
             bench.stored(memory)
 
-    def _holds(self, bench: Bench, title: str) -> bool:
-        """Return whether a server finds the memory of a title, whatever id it has and whatever it calls a title.
+    def _holds(self, bench: Bench, word: str, titles: Collection[str]) -> bool:
+        """Return whether a server finds one of the memories with these titles, whatever id it has and whatever it calls
+        a title.
 
-        It is asked for the first of its words, which an answer may repeat.
+        It is asked for the first *word* of all of them, which an answer may repeat.
         """
-        calls = (bench.call(name, query=title.partition(" ")[0], limit=5) for name in self.details)
+        calls = (bench.call(name, query=word, limit=5) for name in self.details)
         shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
-        return any(title in text for texts in shown for text in texts)
+        return any(title in text for texts in shown for text in texts for title in titles)
 
     def _make_series(self) -> None:
         """Make several hundred calls for the smallest result, as long as they are quick, of the first server."""

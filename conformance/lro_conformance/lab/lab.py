@@ -313,11 +313,6 @@ class Lab:
         """True when the profile says where events are seen, so that silence means that there were none."""
         return self.profile.events.observable
 
-    def forget_experiments(self) -> None:
-        """Let the running servers begin the next experiment."""
-        for bench in self._kept:
-            bench.forget_experiment()
-
     @property
     def seeded_by(self) -> str | None:
         """Way in which the suite's memories come into every server: tool, env or command; None if they do not."""

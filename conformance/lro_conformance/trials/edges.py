@@ -167,10 +167,11 @@ class _Sized(NamedTuple):
 
 
 def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
-    known = _estimates(lab, survey, name)
+    calls = _with_estimates(lab, survey, name)
+    known = [c.estimate for c in calls if c.estimate is not None]
     if not known or min(known) < lab.accepted.lowest + 2:
         return None
-    return _Sized(name, min(known), max(known), survey.repeats[name][0])
+    return _Sized(name, min(known), max(known), calls[0])
 
 
 def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
@@ -291,8 +292,8 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
     return edge if _is_exact_again(edge) else None
 
 
-def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
-    """Values of E of the call, from two calls of the survey and, if those differ, `SAMPLES` of a fresh server.
+def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
+    """Calls that tell E: two calls of the survey and, if those differ, `SAMPLES` of a fresh server.
 
     If the records change with every call, only the fresh server counts: E is different after a hundred calls, and the
     edges are tried by the first calls of a server. If a limit cuts ties in any order, E varies over a wide range, of
@@ -304,7 +305,7 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]
         calls = samples if name in survey.volatile_operations else [*calls, *samples]
-    return [c.estimate for c in calls if c.estimate is not None]
+    return [c for c in calls if c.estimate is not None]
 
 
 def _unadjustable(survey: Survey) -> str | None:

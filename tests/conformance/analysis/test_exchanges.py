@@ -477,22 +477,29 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
     """Otherwise it may be that of an earlier result; the rate is known by files of different sizes."""
 
     def of(
-        size: int, estimate: int, special: int = 0, escapes: int = 0, *, filed: Any = A, records: int = 1
+        size: int,
+        estimate: int,
+        special: int = 0,
+        escapes: int = 0,
+        *,
+        filed: Any = A,
+        records: int = 1,
+        separators: int = 0,
     ) -> Exchange:
         sized = Made(
             problem=None, real="/out/x.jsonl", record_lines=[line(filed)], characters=size, special=special + escapes,
-            backslashes=escapes,
+            backslashes=escapes, separators=separators,
         )  # fmt: skip
         return exchange(call(*[filed] * records, E=estimate, file=sized), inline(A))
 
     rates = inner(exchanges, "_rates")
     usual = [of(size, size // 4) for size in range(1000, 11_000, 1000)]
     known = replace(context(), rates=rates([*usual, of(4000, 4000)]))
-    assert rates(usual) == {"recall": 0.25}
+    assert rates(usual) == {"recall": (0.25, 0)}
     assert rates(usual[:7]) == {}, "too few sizes"
     assert rates([of(size, size // (4 + size % 3)) for size in range(1000, 11_000, 1000)]) == {}, "no common rate"
     sampled = [of(size, size // 5, records=20) for size in range(9000, 19_000, 1000)]
-    assert rates([*usual, *sampled]) == {"recall": 0.25}, "of files with few records, all are measured"
+    assert rates([*usual, *sampled]) == {"recall": (0.25, 0)}, "of files with few records, all are measured"
     for one, expected in (
         (of(8000, 2000), [True]),
         (of(8000, 2150), [True]),  # an envelope, or the rounding of each record
@@ -504,6 +511,17 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         (replace(of(8000, 2600), values_comparable=False), []),
     ):
         assert judged("LRO-THR-05", one, known) == expected
+    spaced = replace(
+        known, rates=rates([of(size, size // 4, separators=size // 10) for size in range(1000, 11_000, 900)])
+    )
+    for one, expected in (
+        (of(8000, 2300), [True]),  # a long text, whose E is that of a spelling with fewer characters, as of all others
+        (of(8000, 2600), [False]),
+        (of(8000, 1800), [True]),  # or with more
+        (of(8000, 1500), [False]),
+        (of(8000, 2300, separators=800), [False]),
+    ):
+        assert judged("LRO-THR-05", one, spaced) == expected
     (reason,) = judged("LRO-THR-05", of(8000, 2600, filed={**A, "content": "cut"}), known)
     assert "not those of the call" in str(reason), "LRO-FILE-10 comes first"
 

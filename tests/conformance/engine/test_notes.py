@@ -43,7 +43,7 @@ def compared(
 
 def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
-    assert said.endswith("; these were compared with each other: subject with title, body with content")
+    assert said.endswith("; these were compared with fields of memories: subject with title, body with content")
     told = compared(["a"], ["b"], True, names={"subject": "title"}, unpaired=("namespace", "created"))
     assert told.endswith(". Not compared, as nothing shows which inline fields they are: namespace, created")
 

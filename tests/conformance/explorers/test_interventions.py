@@ -138,6 +138,40 @@ def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_hol
     assert server.memories == memories
 
 
+class Persistent(Restarted):
+    """A server that keeps its memories, of which it shows the first that a word finds, under other names."""
+
+    def restart(self) -> None:
+        self.kept, self.memories = self.memories, []
+
+    def call(self, name: str, query: str, limit: int) -> Any:
+        found = [m["title"] for m in self.kept if query in m["title"]]
+        return Made(filed=[{"heading": title} for title in found[:limit]], records=None, text="")
+
+
+def test_a_server_that_shows_some_of_its_memories_has_kept_them_all() -> None:
+    memories = [{"id": str(n), "title": f"word {n}"} for n in range(9)]
+    server: Any = Persistent(memories)
+    explorer: Any = Explorer.__new__(Explorer)
+    explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 0
+    explorer.details = {"recall": ()}
+    explorer._start_again(server)
+    assert server.memories == memories, "nothing is stored again"
+
+
+def test_a_sequence_that_begins_forgets_nothing_of_servers_of_other_trials() -> None:
+    """Other trials store memories at the same time."""
+    forgot: list[str] = []
+    own: Any = Made(forget_experiment=lambda: forgot.append("own"))
+    other: Any = Made(forget_experiment=lambda: forgot.append("other"))
+    explorer: Any = Explorer.__new__(Explorer)
+    explorer._lab = Made(kept={"cleanup": other}, _kept=[own, other])
+    explorer._benches, explorer._memories = [own], []
+    explorer._is_stuck = explorer._starts_afresh = False
+    explorer._forget()
+    assert forgot == ["own"]
+
+
 @pytest.mark.long
 def test_the_script_starts_a_second_process(tmp_path: Path) -> None:
     check = _failure(tmp_path, "hands_out_files_of_an_earlier_process", "naming.no_file_is_reused")
