@@ -157,7 +157,7 @@ class Exchange:
 
 
 class Rate(NamedTuple):
-    """What nearly all files of an operation have in common."""
+    """Rate at which nearly all files of an operation are estimated."""
 
     tokens: float
     """Tokens per character."""

@@ -32,7 +32,7 @@ STEPS = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Brevity:
-    """How short a view is: how much it leaves out, and on how wide a terminal."""
+    """Brevity of a view: what it leaves out, and the width of the terminal."""
 
     step: int = 0
     """From 1 on only short scripts and a line of each piece of evidence; from 2 on a line of each requirement; 3: their

@@ -190,7 +190,8 @@ class Cleanup:
     nothing_planted: str | None = None
     """Reason why no files were planted in the output folder: it could not be set."""
     after_the_only_file: Call | None = None
-    """The first call after a cleanup that deleted the only file in the folder; None if there was no such cleanup."""
+    """The first call after a cleanup that deleted the only file in the folder; None if there was no such cleanup, or if
+    not even a smaller result is known to be offloaded under this threshold."""
 
 
 @trial("cleanup under a TTL of two days, and of seconds")
@@ -222,6 +223,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, emptied, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
+    emptied = emptied if crowd is not None else None  # a crowd begins with a call for fewer records, which is offloaded
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
 
 
