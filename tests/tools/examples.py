@@ -50,10 +50,10 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
     told: dict[str, tuple[str, str]] = {}
     expect, judge = Subjects.expect, judgement.judge
 
-    def expecting(self: Subjects, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
+    def expecting(self: Subjects, holds: bool, *, expected: str, at: object = None, **more: Any) -> bool:
         if holds:
             first.setdefault(id(self), (expected, at))
-        return expect(self, holds, expected=expected, observed=observed, at=at)
+        return expect(self, holds, expected=expected, at=at, **more)
 
     def judging(one: Any, *given: Any, **more: Any) -> CheckResult:
         first.clear()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import claims
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
@@ -75,10 +76,10 @@ def test_a_claim_that_large_results_refute_is_told(tmp_path: Path) -> None:
 
 
 def test_an_operation_whose_exact_threshold_was_not_tested_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def estimates(_lab: Lab, survey: Survey, name: str) -> list[int]:
-        return [] if name == "inject" else [c.estimate or 0 for c in survey.repeats[name]]
+    def with_estimates(_lab: Lab, survey: Survey, name: str) -> list[Call]:
+        return [] if name == "inject" else list(survey.repeats[name])
 
-    monkeypatch.setattr(edges, "_estimates", estimates)
+    monkeypatch.setattr(edges, "_with_estimates", with_estimates)
     report = certify(profile_for_command(command()), only={"LRO-THR-07"}, examples=0)
     assert [n for n in report.notes if "was not tested" in n] == [
         "the exact threshold of inject was not tested: no result of it has 3 tokens or more"
