@@ -258,7 +258,7 @@ def _recipes(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path])
         expected = f"{'at least' if edition.more_recipes else 'exactly'} {wanted} recipes"
         hint = f"recipes are required from level 2 on (I-19); `lro explain LRO-REC-13` lists those of {edition.name}"
         found = f"{len(recipes)}"
-        message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the edition allows"
+        message = "too few recipes" if len(recipes) < wanted else "too many recipes"
         yield Finding(
             "LRO-REC-13", Kind.RECIPE_COUNT, "/jq_recipes", message, expected, found, hint, severity="warning"
         )

@@ -368,7 +368,7 @@ class _Trial:
                 self.undecided[recipe.requirement] = _HIDDEN
             else:
                 message = f"no recipe does what recipe {recipe.number} is for ({recipe.description.lower()})"
-                expected, observed = f"the edition's {len(self._standards)} recipes", f"{self._listed}"
+                expected, observed = f"the edition's {len(self._standards)} recipes", f"{self._listed} recipes"
                 yield Finding(
                     recipe.requirement,
                     Kind.MISSING_RECIPE,

@@ -678,7 +678,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     )
 
 
-_CUT_INLINE = ", more than inline: a limit may have cut the inline result alone"
+_CUT_INLINE = ", more than inline: perhaps a limit cuts only the inline result"
 
 
 def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     "--budget",
     type=click.Choice(list(BUDGETS)),
     metavar="B",
-    help="How much is explored: quick, standard (the default; with --only nothing, unless only exploring showed the "
-    "last failure) or thorough.",
+    help="How much to explore: quick, standard (the default) or thorough. With --only nothing is explored by default, "
+    "unless the last failure was found by exploring.",
 )
 @click.option(
     "--timeout",

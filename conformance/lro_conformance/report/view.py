@@ -306,7 +306,7 @@ def gate(report: Report) -> str:
         return f"no verdict, exit code {code}"
     states = Counter(a.state for a in report.baseline)
     reasons = [f"{states[s]} {'entries' if states[s] > 1 else 'entry'} {s}" for s in ("stale", "expired") if states[s]]
-    reasons += [f"{still} still open"] if (still := len({id for id, _, _ in open_checks(report)})) else []
+    reasons += [f"{still} still open"] if (still := len(open_checks(report))) else []
     return f"red, exit code {code}: {', '.join(reasons) or 'the claim does not hold'}"
 
 
