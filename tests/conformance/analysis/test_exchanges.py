@@ -112,7 +112,12 @@ def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any],
 @pytest.mark.parametrize(
     ("filed", "shown", "volatile", "said"),
     [
-        ([A, B], [A], False, "2 records: 0 missing, 1 others, more than inline: perhaps a limit cuts only the inline result"),
+        (
+            [A, B],
+            [A],
+            False,
+            "2 records: 0 missing, 1 others, more than inline: perhaps a limit cuts only the inline result",
+        ),
         ([A, B], [A], True, "2 records, more than inline: perhaps a limit cuts only the inline result"),
         ([A], [A, B], True, "1 records"),
     ],
