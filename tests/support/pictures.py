@@ -50,10 +50,12 @@ DIFFERENCE = """async ([a, b, scale]) => {
 
 VIEWS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 """Widths and colour schemes."""
+EXAMINED = (VIEWS[0], VIEWS[3])
+"""The views that axe looks at, which takes seconds: each width once and each scheme once."""
 
 
 def assert_looks_as_it_did(browser: Browser, page: Path, name: str, width: int, scheme: str) -> None:
-    """A page has its kept picture, fits its width, asks for nothing else, and axe finds nothing."""
+    """A page has its kept picture, fits its width and asks for nothing else, and axe finds nothing."""
     assert_is_as_kept(browser, shot(browser, page, width, scheme), name, width, scheme)
 
 
@@ -83,8 +85,8 @@ def shot(browser: Browser, page: Path, width: int, scheme: str) -> bytes:
         assert seen.trouble == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") == width
         taken = seen.page.screenshot()
-        found = violations(seen.page)
-        assert not found, found
+        if (width, scheme) in EXAMINED:
+            assert violations(seen.page) == []
         return taken
 
 
