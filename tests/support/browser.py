@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Playwright
+    from playwright.sync_api import Browser, Dialog, Page, Playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """What the browser is called on the systems that have one, the one without windows first, which takes half the time;
 playwright's own is taken where none of them is there."""
+
+
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-font-subpixel-positioning")
+"""The last one makes lines break at the same words, whichever of these it is."""
 
 
 @dataclass
@@ -28,6 +32,11 @@ class Visit:
     page: Page
     trouble: list[str] = field(default_factory=list[str])
     """Errors of scripts, what the console complained of, dialogs, and requests for anything but the page."""
+
+    def dismiss(self, box: Dialog) -> None:
+        """Note a dialog, and close it."""
+        self.trouble.append(f"dialog: {box.message}")
+        box.dismiss()
 
     def shown(self, selector: str) -> list[str]:
         """The texts of the elements that can be seen, spaces made one."""
@@ -57,9 +66,7 @@ def chromium(playwright: Playwright, **options: Any) -> Generator[Browser]:
     with temporary_folder() as folder:
         environment: dict[str, str | float | bool] = {**os.environ, "TMPDIR": folder}
         # no sandbox: it is refused to the superuser, whom containers run tests as; the pages are our own
-        started = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"], env=environment, **options
-        )
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, env=environment, **options)
         try:
             yield started
         finally:
@@ -87,7 +94,7 @@ def visit(browser: Browser, path: Path, *, at: str = "", **options: Any) -> Gene
         url = path.as_uri()
         made.page.on("console", lambda said: made.trouble.append(f"console: {said.text}"))
         made.page.on("pageerror", lambda problem: made.trouble.append(f"script: {problem}"))
-        made.page.on("dialog", lambda box: (made.trouble.append(f"dialog: {box.message}"), box.dismiss()))
+        made.page.on("dialog", made.dismiss)
         made.page.on(
             "request",
             lambda asked: made.trouble.append(f"request: {asked.url}") if asked.url.partition("#")[0] != url else None,

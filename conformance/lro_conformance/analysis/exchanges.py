@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import chain
 from math import ceil
 from statistics import median
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
@@ -44,6 +44,7 @@ from lro_conformance.capture.records import (
     by_id,
     hit_scores,
     id_of,
+    ids_of_memories,
     is_a_page,
     is_blank,
     lost_or_changed,
@@ -93,6 +94,9 @@ class Exchange:
     """Calls and interventions before the call in its sequence that show it; empty if the call alone does."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of the server's own in inline records, with MIF's (`names_of_fields`)."""
+    own_ids: bool = False
+    """True if the server gives stored memories ids of its own, by a counter or at random: the same memory may have
+    another one in each process, and the same id may be another memory's."""
 
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
@@ -109,33 +113,50 @@ class Exchange:
         return self.call.outcome == "offloaded" and self.call.file is not None and self.call.file.problem is None
 
     @cached_property
-    def by_title(self) -> bool:
-        """True if titles tell which record is which: the servers replaced the ids of stored memories, or inline
-        records have none."""
+    def paired_by(self) -> Literal["id", "title", "content"]:
+        """The field that tells which record is which: the id, unless the servers replaced the ids of stored memories,
+        or inline records have none."""
         shown = [renamed(r, self.names) for r in self._records]
         stored = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown if r.get("title") in stored]
         if ours:
-            return not any(id_of(r) in self.stored for r in ours)
+            return "id" if any(id_of(r) in self.stored for r in ours) else "title"
+        if self.own_ids:
+            return "id" if self._has_ids_of(shown) else self._text_of_each(shown)
         titles = [str(r.get("title")) for r in shown if r.get("title")]
-        return not by_id(shown) and len({*titles}) == len(shown) > 0
+        return "title" if not by_id(shown) and len({*titles}) == len(shown) > 0 else "id"
+
+    def _has_ids_of(self, shown: Sequence[Record]) -> bool:
+        """True if the file has the id of each of these records, with the same title."""
+        filed = by_id(self.call.filed)
+        there = [(r, filed.get(id_of(r) or "")) for r in shown]
+        return all(f is not None and ("title" not in r or f.get("title") == r["title"]) for r, f in there)
+
+    def _text_of_each(self, shown: Sequence[Record]) -> Literal["id", "title", "content"]:
+        """The field with a text in each of these records and in each of the file's; the id if there is none."""
+        both = (*shown, *self.call.filed)
+        if all(isinstance(r.get("title"), str) for r in both):
+            return "title"
+        return "content" if all(isinstance(r.get("content"), str) for r in both) else "id"
 
     @property
     def _records(self) -> Sequence[Record]:
         return (self.twin.records if self.twin is not None else None) or []
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
-        """Records by id, or by title."""
-        return {k: r[0] for k, r in _with_titles(records).items()} if self.by_title else by_id(records)
+        """Records by the field that tells which is which; the first of those with the same text."""
+        if self.paired_by == "id":
+            return by_id(records)
+        return {text: alike[0] for text, alike in _by_text(records, self.paired_by).items()}
 
     @cached_property
     def filed(self) -> Mapping[str, Record]:
-        """The records in the file by id, or by title; empty if there is no file."""
+        """The records in the file, by the field that tells which is which; empty if there is no file."""
         return self.index(self.call.filed)
 
     @cached_property
     def shown(self) -> Mapping[str, Record]:
-        """The records of the inline result by id, or by title; empty if there are none."""
+        """The records of the inline result, by the field that tells which is which; empty if there are none."""
         found: dict[str, Record] = {}
         for record in self._records:
             for key in self.index([renamed(record, self.names)]):
@@ -144,14 +165,15 @@ class Exchange:
 
     @cached_property
     def given(self) -> Mapping[str, Record]:
-        """The memories that the suite gave to the servers, by id, or by title."""
+        """The memories that the suite gave to the servers, by the field that tells which is which."""
         return self.index(self.stored.values())
 
     def obstacle(self, comparison: Comparison) -> str | None:
         """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
-        if self.by_title:
+        if self.paired_by != "id":
             return None
-        if self.stored and not self.shown.keys() & (self.stored.keys() | self.filed.keys()):
+        changed = self.own_ids and not self._has_ids_of([renamed(r, self.names) for r in self._records])
+        if changed or (self.stored and not self.shown.keys() & (self.stored.keys() | self.filed.keys())):
             return "each process gives stored memories ids of its own, and inline results show no titles"
         return None if self.names and self.shown.keys() & self.filed.keys() else comparison.obstacle
 
@@ -193,8 +215,16 @@ class Context:
     """Those of these names that are known, with MIF's (`names_of_fields`)."""
     rates: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
     """Rates of plain files by operation, where nearly all of its files have the same (`_rates`)."""
+    own_ids: bool = False
+    """True if the server gives stored memories ids of its own (`_gives_own_ids`)."""
     varying: int = 0
     """Characters by which servers in lockstep differ in a memory that each of them stored: see `_varying`."""
+
+    def applied_to(self, exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
+        """The exchanges with what is known of the server's records."""
+        if not self.names and not self.own_ids:
+            return exchanges
+        return [replace(e, names=self.names, own_ids=self.own_ids) for e in exchanges]
 
     @property
     def restless(self) -> frozenset[str]:
@@ -282,7 +312,7 @@ class Exchanges:
     @property
     def by_title(self) -> bool:
         """True if records of a file were compared with inline ones by title."""
-        return any(e.has_file and e.by_title for e in self.exchanges)
+        return any(e.has_file and e.paired_by == "title" for e in self.exchanges)
 
     @property
     def hidden_scores(self) -> tuple[str, ...]:
@@ -353,7 +383,7 @@ def exchanges(
     # Where descriptors may name files before they are complete, only the survey reads files again.
     every = made if survey.unsettled else [*made, *explicit]
     known = learnt(context, every)
-    every = [replace(e, names=known.names) for e in every] if known.names else every
+    every = known.applied_to(every)
     by_confidence = scored_by_confidence(every)
     known_by_all = replace(known, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
     return Exchanges(every, known_by_all, repeated)
@@ -423,8 +453,8 @@ _FEW = 5
 
 
 def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
-    """The context with what these exchanges add to what is known of the server: names that are mapped, and by how much
-    stored memories vary."""
+    """The context with what these exchanges add to what is known of the server: names that are mapped, whether ids of
+    stored memories are its own, and by how much stored memories vary."""
 
     def shown_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
@@ -456,6 +486,7 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
         context,
         maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(filed)),
         names=names,
+        own_ids=context.own_ids if (own := _gives_own_ids(context.survey, exchanges)) is None else own,
         varying=max(context.varying, _varying(exchanges)),
     )
 
@@ -554,12 +585,22 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
     return made
 
 
-def _with_titles(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Records by title, in which white space does not count: that it is altered is LRO-FILE-10."""
+def _by_text(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
+    """Records by a text, in which white space does not count: that it is altered is LRO-FILE-10."""
     found: dict[str, list[Record]] = {}
     for record in records:
-        found.setdefault(" ".join(str(record.get("title")).split()), []).append(record)
+        found.setdefault(" ".join(str(record.get(field)).split()), []).append(record)
     return found
+
+
+def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None:
+    """Return whether inline records show memories that the suite stored, but never one of the ids it gave them; None if
+    they show no such memories."""
+    stored = {m["id"]: m for m in corpus()} if survey.seeded_by == "tool" else {}
+    for memories in {id(e.stored): e.stored for e in exchanges}.values():
+        stored |= memories
+    shown = ids_of_memories(chain.from_iterable(e.shown.values() for e in exchanges), stored.values())
+    return not shown & stored.keys() if shown else None
 
 
 def _key(call: Call) -> tuple[str, str, int]:
@@ -656,13 +697,13 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
             added = set[str]()
-        memories = len(records) if exchange.by_title else len(here)  # several may have the same title
+        memories = len(here) if exchange.paired_by == "id" else len(records)  # several may have the same title
         lacks = not missing and len(filed.filed) < memories
         yield Judged(
             not missing and not added and not lacks,
             f"the {memories} memories that the call returns inline",
             (
-                f"{len(filed.filed)} records: of several with the same title, not all are there"
+                f"{len(filed.filed)} records: of several with the same {exchange.paired_by}, not all are there"
                 if lacks
                 else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
             )
@@ -688,7 +729,7 @@ def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Col
         return min(named)
     place, record = next((n, r) for n, r in enumerate(records, 1) if exchange.index([r]).keys() & missing)
     words = next((text for key in ("title", "content") if (text := str(record.get(key) or "").strip())), "")
-    about = "title" if exchange.by_title else "id"
+    about = exchange.paired_by
     return f"record {place} of the inline result, whose {about} is blank: {show(words or dict(record), 60)}"
 
 
@@ -755,7 +796,10 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
     filed, shown, prose = exchange.call, exchange.twin, context.prose
     if prose is None or shown is None or filed.operation in context.restless:
         return
-    stored, there = _with_titles((*prose.stored.values(), *exchange.stored.values())), _with_titles(filed.filed)
+    stored, there = (
+        _by_text((*prose.stored.values(), *exchange.stored.values()), "title"),
+        _by_text(filed.filed, "title"),
+    )
     found = False
     for title in (t for t in stored if t in there):
         for key in ("title", "content"):
@@ -796,6 +840,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if not exchange.values_comparable:
         return
     skip = [(context.names.get(path[0], path[0]), *path[1:]) for path in context.volatile[filed.operation]]
+    if exchange.paired_by != "id":
+        skip.append(("id",))
     level = comparison.other_level(filed, shown)
     lines = filed.file.record_lines if filed.file is not None else []
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)

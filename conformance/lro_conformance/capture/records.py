@@ -60,6 +60,17 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return found
 
 
+def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> set[str]:
+    """Ids of the records that show the title or the content of one of these memories, under whatever name."""
+    both = (text for m in memories for text in (m.get("title"), m.get("content")))
+    texts = {" ".join(text.split()) for text in both if isinstance(text, str) and text.strip()}
+    return {
+        id
+        for record in records
+        if (id := id_of(record)) is not None and any(" ".join(text.split()) in texts for text in strings_in(record))
+    }
+
+
 def by_title(records: Iterable[Record]) -> dict[str, Record]:
     """Records by title, without those whose title is no text or is not theirs alone."""
     titled = [(title, r) for r in records if isinstance(title := r.get("title"), str)]
@@ -225,7 +236,8 @@ def lost_or_changed(
     (`names_are_mapped`); *names* are those of which the field is known (`names_of_fields`).
     """
     skip = set(volatile)
-    own = _own_values(inline, filed) if maps_names or names_are_mapped(inline, filed) else []
+    mapped = maps_names or names_are_mapped(inline, filed)
+    own = _own_values(inline, filed)
     inline = renamed(inline, names, filed)
     found: list[Path] = []
     for path in differences(inline, filed):
@@ -235,7 +247,7 @@ def lost_or_changed(
         if _empty(here) and _empty(there) and not _pruned(path, here, there):
             continue
         one_sided = _MISSING in (here, there)
-        if one_sided and (path[0] not in MEMORY_FIELDS or (here is _MISSING and _is_mapped(there, own))):
+        if one_sided and (path[0] not in MEMORY_FIELDS or (here is _MISSING and mapped and _is_mapped(there, own))):
             continue
         found.append(path)
     return found
@@ -344,7 +356,7 @@ def _is_mapped(value: object, own: Sequence[object]) -> bool:
 
     A long text has to be the same; a time, a number or a word may have another form, or be added.
     """
-    return bool(own) and (not isinstance(value, str) or len(value) <= _LONG_TEXT or value in own)
+    return not isinstance(value, str) or len(value) <= _LONG_TEXT or value in own
 
 
 _LONG_TEXT = 40

@@ -37,6 +37,7 @@ from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder, clear
+from lro_conformance.profile.reader import memory_words
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
@@ -64,6 +65,9 @@ further memories, or look at their files, whose folders it breaks."""
 
 LARGE = 100
 """Number of sequences of a budget that allows for steps which cost a start, a command of the profile or a wait."""
+
+BEGINNING = 40
+"""Length in characters of the beginning of a text by which it is known; the server may show no more of it."""
 
 SERIES = 250
 """Number of equal calls that one process answers."""
@@ -159,6 +163,8 @@ class Explorer:
         seed = lab.profile.seed
         self.can_store = seed is not None and seed.tool is not None
         """True if the suite can store memories."""
+        words = {*memory_words(seed.arguments)} if seed is not None else set[str]()
+        self._stores_titles = bool(words & {"$memory", "$memory.title"})
 
     def __enter__(self) -> Explorer:
         return self
@@ -434,10 +440,10 @@ class Explorer:
     # steps
 
     def store(self, given: Sequence[Record], are_more: bool = False) -> None:
-        """Store memories in each server, with ids and with a word in their titles, or in their contents if they have no
-        title, that no other memory has; if *are_more*, with the word of the memories that were stored before."""
+        """Store memories in each server, with ids and with a word that no other memory has; if *are_more*, with that of
+        the memories that were stored before."""
         word = (self._word if are_more else None) or "".join(self._chance.choices(string.ascii_lowercase, k=8))
-        memories = [{"id": self._id(), **_with_word(m, word)} for m in given]
+        memories = [{"id": self._id(), **m, (field := self._word_field(m)): f"{word} {m[field]}"} for m in given]
         if self._survey.lowest > 1:
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
@@ -557,9 +563,9 @@ class Explorer:
         bench.restart()
         if bench is self._benches[0]:
             self._known_events.clear()
-        titles = [title for m in self._memories if " " in (title := str(m["title"]).strip())]
-        word = titles[-1].partition(" ")[0] if titles else ""
-        if not titles or self._holds(bench, word, [title for title in titles if title.startswith(f"{word} ")]):
+        texts = [text for m in self._memories if " " in (text := self._beginning(m))]
+        word = texts[-1].partition(" ")[0] if texts else ""
+        if not texts or self._holds(bench, word, [text for text in texts if text.startswith(f"{word} ")]):
             bench.memories = given
             return
         of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
@@ -570,15 +576,24 @@ class Explorer:
         for memory in (m for m in lost if m.get("id") in of_sequence):
             bench.stored(memory)
 
-    def _holds(self, bench: Bench, word: str, titles: Collection[str]) -> bool:
-        """Return whether a server finds one of the memories with these titles, whatever id it has and whatever it calls
-        a title.
+    def _beginning(self, memory: Record) -> str:
+        """The beginning of the text of a memory by which it is found."""
+        return str(memory[self._word_field(memory)]).strip().partition("\n")[0][:BEGINNING].strip()
+
+    def _word_field(self, memory: Record) -> str:
+        """The field of a memory that gets a word of our own: its title, or its content if that is all that it has, or
+        if the tool that stores memories takes no title."""
+        return "title" if self._stores_titles and (memory["title"] or not memory["content"]) else "content"
+
+    def _holds(self, bench: Bench, word: str, beginnings: Collection[str]) -> bool:
+        """Return whether a server finds one of the memories with these *beginnings*, whatever id it has and whatever it
+        calls its texts.
 
         It is asked for the first *word* of all of them, which an answer may repeat.
         """
-        calls = (bench.call(name, query=word, limit=5) for name in self.details)
+        calls = (bench.call(n, query=word, limit=5, detail=[None, *d][-1]) for n, d in self.details.items())
         shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
-        return any(title in text for texts in shown for text in texts for title in titles)
+        return any(beginning in text for texts in shown for text in texts for beginning in beginnings)
 
     def _make_series(self) -> None:
         """Make several hundred calls for the smallest result, as long as they are quick, of the first server."""
@@ -634,7 +649,7 @@ class Explorer:
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
         self._context = learnt(self._context, made)
-        made = [replace(e, names=self._context.names) for e in made]
+        made = self._context.applied_to(made)
         violated = (requirement for exchange in made for requirement in self._violated(exchange))
         for requirement in (*self._violated_after_interventions(count), *violated):
             if requirement not in self._judged or requirement in self._known_violations:
@@ -698,12 +713,6 @@ class Explorer:
         exchanges = [Exchange(call, twin) for call, twin in (comparison.pairs if comparison is not None else ())]
         exchanges += [Exchange(call) for call in self._survey.calls]
         return frozenset(requirement for exchange in exchanges for requirement in self._violated(exchange))
-
-
-def _with_word(memory: Record, word: str) -> Record:
-    """The memory with a word at the beginning of its title; of its content if that is all it has."""
-    field = "content" if memory["content"] and not memory["title"] else "title"
-    return {**memory, field: f"{word} {memory[field]}"}
 
 
 def _plain(text: str, length: int) -> Record:

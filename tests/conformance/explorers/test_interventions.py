@@ -123,38 +123,42 @@ class Restarted:
     def forget_experiment(self) -> None:
         pass
 
-    def call(self, name: str, query: str, limit: int) -> Any:
+    def call(self, name: str, query: str, limit: int, detail: str | None) -> Any:
         return Made(filed=[], records=[], text=f"0 memories for {query}")
 
 
 def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_holds() -> None:
     """Titles may be blank, or the word alone by which the memory is found."""
-    memories = [{"id": str(n), "title": title} for n, title in enumerate(("word and more", "word", ""))]
+    memories = [{"id": str(n), "title": title, "content": ""} for n, title in enumerate(("word and more", "word", ""))]
     server: Any = Restarted(memories)
     explorer: Any = Explorer.__new__(Explorer)
     explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 1
-    explorer.details = {"recall": ()}
+    explorer.details, explorer._stores_titles = {"recall": ()}, True
     explorer._start_again(server)
     assert server.memories == memories
 
 
 class Persistent(Restarted):
-    """A server that keeps its memories, of which it shows the first that a word finds, under other names."""
+    """A server that keeps its memories, of which it shows the first texts in which a word is, under other names."""
 
     def restart(self) -> None:
         self.kept, self.memories = self.memories, []
 
-    def call(self, name: str, query: str, limit: int) -> Any:
-        found = [m["title"] for m in self.kept if query in m["title"]]
-        return Made(filed=[{"heading": title} for title in found[:limit]], records=None, text="")
+    def call(self, name: str, query: str, limit: int, detail: str | None) -> Any:
+        found = [m[self.field] for m in self.kept if query in m[self.field]]
+        return Made(filed=[{"heading": text} for text in found[:limit]], records=None, text="")
 
 
-def test_a_server_that_shows_some_of_its_memories_has_kept_them_all() -> None:
-    memories = [{"id": str(n), "title": f"word {n}"} for n in range(9)]
+@pytest.mark.parametrize("field", ["title", "content"])
+def test_a_server_that_shows_some_of_its_memories_has_kept_them_all(field: str) -> None:
+    """Where the tool that stores memories takes no title, the word is in the content, of which the server may show but
+    the beginning."""
+    memories = [{"id": str(n), "title": "", "content": "", field: f"word {n}\nmore"} for n in range(9)]
     server: Any = Persistent(memories)
+    server.field = field
     explorer: Any = Explorer.__new__(Explorer)
     explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 0
-    explorer.details = {"recall": ()}
+    explorer.details, explorer._stores_titles = {"recall": ()}, field == "title"
     explorer._start_again(server)
     assert server.memories == memories, "nothing is stored again"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.servers.faults.catalogue import fault
 from tests.servers.flagged import FLAGGED, Flagged
+from tests.servers.notes import NOTES, Notes
 from tests.servers.plain import Call, Server
 from tests.servers.replacing import Replacing
 from tests.servers.schemaless import OwnNames, Tickets
@@ -32,6 +33,14 @@ class Keeping(Server):
         call.records = [call.records[n] for n in kept]
         call.lines = [call.lines[n] for n in kept]
         return super().offload(call)
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-THR-02",), profile=NOTES, long=True)
+class keeps_a_hundred_notes_at_most(Notes, Keeping):
+    """Each process numbers its notes itself, so that records are compared by their titles."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return range(min(100, len(call.records)))
 
 
 @fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
@@ -368,6 +377,14 @@ class loses_letters_between_blocks(Server):
 @fault("LRO-FILE-10", says="tags", proves=0, long=True)
 class maps_two_labels_at_most(OwnNames, Rewriting):
     """Inline, tags are called labels; the mapping for the file takes the first two."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "tags": record["tags"][:2]} if isinstance(record.get("tags"), list) else record
+
+
+@fault("LRO-FILE-10", says="tags", proves=0, profile=NOTES, long=True)
+class maps_two_tags_of_a_note_at_most(Notes, Rewriting):
+    """Each process numbers its notes itself, so that records are compared by their titles."""
 
     def written(self, record: Record) -> Record:
         return {**record, "tags": record["tags"][:2]} if isinstance(record.get("tags"), list) else record

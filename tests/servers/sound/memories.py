@@ -6,6 +6,7 @@ import os
 import time
 
 from tests.servers.flagged import BRIEF, FLAGGED, VIEW, Brief, Flagged, Viewed
+from tests.servers.notes import NOTES, Notes
 from tests.servers.plain import BadArguments, Call, Server
 from tests.servers.replacing import Replacing
 from tests.servers.schemaless import Schemaless, Tickets
@@ -97,25 +98,15 @@ class scores_tell_how_rare_a_word_is(Server):
         return super().find("search", query)
 
 
-NUMBERED = """\
+ON_DISK = """\
 server:
   command: [{command}]
   env: {MEMORIES: "{workdir}/memories.jsonl"}
-operations:
-  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, limit: limit}
-  search: {tool: search_memories, arguments: {query: memory}, query: query, limit: limit}
 """
 
 
-@sound("it takes numbers for ids that two processes share, and fills a store again that has kept all", profile=NUMBERED)
-class numbers_its_memories_and_shows_titles_only(Server):
-    """On disk, the newest first; its tools have no detail level, and records are light."""
-
-    def tools(self) -> list[Record]:
-        made = super().tools()[:2] + super().tools()[3:]
-        for tool in made:
-            tool["inputSchema"]["properties"].pop("detail", None)
-        return made
+class OnDisk(Server):
+    """The newest first; they are numbered."""
 
     @property
     def memories(self) -> list[Record]:
@@ -131,6 +122,25 @@ class numbers_its_memories_and_shows_titles_only(Server):
         return stored["id"]
 
 
+NUMBERED = f"""\
+{ON_DISK}\
+operations:
+  recall: {{tool: recall_memories, arguments: {{query: "*"}}, query: query, limit: limit}}
+  search: {{tool: search_memories, arguments: {{query: memory}}, query: query, limit: limit}}
+"""
+
+
+@sound("it takes numbers for ids that two processes share, and fills a store again that has kept all", profile=NUMBERED)
+class numbers_its_memories_and_shows_titles_only(OnDisk):
+    """Its tools have no detail level, and records are light."""
+
+    def tools(self) -> list[Record]:
+        made = super().tools()[:2] + super().tools()[3:]
+        for tool in made:
+            tool["inputSchema"]["properties"].pop("detail", None)
+        return made
+
+
 @sound("it takes numbers for ids that processes with different memories share", profile=NUMBERED)
 class numbers_its_memories_under_names_of_its_own(Schemaless, numbers_its_memories_and_shows_titles_only):
     """Inline results have headings, and the numbers; what is in a file is called as in MIF."""
@@ -138,6 +148,30 @@ class numbers_its_memories_under_names_of_its_own(Schemaless, numbers_its_memori
     def inline_value(self, call: Call) -> Any:
         value = super().inline_value(call)
         return {**value, "results": [{"id": r["id"], "heading": r["title"]} for r in value["results"]]}
+
+
+@sound(
+    "it takes numbers for ids that processes with different notes share, and a word in a file for another value",
+    profile=NOTES,
+)
+class numbers_its_notes(Notes):
+    """It takes texts and tags, and finds a title itself; that all are notes is in a file only."""
+
+
+@sound("it compares ids of two processes as soon as some are the same in both", profile=NOTES)
+class gives_new_notes_ids_at_random(Notes):
+    """Beside the notes that each process has, whose ids stay."""
+
+    def new_id(self) -> str:
+        return f"note-{self.ulid()}"
+
+
+@sound(
+    "it knows what it stored by its titles, and stores all a second time in a store that has kept it",
+    profile=NOTES + ON_DISK,
+)
+class keeps_notes_on_disk(Notes, OnDisk):
+    """It takes texts and tags."""
 
 
 @sound("it takes an answer that repeats its query for one that has found what was stored in another process")
