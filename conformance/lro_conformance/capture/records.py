@@ -486,7 +486,7 @@ def at_path(record: Mapping[str, Any], path: Path) -> object:
 def value_at(record: Mapping[str, Any], path: Path) -> str:
     """Text for the value at a path in a message."""
     value = _get(record, path)
-    return "nothing" if value is _MISSING else show(value)
+    return "absent" if value is _MISSING else show(value)
 
 
 def values_apart(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[str, str]:

@@ -186,7 +186,8 @@ def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: s
         ""
         if found.has_own_data
         else (
-            "; in the place of its data, which MY_DATA stands for below, {workdir} is a new directory for each process"
+            ": below, replace MY_DATA by the variable that says where its data are; {workdir} is a new directory for "
+            "each process"
         )
     )
     yield f"if it holds none, have {tool} store the memories of the suite{place}"

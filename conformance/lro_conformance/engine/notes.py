@@ -124,9 +124,8 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
-        alone = exchanges.unpaired
-        nothing = f". Not compared, as nothing shows which inline fields they are: {', '.join(alone)}" if alone else ""
-        return f"inline fields have names of their own; these were compared with fields of memories: {known}{nothing}"
+        alone = f"; only in files, and so not compared: {', '.join(found)}" if (found := exchanges.unpaired) else ""
+        return f"inline records have names of their own, which were compared with those in files: {known}{alone}"
     if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "

@@ -316,8 +316,10 @@ def _events(found: ProbeResult) -> Iterator[str]:
     if found.events is not None:
         yield f"events: {found.events}"
     else:
-        yield f"# NOT FOUND: where its events appear{_untried(found)}. Without the key, an event that is"
-        yield "# not seen leaves level 3 unproved. One of notifications, stderr, {file_env: NAME}, none:"
+        untried = _untried(found) or "; a write that failed showed none"
+        yield f"# NOT FOUND: where its events appear{untried}. Without"
+        yield "# the key, an event that is not seen leaves level 3 unproved. One of notifications, stderr,"
+        yield "# {file_env: NAME}, none:"
         yield "# events: notifications"
 
 

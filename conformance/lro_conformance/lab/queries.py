@@ -76,7 +76,10 @@ def replace_poor_queries(bench: Bench) -> list[str]:
             bench.operations[name] = replace(operation, arguments={**operation.arguments, operation.query: best.query})
             asked = f"the query {show(given)}" if given is not None else "a call without a query"
             little = "nothing" if found_nothing(own) else "little"
-            bench.ledger.remark(f"{operation.tool}: {asked} finds {little}, so {show(best.query)} is asked for instead")
+            bench.ledger.remark(
+                f"{operation.tool}: {asked} found {little} in what the server held at first, so {show(best.query)} is "
+                "asked for instead"
+            )
         elif found_nothing(own) and own.outcome in ("inline", "offloaded"):
             tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
             fruitless.append(

@@ -158,7 +158,10 @@ def _outcome(report: Report) -> Iterator[Fact]:
 
 def _by_experiments(report: Report) -> str:
     if report.all_experiments:
-        return "judged by all experiments, because an experiment made for other checks showed a failure in the last run"
+        return (
+            "judged by all experiments, because a failure of the last run was shown only by experiments that these "
+            "checks do not ask for"
+        )
     return "judged by the experiments that their checks need"
 
 

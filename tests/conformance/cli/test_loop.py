@@ -112,7 +112,9 @@ def test_a_part_that_all_experiments_judged_says_so() -> None:
     part = report(judged("LRO-A-01", Verdict.FAIL), left_out)
     assert "judged by the experiments that their checks need" in "\n".join(plain_lines(part))
     (line,) = (li for li in plain_lines(replace(part, all_experiments=True)) if li.startswith("selected"))
-    assert "1 of 2 requirements, judged by all experiments, because an experiment made for other checks showed" in line
+    assert (
+        "1 of 2 requirements, judged by all experiments, because a failure of the last run was shown only by " in line
+    )
 
 
 def test_all_experiments_of_a_part_are_seen_in_its_evidence() -> None:

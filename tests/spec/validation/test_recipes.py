@@ -347,7 +347,7 @@ def test_a_file_that_cannot_tell_which_recipe_is_missing_accuses_none() -> None:
     assert said(*map(str, range(1, 9)), "e10") == [
         (
             f"warning: LRO-REC-09 /jq_recipes: no recipe does what recipe 9 is for ({TEXTS[9]}): "
-            "expected the edition's 10 recipes, got 9"
+            "expected the edition's 10 recipes, got 9 recipes"
         )
     ]
     assert "does not show which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]
