@@ -73,11 +73,12 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
             if command.index not in valid:
                 subjects.not_observed("a recipe does not name its file in ordinary folders either")
                 continue
-            named = command.pipeline.path if command.pipeline is not None else f"nothing ({command.problem})"
+            named = command.pipeline.path if command.pipeline is not None else None
+            reads = f"nothing ({command.problem})" if named is None else show_path(named)
             subjects.expect(
                 named == path,
                 expected=f"a command that reads only {show_path(path)}",
-                observed=f"{show_path(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
+                observed=f"{_quoting(command.text, str(path))}; it reads {reads}: {show(command.text, 300)}",
                 at=command,
             )
 
