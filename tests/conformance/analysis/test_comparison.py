@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.capture.corpus import corpus
 from tests.support.made import Made
 from tests.support.made_survey import FULL, LIGHT, MEDIUM, one, survey
 
@@ -54,6 +55,24 @@ def test_what_differs_between_inline_results_of_one_level_is_volatile() -> None:
     )
     assert comparison.volatile("recall") == {("n",), ("at", "t")}
     assert comparison.volatile("search") == frozenset()
+
+
+def test_ids_that_stay_beside_those_of_stored_memories_match_nothing() -> None:
+    """A process has notes of its own, and gives those that it is told to store ids at random."""
+    told = corpus()[0]
+
+    def seen(id: str) -> Any:
+        return one(records=[{"id": "fixed", "body": "its own"}, {"id": id, "body": told["content"]}])
+
+    def unmatched(filed: str, shown: str, seeded_by: str | None = "tool") -> str | None:
+        known = survey(Made(filed=[{"id": "fixed"}, {"id": filed}]), seeded_by=seeded_by)
+        return Comparison(known, inline(calls=[seen(shown)])).unmatched
+
+    assert unmatched("x", "y") == "memories have other ids in each server process"
+    assert unmatched("x", "x") is None
+    assert unmatched(told["id"], told["id"]) is None
+    assert unmatched("x", told["id"]) is None, "it keeps the ids that it is given, and some are in a file"
+    assert unmatched("x", "y", None) is None, "what it has is its own"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -476,6 +477,37 @@ def test_records_are_told_apart_by_their_titles_under_another_name() -> None:
     assert known.names == {"subject": "title", "body": "content"}
     for requirement, expected in (("LRO-FILE-09", [True]), ("LRO-FILE-10", [True] * 4)):
         assert judged(requirement, replace(one, names=known.names), known) == expected
+
+
+@pytest.mark.parametrize("titled", [True, False])
+def test_notes_that_a_counter_numbers_are_told_apart_by_their_texts(titled: bool) -> None:
+    """A process that was given more has other numbers for the same notes; the tool that stores them takes no title."""
+    stored = {
+        f"given {n}": {"id": f"given {n}", "title": f"t{n}", "content": f"{n} is what we noted"} for n in range(3)
+    }
+
+    def noted(first: int) -> list[dict[str, Any]]:
+        notes = enumerate((m["content"] for m in stored.values()), first)
+        return [{"id": f"n{n}", "content": text} | ({"title": text[:9]} if titled else {}) for n, text in notes]
+
+    def found(id: str, filed: Sequence[dict[str, Any]]) -> list[bool | str]:
+        one = exchange(call(*filed), inline(*noted(7)), stored=stored)
+        known = learnt(context(), [one])
+        return [holds for e in known.applied_to([one]) for holds in judged(id, e, known)]
+
+    assert found("LRO-FILE-09", noted(8)) == [True]
+    assert found("LRO-FILE-10", noted(8)) == [True] * 3
+    assert found("LRO-FILE-09", noted(8)[1:]) == [False]
+    added = {"memory_type": "note"}
+    assert found("LRO-FILE-10", [{**n, **added} for n in noted(8)]) == [False] * 3, "names are not mapped here"
+    if titled:
+        assert found("LRO-FILE-10", [{**n, "content": "cut"} for n in noted(8)]) == [False] * 3
+
+
+def test_ids_that_the_suite_gave_tell_records_apart() -> None:
+    stored = {id: {"id": id, "title": "t", "content": f"{id} is what we noted"} for id in "ab"}
+    one = exchange(call(*stored.values()), inline(*stored.values()), stored=stored)
+    assert not learnt(context(), [one]).own_ids
 
 
 def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
