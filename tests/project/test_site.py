@@ -252,7 +252,7 @@ PAGES = {
     "reference/requirements/LRO-THR-07/": "offloads_at_equal_threshold",
     "results/": "server-filesystem",
     "results/scoreboard.html": "Scoreboard",
-    "sample/report.html": "Each call against the threshold",
+    "sample/report.html": "Calls that test the threshold",
 }
 PICTURED = {"": "front", "results/": "results"}
 

@@ -140,6 +140,14 @@ class Exchange:
         return "content" if all(isinstance(r.get("content"), str) for r in both) else "id"
 
     @property
+    def is_one_stored_memory(self) -> bool:
+        """True if the call returns a single memory inline, and the suite stored it."""
+        if len(self._records) != 1:
+            return False
+        by_its_text = self.own_ids and bool(ids_of_memories(self._records, self.stored.values()))
+        return id_of(self._records[0]) in self.stored or by_its_text
+
+    @property
     def _records(self) -> Sequence[Record]:
         return (self.twin.records if self.twin is not None else None) or []
 
@@ -1169,7 +1177,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         records = exchange.twin.records if exchange.twin is not None else None
         if not above or not records or exchange.call is not exchange.lowest or threshold > survey.lowest:
             return
-        if len(records) == 1 and id_of(records[0]) in exchange.stored:
+        if exchange.is_one_stored_memory:
             yield "a single memory is judged by LRO-THR-08"
             return
         characters = size_of(exchange.twin) if exchange.twin is not None else 0
@@ -1210,8 +1218,7 @@ def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     own = survey.single.get(call.operation)
     if call is not exchange.lowest or exchange.twin is None or own is None or own.outcome != "offloaded":
         return
-    records = exchange.twin.records or []
-    if len(records) == 1 and id_of(records[0]) in exchange.stored and not survey.is_small(call):
+    if exchange.is_one_stored_memory and not survey.is_small(call):
         expected = f"a single memory is offloaded at threshold {survey.lowest}"
         yield Judged(call.outcome != "inline", expected, "inline: the server seems to leave it out of the estimate")
 

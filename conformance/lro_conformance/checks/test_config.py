@@ -61,7 +61,7 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
 def test_disabled_keeps_to_the_limit(
     disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
 ) -> None:
-    """With enabled = false no more records are returned than the call asks for, unless there are with LRO on, too."""
+    """With enabled = false no more records are returned than the call asks for, if there are no more with LRO on."""
     for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records and p.off.limit is not None):
         subjects.expect(
             not pair.ignores_limit,

@@ -26,7 +26,7 @@ def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Su
 
 @check("LRO-DET-01")
 def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Subjects) -> None:
-    """An operation with a detail level does not return the same records at every level."""
+    """An operation with a detail level does not return the same fields at every level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
@@ -45,8 +45,8 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
 
 @check("LRO-DET-01", calls_of=("inline",))
 def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
-    """At each detail level the file's records have the fields that the same call returns inline, and a record has those
-    that its memory has in other files.
+    """At each detail level, a file has the fields, under MIF's names, that the same call returns inline; no record
+    lacks a field that its memory has in other files at this level.
 
     A record lacks a field only if other records of its file have it. The comparison with the inline result needs a
     threshold that can be set and memories with the same ids in every server process. Fields that differ in any other

@@ -167,7 +167,7 @@ def _rounded(estimates: Estimates) -> str:
 
 @check("LRO-FILE-13")
 def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> None:
-    """Files with the same memories at the same detail level have the same E, apart from differences in size."""
+    """Files with the same memories at the same detail level have the same E, as far as they are equally large."""
     for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         subjects.expect(

@@ -410,7 +410,7 @@ def test_estimate_covers_stored_memories(
 
 @check("LRO-THR-05")
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
-    """If E is proportional to the characters of nearly all files of an operation, it is so for each of them.
+    """If E is proportional to the characters in nearly all files of an operation, no file of it is an exception.
 
     Otherwise it may be that of an earlier result, or of other records. Characters outside ASCII and escapes count for
     nothing, or for two tokens each.

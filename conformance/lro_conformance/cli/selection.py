@@ -88,8 +88,8 @@ def _last_failures(profile: Profile) -> set[str]:
     failed = _failures(path)
     if not failed:
         raise NothingFailed(
-            f"--only {FAILED}: nothing failed in the last run of this server in this directory, or it had none; what "
-            "was not observed is run again by its id, such as --only CLN-02"
+            f"--only {FAILED}: nothing failed in the last run of this server in this directory, or there was none; "
+            "what was not observed is run again by its id, such as --only CLN-02"
         )
     return set(failed)
 

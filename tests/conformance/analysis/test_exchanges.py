@@ -577,6 +577,9 @@ def test_a_single_memory_that_was_stored_counts() -> None:
     assert judged("LRO-THR-06", one) == ["a single memory is judged by LRO-THR-08"]
     filed = call(A)
     assert judged("LRO-THR-08", exchange(filed, inline(A), lowest=filed, stored={"a": A})) == [True]
+    under_another = exchange(lost, inline({**A, "id": "1"}), lowest=lost, stored={"a": A})
+    assert judged("LRO-THR-08", under_another) == []
+    assert judged("LRO-THR-08", replace(under_another, own_ids=True)) == [False]
 
 
 def test_no_file_is_written_beside() -> None:
