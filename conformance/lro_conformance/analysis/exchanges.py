@@ -140,6 +140,11 @@ class Exchange:
         return "content" if all(isinstance(r.get("content"), str) for r in both) else "id"
 
     @property
+    def has_broken_lines(self) -> bool:
+        """True if some of the file's lines are not JSON objects."""
+        return self.call.file is not None and any(line.problem is not None for line in self.call.file.record_lines)
+
+    @property
     def is_one_stored_memory(self) -> bool:
         """True if the call returns a single memory inline, and the suite stored it."""
         if len(self._records) != 1:
@@ -659,8 +664,8 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
     if rate is None or call.file is None or not _has_estimate(exchange) or not exchange.values_comparable:
         return
-    if _alters(exchange, context):
-        yield ALTERED
+    if exchange.has_broken_lines or _alters(exchange, context):
+        yield BROKEN_LINES if exchange.has_broken_lines else ALTERED
         return
     size, separators = characters(call), _separators(call)
     # What is counted may have a space less, or more, at each separator, of which this file has another share.
@@ -679,6 +684,7 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
 # The records
 
 ALTERED = "the records of the file are not those of the call (LRO-FILE-09, LRO-FILE-10)"
+BROKEN_LINES = "a file has lines that are not JSON objects (LRO-FILE-01)"
 
 
 def _alters(exchange: Exchange, context: Context) -> bool:
@@ -692,8 +698,8 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if not exchange.has_file or shown is None or comparison is None:
         yield from _no_inline_result(exchange, context)
         return
-    if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
-        yield "a file has lines that are not JSON objects (LRO-FILE-01)"
+    if exchange.has_broken_lines:
+        yield BROKEN_LINES
         return
     records = shown.records
     if records is None:
@@ -701,7 +707,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     here, there = exchange.shown, exchange.filed
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
-    if exchange.obstacle(comparison) is None and here and not _is_a_selection(filed, records, context):
+    if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
             added = set[str]()
@@ -828,9 +834,24 @@ def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
         yield context.survey.reason_not_set("threshold_tokens")
 
 
-def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> bool:
-    """True if a limit, perhaps the server's own, chose some of the memories, and identical calls choose others."""
-    return call.operation in context.restless and (call.limit is None or len(records) >= call.limit)
+def _is_a_selection(exchange: Exchange, context: Context) -> bool:
+    """True if a limit, perhaps the server's own, chose some of the memories, and identical calls choose others: this
+    was seen, or as many others are there, and each process gives its memories times that may decide which they are."""
+    call, here, there = exchange.call, exchange.shown, exchange.filed
+    if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
+        return False
+    others = len(here.keys() - there.keys()) == len(there.keys() - here.keys()) > 0
+    return call.operation in context.restless or (others and _has_times_of_its_own(exchange))
+
+
+def _has_times_of_its_own(exchange: Exchange) -> bool:
+    """True if each process gave the memories the time at which it was given them."""
+    shown = (renamed(r, exchange.names) for r in exchange.shown.values())
+    return any(
+        name in filed and are_of_the_run(value, filed[name], exchange.call)
+        for one, filed in zip(shown, exchange.filed.values(), strict=False)
+        for name, value in one.items()
+    )
 
 
 def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:

@@ -300,8 +300,8 @@ def odd(word: str) -> Memory:
 
 
 def odd_query(word: str) -> str:
-    """A query that needs escaping in JSON: with quotation marks, a backslash, a line feed, and a capital letter."""
-    return f'{word} "Quoted" back\\slash\nnext line'
+    """A query that needs care: with quotation marks, a backslash, a line feed, capitals, letters beyond ASCII."""
+    return f'{word} "Quoted" back\\slash na\u00efve \u6771\u4eac\nnext line'
 
 
 def shell_query(word: str) -> str:

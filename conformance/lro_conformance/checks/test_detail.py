@@ -48,7 +48,7 @@ def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, sub
     """At each detail level, a file has the fields, under MIF's names, that the same call returns inline; no record
     lacks a field that its memory has in other files at this level.
 
-    A record lacks a field only if other records of its file have it. The comparison with the inline result needs a
+    A field counts as lacking only if other records of the file have it. The comparison with the inline result needs a
     threshold that can be set and memories with the same ids in every server process. Fields that differ in any other
     way than by their level are LRO-FILE-10.
     """

@@ -79,8 +79,8 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         if survey.files and comparison.reordered:
             found.append(
                 f"{', '.join(sorted(comparison.reordered))}: identical calls return other records, or the same in "
-                "another order, in each server process; where a limit cuts them, only their number was compared (lro "
-                "explain I-31)"
+                "another order, in another server process; where a limit cuts them, only their number was compared "
+                "(lro explain I-31)"
             )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:

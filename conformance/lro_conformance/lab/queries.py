@@ -75,7 +75,11 @@ def replace_poor_queries(bench: Bench) -> list[str]:
             known.append(best)
             bench.operations[name] = replace(operation, arguments={**operation.arguments, operation.query: best.query})
             asked = f"the query {show(given)}" if given is not None else "a call without a query"
-            little = "nothing" if found_nothing(own) else "little"
+            little = (
+                "nothing"
+                if found_nothing(own)
+                else f"about {round(tokens_of(own))} tokens, too little to try the default threshold,"
+            )
             bench.ledger.remark(
                 f"{operation.tool}: {asked} found {little} in what the server held at first, so {show(best.query)} is "
                 "asked for instead"

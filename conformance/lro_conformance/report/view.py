@@ -159,8 +159,8 @@ def _outcome(report: Report) -> Iterator[Fact]:
 def _by_experiments(report: Report) -> str:
     if report.all_experiments:
         return (
-            "judged by all experiments, because a failure of the last run was shown only by experiments that these "
-            "checks do not ask for"
+            "judged by all experiments, since a failure of the last run had shown only in an experiment made for other "
+            "requirements"
         )
     return "judged by the experiments that their checks need"
 

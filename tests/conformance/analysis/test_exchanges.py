@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from lro_conformance.analysis.exchanges import (
     Exchange,
     Exchanges,
     Judged,
+    Rate,
     exchanges_of,
     findings,
     learnt,
@@ -502,6 +504,32 @@ def test_notes_that_a_counter_numbers_are_told_apart_by_their_texts(titled: bool
     assert found("LRO-FILE-10", [{**n, **added} for n in noted(8)]) == [False] * 3, "names are not mapped here"
     if titled:
         assert found("LRO-FILE-10", [{**n, "content": "cut"} for n in noted(8)]) == [False] * 3
+
+
+def test_which_memories_a_limit_keeps_may_depend_on_times_that_each_process_gives_them() -> None:
+    """By whole seconds, it shows only in some runs: as many other records are no violation where a limit cut them."""
+    c = {"id": "c", "title": "C", "content": "most"}
+    filed, shown = ([{**r, "created": f"2026-11-26T08:07:{s:02}Z"} for s, r in enumerate((A, B, c), n)] for n in (0, 2))
+
+    def found(limit: int | None, filed: list[Any], shown: list[Any], time: str = "2026-11-26T08:07:30Z") -> Any:
+        moment = datetime.fromisoformat(time).timestamp()
+        return judged("LRO-FILE-09", exchange(call(*filed, limit=limit, started=moment), inline(*shown)))
+
+    assert found(2, filed[:2], shown[1:]) == [True]
+    assert found(None, filed[:2], shown[1:]) == [True], "there may be a limit of its own"
+    assert found(3, filed[:2], shown[1:]) == [False], "nothing was cut"
+    assert found(2, filed[:1], shown[1:]) == [False], "fewer records"
+    assert found(2, [A, B], [B, c]) == [False], "records without a time"
+    assert found(2, filed[:2], shown[1:], "2027-03-27T08:07:30Z") == [False], "not the time of the run"
+
+
+def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
+    broken = call(A)
+    broken.file.record_lines = [line(A, "not JSON")]
+    known = replace(context(), rates={"recall": Rate(0.25, 0.0)})
+    assert judged("LRO-THR-05", exchange(broken, inline(A)), known)[-1:] == [
+        "a file has lines that are not JSON objects (LRO-FILE-01)"
+    ]
 
 
 def test_ids_that_the_suite_gave_tell_records_apart() -> None:

@@ -242,6 +242,14 @@ class header_query_is_always_a_star(Headed):
 
 
 @fault("LRO-FILE-05", says="query", proves=0)
+class header_query_is_encoded_twice(Headed):
+    """Its letters beyond ASCII, as by a writer that encodes what is encoded already."""
+
+    def mended(self, call: Call, header: Record) -> Record:
+        return {**header, "query": (header["query"] or "").encode().decode("latin-1")}
+
+
+@fault("LRO-FILE-05", says="query", proves=0)
 class header_query_is_in_capitals(Headed):
     """The query as it was folded for the comparison."""
 

@@ -74,6 +74,15 @@ class orders_its_memories_by_the_moment_of_storing(Server):
         return found[: 20 if limit is None else limit]
 
 
+@sound("it thinks that processes order their memories alike, since two of them happen to", profile=OWN_IDS)
+class orders_its_memories_by_the_second(orders_its_memories_by_the_moment_of_storing):
+    """Which are the newest depends on when a second has ended."""
+
+    def completed(self, memory: Record) -> Record:
+        made = super().completed(memory)
+        return {**made, "created": f"{made['created'][:19]}Z"}
+
+
 @sound(
     "it tells records of two processes apart by ids and titles alone, and so takes any order for one", profile=OWN_IDS
 )
