@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from math import ceil
 from statistics import median
 from typing import Any, Literal, NamedTuple, cast
@@ -723,6 +723,10 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_CUT_INLINE if added and not missing else ""),
+            mark=(
+                _list_of(f"{exchange.paired_by}s inline, in another process", here),
+                _list_of(f"{exchange.paired_by}s in the file", there),
+            ),
         )
         return
     more = is_part and len(filed.filed) > len(records)
@@ -734,6 +738,16 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 _CUT_INLINE = ", more than inline: perhaps a limit cuts only the inline result"
+
+
+def _list_of(what: str, keys: Iterable[str]) -> str:
+    """A line of evidence that lists the records of a result."""
+    first = [*islice(keys, _LISTED + 1)]
+    return f"{what}: {', '.join(show(key, 40) for key in first[:_LISTED])}{', …' if len(first) > _LISTED else ''}"
+
+
+_LISTED = 3
+"""Number of records that a line of evidence lists."""
 
 
 def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:

@@ -155,6 +155,12 @@ def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time()
     assert judged("LRO-FILE-09", exchange(call(A, limit=2), inline(B, limit=2)), known) == [False]
 
 
+def test_memories_of_the_file_are_listed_beside_those_of_its_twin() -> None:
+    (found,) = findings(exchange(call(A), inline(A, B)), context(), "LRO-FILE-09")
+    assert isinstance(found, Judged)
+    assert found.mark == ('ids inline, in another process: "a", "b"', 'ids in the file: "a"')
+
+
 def test_a_file_with_broken_lines_is_not_counted() -> None:
     broken = call(A)
     broken.file.record_lines.append(line(None, "not JSON"))
