@@ -56,6 +56,8 @@ from lro_conformance.capture.records import (
     show,
     show_path,
     size,
+    strings_in,
+    texts_of_memory,
     values_apart,
 )
 from lro_conformance.judging.derived import derived
@@ -179,7 +181,11 @@ class Exchange:
     @cached_property
     def given(self) -> Mapping[str, Record]:
         """The memories that the suite gave to the servers, by the field that tells which is which."""
-        return self.index(self.stored.values())
+        if not self.own_ids:
+            return self.index(self.stored.values())
+        known = {text: m for m in self.stored.values() for text in texts_of_memory(m)}
+        texts = ((key, " ".join(text.split())) for key, record in self.shown.items() for text in strings_in(record))
+        return {key: known[text] for key, text in texts if text in known}
 
     def obstacle(self, comparison: Comparison) -> str | None:
         """Reason why the file's records cannot be matched with those of the inline result; None if they can."""

@@ -60,10 +60,15 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return found
 
 
+def texts_of_memory(memory: Record) -> list[str]:
+    """The title and the content of a memory, in which white space does not count, without those that are blank."""
+    texts = (" ".join(text.split()) for key in ("title", "content") if isinstance(text := memory.get(key), str))
+    return [text for text in texts if text]
+
+
 def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> set[str]:
     """Ids of the records that show the title or the content of one of these memories, under whatever name."""
-    both = (text for m in memories for text in (m.get("title"), m.get("content")))
-    texts = {" ".join(text.split()) for text in both if isinstance(text, str) and text.strip()}
+    texts = {text for memory in memories for text in texts_of_memory(memory)}
     return {
         id
         for record in records
