@@ -84,7 +84,7 @@ def test_ids_of_each_process_are_not_compared() -> None:
 def test_records_with_ids_of_each_process_are_compared_by_title() -> None:
     off = [{"id": "a", "title": "one", "created": "now", "status": "active"}]
     on = [{"id": "c", "title": "one", "created": "then"}]
-    said = 'record "one": /status is "active" / nothing'
+    said = 'record "one": /status is "active" / absent'
     assert found(call(off, 5), call(on, 4), call(on, 6), comparison=ELSEWHERE) == said
     assert found(call(off * 2, 5), call(on * 2, 4), call(on * 2, 6), comparison=ELSEWHERE) == ""  # which is which?
 
