@@ -178,7 +178,8 @@ def usual(
 def record(
     homes: Mapping[str, tuple[str, str]], outcomes: Path | None, known: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each key of a requirement and an edition with its examples, and prints those that could not be recorded.
+    """Yields each key of a requirement and an edition with its examples, and prints those that could not be recorded,
+    of which those in *known* are kept.
 
     The failing server in *known* is kept as long as it fails.
     """
@@ -189,7 +190,8 @@ def record(
         made = usual(id, whole, told, outcomes, shown) if edition == DEFAULT_EDITION else abroad(id, edition)
         lacking = [kind for kind, example in made.items() if example is None]
         print(f"{key}: {'no ' + ' and no '.join(lacking) + ' recorded' if lacking else 'recorded'}", flush=True)
-        yield key, {kind: example for kind, example in made.items() if example is not None}
+        earlier = {kind: example for kind, example in known.get(key, {}).items() if kind in lacking}
+        yield key, {kind: example for kind, example in {**made, **earlier}.items() if example is not None}
 
 
 def main() -> None:
