@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-"""What the browser is called on the systems that have one, the one without windows first, which takes half the time;
-playwright's own is taken where none of them is there."""
-
+"""Names of the browser's program, the one without windows first, which takes half the time; playwright's own browser is
+taken where there is none of them."""
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-font-subpixel-positioning")
-"""The last one makes lines break at the same words, whichever of these it is."""
+"""Options of the program. Without subpixel positions lines break at the same words in each of these browsers."""
 
 
 @dataclass
