@@ -80,7 +80,10 @@ def loads(source: bytes | str) -> Json:
     text = _decoded(source) if isinstance(source, bytes) else source
     deep = _first_too_deep(text)
     if deep is not None:
-        raise deep
+        try:
+            raise deep
+        finally:
+            del deep  # otherwise the error, its traceback and this frame keep the text until the next collection
     try:
         return _decode(_STRICT, text)
     except _Refused:

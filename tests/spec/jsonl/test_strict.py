@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
+import weakref
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -173,6 +176,24 @@ def test_deep_values_are_compared():
     deep = loads("[" * DEEPEST + "]" * DEEPEST)
     assert equal(deep, json.loads(json.dumps(deep)))
     assert not equal(deep, deep[0])
+
+
+class Text(str):
+    """A text that weak references can watch."""
+
+
+@pytest.mark.parametrize("source", ["[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a": 1, "a": 2}', "[1,", "[1]"])
+def test_a_text_is_released_as_soon_as_it_was_read(source: str) -> None:
+    text = Text(source)
+    alive = weakref.ref(text)
+    gc.disable()  # files of many megabytes must not wait for it
+    try:
+        with suppress(StrictJsonError):
+            loads(text)
+        del text
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_what_is_no_json_value_cannot_be_compared():
