@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.reproduce import of_cleaning, of_cleaning_at_start, of_expiry_between
 from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.outcome import NotObserved
@@ -68,7 +69,8 @@ class Expiry(OfACall):
     call: Call
     """One of the calls that wrote them; if files are left, one that wrote such a file."""
     paths: tuple[str, ...]
-    """Two files of one operation, and one of each other operation that offloads."""
+    """Two files of one operation, and one of each other operation that offloads; then one that was written later, if
+    it is left."""
     left: tuple[str, ...]
     """The files that are still there in the end."""
     aged_gone: bool
@@ -187,11 +189,16 @@ def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry 
         if not left or now - last > PATIENCE_S:
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
+            if not left and aged_gone and file is not None and file.path not in made and os.path.exists(file.path):
+                bench.pause(written + waited - time.monotonic())
+                if runs := _runs_survived(bench, later, file, ttl_s):
+                    made[file.path], left, cleanups = later, [file.path], cleanups + runs
+                    waited = time.monotonic() - begun
             late = bench.offloading_call(name, 3)
             stays, strange, start = (None, (), None) if left else _late_cleanup(bench, ttl_s, late, aged_gone)
             known, call = bench.has_trigger, made[left[0]] if left else first[0]
             seen = Expiry(
-                call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
+                call, tuple(made), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
             )
             restarted = start if strange and start is not call.start else None
             described = tuple(map(_description, strange))
@@ -207,6 +214,22 @@ def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry 
                 within_s=None if bench.profile.cleanup is None else bench.profile.cleanup.wait_s,
             )
         bench.pause(0.25)
+
+
+def _runs_survived(bench: Bench, call: Call, file: FileSeen, ttl_s: int) -> int:
+    """The number of cleanups after which a call's expired file is left, and a planted one that is older is not.
+
+    Returns 0 if both are gone, or the planted one is left.
+    """
+    path, convention, runs = Path(file.path), bench.editions.convention_of(file.path), list[None]()
+    aged = plant(path.parent, file, AGED * ttl_s, call.operation, convention)
+    clean_up(bench, [aged, path], after=lambda: runs.append(None))
+    aged_gone = not aged.exists()
+    aged.unlink(missing_ok=True)
+    if aged_gone and path.exists():
+        bench.pause(PATIENCE_S)
+        clean_up(bench, [path], after=lambda: runs.append(None))
+    return len(runs) if aged_gone and path.exists() else 0
 
 
 def _description(entry: Entry) -> str:
