@@ -75,7 +75,7 @@ class Reading:
 def loads(source: bytes | str) -> Json:
     """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`.
 
-    Half of a surrogate pair is accepted, because it does not matter in every value.
+    Half of a surrogate pair is accepted, because it matters in some values only.
     """
     text = _decoded(source) if isinstance(source, bytes) else source
     deep = _first_too_deep(text)
@@ -131,7 +131,7 @@ def nearest_position(text: str, pointer: str) -> int:
 
 
 def breaks_off(text: str, at: int) -> bool:
-    """True if a text that is invalid from *at* on ends at that index, or within a string that begins there."""
+    """True if a text, which is invalid from *at* on, has its end there, or in a string that begins there."""
     return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
 
 
@@ -376,7 +376,7 @@ def _member(text: str, at: int, key: str) -> int | None:
     at = _skip(text, at + 1)
     while text[at] != "}":
         name, at = _value_end(text, at)
-        value = _behind(_BEFORE_VALUE, text, at)
+        value = _end_of_match(_BEFORE_VALUE, text, at)
         if name == key:
             last = value
         at = _next(text, value)
@@ -397,10 +397,10 @@ def _item(text: str, at: int, index: int) -> int | None:
 
 def _next(text: str, value: int) -> int:
     """The start of the next value, or of the bracket that closes the container."""
-    return _behind(_AFTER_VALUE, text, _value_end(text, value)[1])
+    return _end_of_match(_AFTER_VALUE, text, _value_end(text, value)[1])
 
 
-def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:
     space = pattern.match(text, at)
     return at if space is None else space.end()
 

@@ -135,14 +135,15 @@ def summary_against_file(
             problem = _miscounted(summary["top_namespaces"], counts)
         if problem is not None:
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
-            expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
+            most = "the" if edition.top_namespaces is None else f"at most {edition.top_namespaces} of the"
+            expected = f"{most} file's most frequent namespaces: {top or 'there are none'}"
             message = f"top_namespaces are not the file's: {problem}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
     yield from _scores(summary, facts, empty=facts.namespaces is not None and records == 0)
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
-    """Finding about a header's estimate that is not honest for the lines of the file."""
+    """Finding about a header's estimate that does not fit the lines of the file."""
     said = whole_number(header.get("estimated_tokens"))
     if said is None:
         return
@@ -211,7 +212,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
         message = "summary and header do not agree on estimated_tokens"
-        expected = f"the same in both, or less in the summary by the descriptor's own cost, but at least {low}"
+        expected = f"the same in both, or in the summary less by the descriptor's own cost, down to {low}"
         observed = f"{said} in the summary, {whole} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 

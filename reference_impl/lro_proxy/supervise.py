@@ -54,7 +54,7 @@ def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstre
 def run(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
     """Relay between the client and the started servers until the client leaves; then end the servers."""
     upstreams = list(started.values())
-    stops: Stops = []
+    stops: ErrorAnswers = []
     ledger = Ledger(options.record)
     shut_down_on_signals(upstreams, options, stops, ledger)
     gc.freeze()
@@ -87,9 +87,9 @@ def _report(ledger: Ledger) -> None:
         log(said)
 
 
-def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: Stops, ledger: Ledger) -> None:
+def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorAnswers, ledger: Ledger) -> None:
     """Serve the client until it closes its side; then wait for pending answers."""
-    malloc.keep()
+    malloc.retain_freed_memory()
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
@@ -123,8 +123,8 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: Stops,
 
 Connections = list[tuple[threading.Thread, Relay, Upstream]]
 """The thread that forwards answers, the relay and the upstream of each server."""
-Stops = list[Callable[[str], None]]
-"""Functions that answer all pending requests with an error, which they are given."""
+ErrorAnswers = list[Callable[[str], None]]
+"""Functions that answer all pending requests with the error that they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Wiring:
     options: ProxyOptions
     interceptor: Interceptor
     stopped: threading.Event
-    stops: Stops
+    stops: ErrorAnswers
     ledger: Ledger
 
     def listen(
@@ -299,10 +299,12 @@ def _shut_down(upstreams: Sequence[Upstream], options: ProxyOptions, *, patient:
         run_folder.leave(options.settings.folder)
 
 
-def shut_down_on_signals(upstreams: Sequence[Upstream], options: ProxyOptions, stops: Stops, ledger: Ledger) -> None:
+def shut_down_on_signals(
+    upstreams: Sequence[Upstream], options: ProxyOptions, stops: ErrorAnswers, ledger: Ledger
+) -> None:
     """End the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread does at that time.
 
-    Pending requests get an error before, if the client reads it. The exit code is that of a shell: 128 + the signal.
+    Before that, pending requests are answered with an error. The exit code is that of a shell: 128 + the signal.
     """
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)

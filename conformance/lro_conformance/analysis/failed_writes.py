@@ -29,10 +29,10 @@ from lro_conformance.capture.records import (
     cut_off,
     id_of,
     lost_or_changed,
+    mentions_any,
     show,
     size,
     strings_in,
-    tells_of,
     texts_of,
     value_at,
 )
@@ -255,7 +255,7 @@ def _shows_any(failing: Failing) -> bool:
     own = [{"content": text} for text in strings_in(records) if len(text) >= _OWN]
     titles = [title for record in records if isinstance(title := record.get("title"), str) and title]
     shown = "\n".join([failing.call.text, *texts_of(failing.call.result)])
-    return not (own or titles) or tells_of(shown, own) or any(title in shown for title in titles)
+    return not (own or titles) or mentions_any(shown, own) or any(title in shown for title in titles)
 
 
 _OWN = 12

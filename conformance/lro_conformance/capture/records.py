@@ -61,7 +61,7 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def texts_of_memory(memory: Record) -> list[str]:
-    """The title and the content of a memory, in which white space does not count, without those that are blank."""
+    """The title and the content of a memory, each run of white space as one space; blank ones are left out."""
     texts = (" ".join(text.split()) for key in ("title", "content") if isinstance(text := memory.get(key), str))
     return [text for text in texts if text]
 
@@ -77,7 +77,7 @@ def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> se
 
 
 def by_title(records: Iterable[Record]) -> dict[str, Record]:
-    """Records by title, without those whose title is no text or is not theirs alone."""
+    """Records by title, without those whose title is not text, or is shared."""
     titled = [(title, r) for r in records if isinstance(title := r.get("title"), str)]
     times = Counter(title for title, _ in titled)
     return {title: record for title, record in titled if times[title] == 1}
@@ -118,7 +118,7 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
     """The values by which the records of two results are told apart, in their order.
 
     These are ids, or titles if the results have no ids in common. If they have no titles either, they are the values of
-    a field, under whatever name, of which they have most in common.
+    the fields, whatever their names, that have most values in common.
     """
     ids, other_ids = [*by_id(one)], [*by_id(other)]
     titles, other_titles = ([str(title) for r in records if (title := r.get("title"))] for records in (one, other))
@@ -126,20 +126,21 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
         return ids, other_ids
     if titles and other_titles:
         return titles, other_titles
-    fields, other_fields = _telling_fields(one), _telling_fields(other)
+    fields, other_fields = _distinguishing_fields(one), _distinguishing_fields(other)
     pairs = [(values, others) for values in fields for others in other_fields if len({*values} & {*others}) > 1]
     return max(pairs, key=lambda pair: len({*pair[0]} & {*pair[1]}), default=(ids, other_ids))
 
 
-def _telling_fields(records: Sequence[Record]) -> list[list[str]]:
-    """The texts of each field that tells these records apart: all have it, and nearly all with a text of their own."""
+def _distinguishing_fields(records: Sequence[Record]) -> list[list[str]]:
+    """The texts of each field that tells these records apart: every record
+    has it as text, and more than nine tenths of the texts are different."""
     first: Record = records[0] if records else {}
     columns = ([text for r in records if isinstance(text := r.get(name), str)] for name in first)
     return [c for c in columns if len(c) == len(records) and len({*c}) > _DISTINCT * len(c)]
 
 
 _DISTINCT = 0.9
-"""Share of different values from which a field tells records apart."""
+"""A field tells records apart if more than this share of its values are different."""
 
 
 def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
@@ -150,7 +151,7 @@ def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
 
 
 def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
-    """Names of the members that an inline result has beside its records, two deep; ``[]`` if it is a mere list."""
+    """Names of the members that an inline result has besides its records, at two levels; ``[]`` for a mere list."""
     ids = set(by_id(records))
     found: set[str] = set()
     for payload in _payloads(result):
@@ -169,7 +170,7 @@ def _without_remarks(records: list[Record]) -> list[Record]:
     """The records of a list without a first or last member that only says something of it: how many there are, or that
     it is truncated.
 
-    All others have an id; such a member has neither an id nor any field of a memory, and nothing inside it.
+    The others all have an id; this member has neither an id nor any field of a memory, and nothing inside it.
     """
 
     def remarks(member: Record) -> bool:
@@ -238,7 +239,7 @@ def lost_or_changed(
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
     server's own may be on one side only. With *maps_names*, inline results have names of the server's own
-    (`names_are_mapped`); *names* are those of which the field is known (`names_of_fields`).
+    (`names_are_mapped`); *names* maps those of which the field is known to it (`names_of_fields`).
     """
     skip = set(volatile)
     mapped = maps_names or names_are_mapped(inline, filed)
@@ -249,7 +250,7 @@ def lost_or_changed(
         if any(path[: len(v)] == v for v in skip):
             continue
         here, there = _get(inline, path), _get(filed, path)
-        if _empty(here) and _empty(there) and not _pruned(path, here, there):
+        if _empty(here) and _empty(there) and not _is_lost_extension(path, here, there):
             continue
         one_sided = _MISSING in (here, there)
         if one_sided and (path[0] not in MEMORY_FIELDS or (here is _MISSING and mapped and _is_mapped(there, own))):
@@ -259,14 +260,18 @@ def lost_or_changed(
 
 
 def names_are_mapped(inline: Record, filed: Record) -> bool:
-    """True if a text or a list that a file has under a name of MIF is inline under a name of the server's own."""
+    """True if the inline record has, under a name of the server's own, a text or a list that the file has under a name
+    of MIF."""
     own = _own_values(inline, filed)
     lacking = (filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS) if own else ()
     return any(isinstance(value, str | list) and value != "" and value in own for value in lacking)
 
 
 def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
-    """Inline records that have a title under any name, each with the record of that title; others are left out."""
+    """Pairs of an inline record and the one other record whose title it has in any of its fields.
+
+    Records that have no such partner, or several, are left out.
+    """
     holders: defaultdict[str, list[Record]] = defaultdict(list)
     for record in shown:
         for text in {v for v in record.values() if isinstance(v, str)}:
@@ -277,14 +282,14 @@ def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Itera
 
 
 def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
-    """The fields of a memory that inline records have under names of the server's own, by these names.
+    """The fields of a memory that the server's own names in inline records stand for, by these names.
 
-    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name is known by its
-    values: several different ones are the same there, and not more pairs of values differ.
+    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name stands for
+    a field if at least three different values are the same under both, and no more pairs of values than that differ.
     """
     same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
     other: Counter[tuple[str, str]] = Counter()
-    for inline, filed in islice(pairs, _PAIRS):
+    for inline, filed in islice(pairs, _MAX_PAIRS):
         own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
         lacking = {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own else {}
         for name, value in own.items():
@@ -293,7 +298,7 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
                     other[name, field] += 1
                 elif there not in same[name, field]:
                     same[name, field].append(there)
-    certain = [(len(v), pair) for pair, v in same.items() if len(v) >= max(_VALUES, other[pair])]
+    certain = [(len(v), pair) for pair, v in same.items() if len(v) >= max(_MIN_EQUAL_VALUES, other[pair])]
     found: dict[str, str] = {}
     for _, (name, field) in sorted(certain, reverse=True):
         if name not in found and field not in found.values():
@@ -302,29 +307,33 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
 
 
 def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[str, str]) -> dict[str, str]:
-    """The fields of which files have but the beginning, in every record, by the names of the server's own that inline
-    records have for them; of an id, a namespace, or a time that is cut to its date.
+    """The fields that hold only the beginning of their value in every record of a file, by the server's own names for
+    them in inline records. Only id, namespace, created and modified are looked at.
 
-    *pairs* are as those of `names_of_fields`, which found the *known* names. What a server appends to a value inline,
-    such as a title to a namespace, is elsewhere in its record.
+
+    *pairs* are as those of `names_of_fields`, which found the *known* names. A value is not
+    cut if the rest of the inline value is elsewhere in the file's record: the server has appended that, such as a title
+    to a namespace.
     """
     whole: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     others: set[tuple[str, str]] = set()
-    for inline, filed in islice(pairs, _PAIRS):
+    for inline, filed in islice(pairs, _MAX_PAIRS):
         own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and n not in known}
-        for field in (f for f in _CUT if f in filed and f not in inline and f not in known.values()):
+        for field in (f for f in _CUTTABLE_FIELDS if f in filed and f not in inline and f not in known.values()):
             for name, value in own.items():
                 if _is_cut(value, filed, field):
                     whole[name, field].add(value)
                 else:
                     others.add((name, field))
     return {
-        name: field for (name, field), values in whole.items() if len(values) >= _VALUES and (name, field) not in others
+        name: field
+        for (name, field), values in whole.items()
+        if len(values) >= _MIN_EQUAL_VALUES and (name, field) not in others
     }
 
 
 def _is_cut(whole: object, filed: Record, field: str) -> bool:
-    """True if a field of a file's record has but the beginning of a value."""
+    """True if a field of a file's record has only the beginning of a value."""
     cut = filed[field]
     if not isinstance(whole, str) or not isinstance(cut, str) or not cut or not whole.startswith(cut) or whole == cut:
         return False
@@ -335,19 +344,19 @@ def _is_cut(whole: object, filed: Record, field: str) -> bool:
     return not any(rest in v or v in rest for v in elsewhere)
 
 
-_CUT = ("id", "namespace", "created", "modified")
-"""Fields of which the beginning looks like a value of its own."""
+_CUTTABLE_FIELDS = ("id", "namespace", "created", "modified")
+"""Fields whose values look complete when they are cut."""
 
-_PAIRS = 2_000
-"""Number of pairs of records that show the names."""
+_MAX_PAIRS = 2_000
+"""Largest number of pairs of records that are compared to find the names."""
 
-_VALUES = 3
-"""Number of different values of a field that are the same under another name for a reason."""
+_MIN_EQUAL_VALUES = 3
+"""Number of different values that must be the same before this is not taken for coincidence."""
 
 
 def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] = MappingProxyType({})) -> Record:
-    """An inline record with other names for its fields, unless it has a field of that name, or that *filed* has one of
-    its own."""
+    """An inline record with its fields renamed by *names*. A field keeps its name if the record already has the new
+    one, or if *filed* has the old one."""
     new = {own: name for own, name in names.items() if name not in record and own not in filed}
     return {new.get(name, name): value for name, value in record.items()} if new else dict(record)
 
@@ -365,12 +374,11 @@ def _is_mapped(value: object, own: Sequence[object]) -> bool:
 
 
 _LONG_TEXT = 40
-"""Length in characters above which a text is one that somebody has written."""
+"""Length in characters above which a text is taken to be prose."""
 
 
-def _pruned(path: Path, here: object, there: object) -> bool:
-    """True if an empty value is missing from the extensions, whose fields are defined by others, so that empty is a
-    value there."""
+def _is_lost_extension(path: Path, here: object, there: object) -> bool:
+    """True if an empty value of `extensions` is missing. Others define those fields, so empty may mean something."""
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
@@ -393,11 +401,11 @@ def _add_strings(value: object, found: list[str]) -> None:
             _add_strings(member, found)
 
 
-WORDS = 200
+MAX_MESSAGE_CHARACTERS = 200
 """Length in characters up to which a text may be a mere message that nothing was found."""
 
 
-def tells_of(text: str, records: Iterable[Record]) -> bool:
+def mentions_any(text: str, records: Iterable[Record]) -> bool:
     """True if a text contains the beginning of some text field of one of the memories."""
     parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
     openings = (_opening(part) for part in parts if isinstance(part, str))
@@ -405,7 +413,7 @@ def tells_of(text: str, records: Iterable[Record]) -> bool:
 
 
 def _opening(text: str) -> str:
-    """The first forty characters of the first line with at least four, because every text contains a blank line."""
+    """The first forty characters of the first line that has at least four, as almost any text has a shorter one."""
     lines = (line.strip() for line in text.splitlines())
     return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
@@ -420,7 +428,7 @@ def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def _short_texts(record: Mapping[str, Any]) -> list[str]:
-    """The texts of a record that are words, as an id or a path is not, and perhaps its title under another name."""
+    """The texts of a record that have several words, unlike an id or a path: perhaps its title under another name."""
     return [v for v in record.values() if isinstance(v, str) and " " in v and len(v) <= _TITLE]
 
 
@@ -444,7 +452,8 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 def show(value: object, limit: int = 160) -> str:
     """A value as JSON for a message, cut to *limit* characters.
 
-    Control characters are escaped, and combining ones where a reader would not see that letters are not composed.
+    In a text that is not printable or not in NFC, control and combining characters are escaped, so that a reader
+    sees them.
     """
     text = json.dumps(value, ensure_ascii=False, default=str)[: limit + 1]
     if not text.isprintable() or not is_normalized("NFC", text):
@@ -495,13 +504,13 @@ def value_at(record: Mapping[str, Any], path: Path) -> str:
 
 
 def values_apart(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[str, str]:
-    """Texts for two values at a path that differ; of long ones that look alike, their lengths and what differs."""
+    """Texts for two different values at a path; if they look alike when cut, their lengths and where they differ."""
     shown = value_at(one, path), value_at(other, path)
     if shown[0] != shown[1]:
         return shown
     texts = [v if isinstance(v, str) else show(v, 10_000_000) for v in (_get(one, path), _get(other, path))]
     same = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
-    of = [f"a text of {len(t)} characters, with {show(t[same:], 60)} after {same}" for t in texts]
+    of = [f"a text of {len(t)} characters, with {show(t[same:], 60)} after the first {same}" for t in texts]
     return of[0], of[1]
 
 
@@ -534,7 +543,7 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
     if result.get("structuredContent") is not None:
         yield result["structuredContent"]
     for text in texts_of(result):
-        value = _known_json_in(text) if len(text) < _MOST_KNOWN else _json_in(text)
+        value = _cached_json_in(text) if len(text) < _MAX_CACHED_CHARACTERS else _json_in(text)
         if value is not None:
             yield value
 
@@ -544,12 +553,12 @@ def size(record: Mapping[str, Any]) -> int:
     return len(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
-_MOST_KNOWN = 1 << 20
-"""Number of characters from which a text is parsed anew each time, so that few large ones are kept."""
+_MAX_CACHED_CHARACTERS = 1 << 20
+"""Texts of at least this many characters are parsed each time, and not cached."""
 
 
 @lru_cache(maxsize=64)
-def _known_json_in(text: str) -> Any:
+def _cached_json_in(text: str) -> Any:
     return _json_in(text)
 
 
@@ -569,10 +578,10 @@ def _json_in(text: str) -> Any:
             value, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
-                return None  # its first member is no value of its own
+                return None  # a broken list; its first member alone is not the value
             continue
         if not _is_a_line(text, start, end) and (not value or _is_of_prose(text, start, end)):
-            continue  # brackets of a sentence or of a title, or a value of one record
+            continue  # brackets of a sentence or of a title, or JSON in the text of one record
         return None if too_deep(value) else value
     return None
 
@@ -590,22 +599,22 @@ def _is_of_prose(text: str, start: int, end: int) -> bool:
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:
-    """True if records with some of these *ids* begin as JSON in a text and are cut off, even if the text says that they
-    are."""
+    """True if records with some of these *ids* begin as JSON in a text and are cut off, whether or not the text
+    says so."""
     begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
     if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
         return False
     problem = _no_json(text, begins.start())
-    return problem is not None and (breaks_off(text, problem.pos) or problem.pos >= len(text) - _SAID_OF_IT)
+    return problem is not None and (breaks_off(text, problem.pos) or problem.pos >= len(text) - _CUT_NOTICE_CHARACTERS)
 
 
-_SAID_OF_IT = 60
+_CUT_NOTICE_CHARACTERS = 60
 """Number of characters after cut JSON that may say that it was cut."""
 
 
 def broken_descriptor(text: str) -> str | None:
-    """The problem of a text that begins with a descriptor as JSON that is cut off or cannot be read; None if there is
-    none. A sentence with a descriptor's members between braces is not a descriptor."""
+    """The problem of a text that begins with a descriptor as JSON that is cut off or cannot be read; otherwise None.
+    A sentence with a descriptor's members between braces is not a descriptor."""
     begins = _DESCRIPTOR.search(text)
     problem = None if begins is None else _no_json(text, begins.start())
     if begins is None or problem is None:
@@ -631,7 +640,10 @@ _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_r
 
 
 def _json_lines(text: str) -> list[Any] | None:
-    """The objects of a text with one per line, without lines that are not JSON."""
+    """The objects of a text with one per line; None if a line that begins like an object is none.
+
+    Other lines are skipped.
+    """
     found: list[Any] = []
     for line in text.split("\n") if "\n" in text else ():
         if line.lstrip().startswith("{"):

@@ -105,7 +105,7 @@ def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
 
 @check("LRO-CLN-03")
 def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> None:
-    """A file is not deleted before it expires, even when no cleanup runs."""
+    """A file is not deleted before it expires while no cleanup is triggered."""
     for call, gone in lasting.calls:
         subjects.expect(
             not gone,

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.switch import on_off_pairs
+from lro_conformance.analysis.on_off import on_off_pairs
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import show

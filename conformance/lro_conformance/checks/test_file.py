@@ -86,8 +86,8 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
     """The file has the memories that the same call returns inline.
 
-    The file of an injection, which may have a budget inline, may have more. Two stored memories that differ only in
-    their ids both have to be there. All of this needs a threshold that can be set.
+    The file of an injection may have more memories, as a budget may have cut its inline result. Two stored memories
+    that differ only in their ids both have to be there. All of this needs a threshold that can be set.
     """
     exchanges.judge("LRO-FILE-09", subjects)
 
@@ -96,10 +96,10 @@ def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
 def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
     """Every value in the file is the same as in the inline result of the call.
 
-    At full detail, the content of a stored memory may not end in an ellipsis where it was cut, even if it does inline.
-    If inline results are Markdown or prose, a text of a stored memory that they show as it was stored has to be the
-    same in the file. Without ids that are the same in every server process, only stored memories are compared. A file
-    with another level's fields is LRO-DET-01.
+    At full detail, the content of a stored memory must not be cut and end in an ellipsis, even if it does inline. If
+    inline results are Markdown or prose and show a text of a stored memory unchanged, the file has to have it
+    unchanged, too. Without ids that are the same in every server process, only stored memories are compared. A file
+    with another level's fields fails LRO-DET-01 instead.
     """
     exchanges.judge("LRO-FILE-10", subjects)
 
@@ -167,7 +167,8 @@ def _rounded(estimates: Estimates) -> str:
 
 @check("LRO-FILE-13")
 def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> None:
-    """Files with the same memories at the same detail level have the same E, as far as they are equally large."""
+    """Files with the same memories at the same detail level have the same E; it may differ by as much as their
+    sizes do."""
     for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         subjects.expect(

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.on_off import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
-from lro_conformance.capture.records import id_of, show, tells_of
+from lro_conformance.capture.records import id_of, mentions_any, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -29,7 +29,7 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
         ids = frozenset[str]().union(*(c.filed_ids for c in same))
         # a light record may be only an id; other files hold more of the same memories
         known = [r for c in same for r in c.filed] + [r for c in survey.files for r in c.filed if id_of(r) in ids]
-        tells = call.outcome == "inline" and (bool(call.records) or tells_of(call.text, known))
+        tells = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
         words = any(r.keys() & {"title", "summary", "content"} for r in known)
         if not (tells or words or (known and call.outcome != "inline")):
             subjects.not_observed("no file of the same call shows which memories were found")
@@ -81,8 +81,8 @@ def test_decided_before_budgeting(
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting.
 
-    The larger one of two results with the same E has two and a half times the characters of the other. If inject
-    misjudges its edge for another reason, only the budgets are compared.
+    Two results with the same E count against it if one has two and a half times the characters of the other. If inject
+    decides wrongly at its threshold for another reason, only the budgets are compared.
     """
     _needs_inject(survey)
     for small, large in _budget_pairs(survey):

@@ -10,18 +10,18 @@ from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, MEASURES_OTHERS, OF_AN_EARLIER_CALL, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
-from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.on_off import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext, ComparedCall
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
-    WORDS,
+    MAX_MESSAGE_CHARACTERS,
     Record,
     envelope,
+    mentions_any,
     show,
     size,
     strings_in,
-    tells_of,
     wide_share,
 )
 from lro_conformance.capture.warnings import write_failure
@@ -103,7 +103,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
 
 def _is_a_result(call: Call, known: list[Record]) -> bool:
     """Return whether a text is more than a message that nothing was found: it is long, or mentions a known memory."""
-    return call.records is None and (len(call.text) > WORDS or tells_of(call.text, known))
+    return call.records is None and (len(call.text) > MAX_MESSAGE_CHARACTERS or mentions_any(call.text, known))
 
 
 def _errors(survey: Survey, operation: str) -> str:
@@ -415,8 +415,8 @@ def test_estimate_covers_stored_memories(
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
     """If E is proportional to the characters in nearly all files of an operation, no file of it is an exception.
 
-    Otherwise it may be that of an earlier result, or of other records. Characters outside ASCII and escapes count for
-    nothing, or for two tokens each.
+    Otherwise it may be that of an earlier result, or of other records. Servers may count escapes as
+    nothing, and an escape or a character outside ASCII as up to two tokens.
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
@@ -474,7 +474,7 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     for call in few:
         if not survey.effective or not survey.offloads(call.operation):
             continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE)
-        is_text = call.records is None and len(call.text) > WORDS  # not only "No memories match."
+        is_text = call.records is None and len(call.text) > MAX_MESSAGE_CHARACTERS  # not only "No memories match."
         if call.outcome == "inline" and (not (call.records or is_text) or survey.is_small(call)):
             continue
         larger = survey.whole.get((call.operation, None))

@@ -115,7 +115,7 @@ def certify(
     COMMAND starts the server and overrides the profile's command. Without a profile, tools and settings are found by
     their documented names.
 
-    With --edition all, the profile's edition decides and is shown in full. The others follow in short; their files
+    With --edition all, the profile's edition decides and is shown in full. The others follow in brief; their files
     have the edition in the name (report.json, report.lro-paper.json).
 
     Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the command line or the

@@ -118,7 +118,7 @@ def _sections(r: Requirement) -> Iterator[Section]:
     if r.excluded is not None:
         yield Section("Why it is not judged", _paragraphs(r.excluded))
     for check in check_sources(r.id):
-        reads = f"Reads {', '.join(check.evidence)}; defined in `{check.place}`."
+        reads = f"Evidence: {', '.join(check.evidence)}. Defined in `{check.place}`."
         yield Section(f"Check {check.name}", (*_paragraphs(check.doc), reads))
     yield from _recorded(example_key(r))
     yield Section("Fix", _paragraphs(r.fix))
@@ -134,13 +134,11 @@ def example_key(r: Requirement) -> str:
 def _recorded(key: str) -> Iterator[Section]:
     recorded = examples().get(key, {})
     if (good := recorded.get("pass")) is not None:
-        examined = (
-            f"first of {good['examined']} subjects examined" if good["examined"] > 1 else "the only subject examined"
-        )
-        summary = f"Of {good['about']}, by check `{good['check']}`: {examined}."
+        examined = f"the first of {good['examined']} subjects" if good["examined"] > 1 else "the only subject"
+        summary = f"From {good['about']}, check `{good['check']}`: {examined}."
         yield Section("Example of a pass", (summary, Code((f"expected  {good['expected']}", *good["seen"]))))
     if (bad := recorded.get("fail")) is not None:
-        summary = f"Of `{bad['server']}`, by check `{bad['check']}`: {bad['about']}"
+        summary = f"From `{bad['server']}`, check `{bad['check']}`: {bad['about']}"
         lines = (f"expected  {bad['expected']}", f"observed  {bad['observed']}")
         yield Section(
             "Example of a failure" if bad["verdict"] == "fail" else "Example of a warning",

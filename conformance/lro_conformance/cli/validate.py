@@ -58,8 +58,8 @@ def validate(
 ) -> int:
     """Check descriptors, headers, JSONL files, profiles and reports. The kind is detected.
 
-    PATH is a file (also compressed with gzip), a directory (everything of LRO in it), a pattern like 'out/**/*.jsonl',
-    or - for standard input.
+    PATH is a file (or one compressed with gzip), a directory (all LRO documents in it), a pattern like
+    'out/**/*.jsonl', or - for standard input.
 
     Exit code: 0 no errors, 1 errors, 2 a path cannot be read or its kind cannot be detected.
     """

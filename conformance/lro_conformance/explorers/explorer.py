@@ -60,13 +60,13 @@ TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
 MUST_RUN_BEFORE = ("defaults", "control", "lasting")
-"""Trials that end before the explorer begins: they compare calls with those of kept servers, to which it gives
-further memories, or look at their files, whose folders it breaks."""
+"""Trials that end before the explorer begins: they compare calls of the kept servers, in which it stores more
+memories, or look at files in folders that it breaks."""
 
-LARGE = 100
-"""Number of sequences of a budget that allows for steps which cost a start, a command of the profile or a wait."""
+LARGE_BUDGET = 100
+"""Number of sequences from which on a budget also has steps that take a start, a command of the profile or a wait."""
 
-BEGINNING = 40
+BEGINNING_CHARACTERS = 40
 """Length in characters of the beginning of a text by which it is known; the server may show no more of it."""
 
 SERIES = 250
@@ -174,7 +174,7 @@ class Explorer:
 
     @property
     def can_place(self) -> bool:
-        """True if a result can be placed at the threshold of the server in the middle."""
+        """True if a result can be placed at the threshold of the server with the middle one."""
         small = self._threshold * CHARACTERS_PER_TOKEN < MAX_PLACED_CHARACTERS
         return self.can_store and self._threshold > 0 and small
 
@@ -199,7 +199,7 @@ class Explorer:
 
         Those that cost a start, a command of the profile or a wait are among them only with a large budget.
         """
-        how, is_large = self._benches[0].profile.cleanup, self._lab.budget.sequences >= LARGE
+        how, is_large = self._benches[0].profile.cleanup, self._lab.budget.sequences >= LARGE_BUDGET
         quick = how is None or how.tool is not None or how.next_offload
         possible = {
             "break": self._can_break,
@@ -210,7 +210,7 @@ class Explorer:
 
     @property
     def _can_break(self) -> bool:
-        """True if the folders of the servers that offload can be broken, and are not known to stay so."""
+        """True if the folders of the servers that offload can be broken, and no violation by failed writes is known."""
         is_known = self._known_violations & {"LRO-ERR-01", "LRO-ERR-06"}
         return not is_known and bool(self._offloading) and all(b.output_dir is not None for b in self._offloading)
 
@@ -225,11 +225,11 @@ class Explorer:
 
     @property
     def _can_restart(self) -> bool:
-        """True if the files of the first server are in a folder of its own, which a second process has, too."""
+        """True if the first server writes into a folder of its own, which it keeps when it is started again."""
         return self._benches[0].output_dir is not None
 
     def explore(self) -> Explored:
-        """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
+        """Try sequences until the budget is spent; search again after a violation, `MAX_REDUCED` times in all."""
         from lro_conformance.explorers.hypothesis_runner import isolated, run_sequences
         from lro_conformance.explorers.machine import Steps, machine
 
@@ -288,7 +288,7 @@ class Explorer:
         self._forget()
 
     def _forget(self) -> None:
-        for bench in self._benches:  # a trial that runs at the same time may store memories in another one
+        for bench in self._benches:  # not those of other trials, which run at the same time
             bench.forget_experiment()
         self._sequence, self._steps, self._word, self._before = [], [], None, []
         self._stored_before = len(self._memories)
@@ -296,7 +296,7 @@ class Explorer:
             for bench in self._offloading:
                 folder = bench.output_dir
                 for path in folder.iterdir() if folder is not None and folder.is_dir() else ():
-                    clear(path)  # it would be in each script
+                    clear(path)  # otherwise each script would have to make it
                 self._start_again(bench)
             self._is_stuck = self._is_touched = False
 
@@ -356,7 +356,7 @@ class Explorer:
         self._try([*first, *swept, *second, *again])
 
     def _try_sizes(self) -> None:
-        """Try numbers of records at which batches and chunks of usual sizes are full, or hold but one."""
+        """Try numbers of records that fill the last batch of a usual size, or leave one record in it."""
         limited = [n for n in self.details if self._survey.operations[n].limit is not None]
         for name in limited[:1]:
             asked = {"name": name, "detail": [None, *self.details[name]][-1], "find": "all"}
@@ -365,7 +365,7 @@ class Explorer:
     def _try_growing_results(self) -> None:
         """Try a result of one memory, and the same query once more memories are stored, two of which are much larger.
 
-        Neither what was kept of the first result nor a sample of the records shows what the second one is.
+        Neither anything kept from the first result nor a sample of the records tells how large the second one is.
         """
         of = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
         first, *others = ({**m, "id": self._id()} for m in uneven(UNEVEN, large=1, small=12))
@@ -402,7 +402,7 @@ class Explorer:
     def _reduce(self) -> None:
         """Look for one memory of a sequence, or none, with which its last step shows the violation.
 
-        Where it takes earlier calls, such as one that fills a cache, all steps from the last of these on stay.
+        If earlier calls are needed, such as one that fills a cache, the fewest last steps that show it are kept.
         """
         steps = self._steps
         name, given = steps[-1]
@@ -537,7 +537,7 @@ class Explorer:
         return Counter(self._benches[0].events("OffloadWriteFailed", known))
 
     def sweep(self, asked: Mapping[str, Any], ages: Sequence[int]) -> None:
-        """Make a call, and clean up beside copies of its file of these ages."""
+        """Make a call, plant copies of its file with these ages, and trigger cleanup."""
         self.call([asked])
         triple, first = self._sequence[-1], self._benches[0]
         template = template_in(triple.lowest, self._edition.name)
@@ -578,7 +578,7 @@ class Explorer:
 
     def _beginning(self, memory: Record) -> str:
         """The beginning of the text of a memory by which it is found."""
-        return str(memory[self._word_field(memory)]).strip().partition("\n")[0][:BEGINNING].strip()
+        return str(memory[self._word_field(memory)]).strip().partition("\n")[0][:BEGINNING_CHARACTERS].strip()
 
     def _word_field(self, memory: Record) -> str:
         """The field of a memory that gets a word of our own: its title, or its content if that is all that it has, or
@@ -596,7 +596,7 @@ class Explorer:
         return any(beginning in text for texts in shown for text in texts for beginning in beginnings)
 
     def _make_series(self) -> None:
-        """Make several hundred calls for the smallest result, as long as they are quick, of the first server."""
+        """Make one call of the first server, for its smallest result, `SERIES` times or until `SERIES_S` are over."""
         first = self._benches[0]
         name = next(iter(self.details))
         asked = {"name": name, **first.accepted.smallest_offloading_call(name, 1)}
@@ -616,7 +616,7 @@ class Explorer:
             self._series = Series(last, calls, tuple(n for n, times in named.items() if times > 1), gone)
 
     def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments of a bench's call."""
+        """The arguments that a bench needs to make this call."""
         wanted = dict(asked)
         find, progress = wanted.pop("find"), wanted.pop("progress", False)
         words = {"stored": self._word, "word": self._survey.word, "nothing": NOWHERE}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
-from lro_conformance.capture.records import WORDS, common_word, show
+from lro_conformance.capture.records import MAX_MESSAGE_CHARACTERS, common_word, show
 from lro_conformance.capture.warnings import write_failure
 from lro_spec.tokens import LOW
 
@@ -48,7 +48,7 @@ def found_nothing(call: Call) -> bool:
         return False
     if call.outcome != "inline":
         return True
-    return not call.records if call.records is not None else len(call.text) <= WORDS
+    return not call.records if call.records is not None else len(call.text) <= MAX_MESSAGE_CHARACTERS
 
 
 def replace_poor_queries(bench: Bench) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various
-from lro_conformance.capture.records import is_blank, show, strings_in, tells_of, text_of
+from lro_conformance.capture.records import is_blank, mentions_any, show, strings_in, text_of
 from lro_conformance.lab.operations import (
     alternatives,
     enumeration_of,
@@ -477,13 +477,15 @@ class _Seeker:
 def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
     """Return whether a call has found one of these memories. An answer that only repeats its query has not."""
     text = _text_of(call)
-    if not tells_of(text, memories):
+    if not mentions_any(text, memories):
         return False
     query = call.query or ""
-    if not query or tells_of(text, [{k: v for k, v in m.items() if not tells_of(query, [{k: v}])} for m in memories]):
+    if not query or mentions_any(
+        text, [{k: v for k, v in m.items() if not mentions_any(query, [{k: v}])} for m in memories]
+    ):
         return True
     turned = " ".join(reversed(query.split()))  # finds as much, but is in no memory
-    return not tells_of(_text_of(largest_result(bench, call.operation, turned)), [{"title": turned}])
+    return not mentions_any(_text_of(largest_result(bench, call.operation, turned)), [{"title": turned}])
 
 
 def _words_of(memory: Memory) -> str:

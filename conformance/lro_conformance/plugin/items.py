@@ -129,7 +129,7 @@ class CheckFailureRepr:
     def of(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
         """Create the representation of a result: requirement, expectation, observation, evidence and reproducer.
 
-        *cause* is the id of a requirement that shows the same cause with the evidence; the result is shown in short.
+        *cause* is the id of a requirement that shows the same cause with the evidence; the result is shown in brief.
         """
         r = requirement(result.requirement, edition)
         detail = detail_of(RequirementResult(r, result.verdict, (result,)))

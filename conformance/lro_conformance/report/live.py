@@ -37,7 +37,7 @@ from lro_conformance.report.details import (
     terminal_lines,
 )
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.report.view import MARKS, Fact, Row, brief_facts, facts, more, sections
+from lro_conformance.report.view import MARKS, Fact, Row, brief_facts, facts, sections, verbose_hint
 
 STYLES = {
     Verdict.PASS: "green",
@@ -170,7 +170,7 @@ class LiveView:
                 self._console.print()
         else:
             self._causes(causes(report), brevity)
-            if text := more(report):
+            if text := verbose_hint(report):
                 self._labelled([("more", text)])
                 self._console.print()
         for trouble in shown_troubles(report, None if self._verbosity > 0 else brevity):
@@ -215,7 +215,7 @@ class LiveView:
             self._console.print(Text(line), soft_wrap=True)
 
     def _causes(self, found: list[Cause], brevity: Brevity) -> None:
-        """Failures by cause: one in full, the others in short."""
+        """Failures by cause: one in full, the others in brief."""
         in_full = first_failure(found)
         for cause in found[:SHOWN]:
             self._detail(shortened(cause.first, brevity), in_full=cause is in_full)

@@ -71,7 +71,7 @@ FORMS = (
     ),
     Form(
         "write-baseline",
-        "Baseline that accepts today's failures, for --baseline, to be completed with reasons; changes no exit code.",
+        "A baseline that accepts today's failures, for --baseline; add the reasons yourself. Changes no exit code.",
         (("", "baseline:to_baseline"),),
     ),
     Form(

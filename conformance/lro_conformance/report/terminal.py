@@ -26,7 +26,7 @@ from lro_conformance.report.details import (
     terminal_lines,
 )
 from lro_conformance.report.sanitize import escape_unencodable, one_line
-from lro_conformance.report.view import brief_facts, facts, more, sections
+from lro_conformance.report.view import brief_facts, facts, sections, verbose_hint
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable
@@ -116,7 +116,7 @@ def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
             yield ""
     else:
         yield from cause_lines(causes(report), brevity)
-        if text := more(report):
+        if text := verbose_hint(report):
             yield f"more           {text}"
             yield ""
     for trouble in shown_troubles(report, None if verbosity >= VERBOSE else brevity):
@@ -150,7 +150,7 @@ def detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def cause_lines(found: list[Cause], brevity: Brevity = _UNSHORTENED) -> Iterator[str]:
-    """Failures by cause as plain lines: one in full, the others in short."""
+    """Failures by cause as plain lines: one in full, the others in brief."""
     in_full = first_failure(found)
     for cause in found[:SHOWN]:
         yield from (

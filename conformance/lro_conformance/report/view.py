@@ -18,9 +18,9 @@ from lro_conformance.report.exit_code import exit_code, is_selection, is_unselec
 from lro_conformance.report.sanitize import one_line
 
 TABLE_ROWS = 40
-"""Rows of a report's table above which a terminal counts verdicts, if there are failures to show below it."""
-MANY = 6
-"""Number of requirements of a level from which on those with one reason for no verdict are a single row."""
+"""A terminal shows counts of verdicts in place of a longer table, if there are failures to show after it."""
+MIN_SHARED_REASON = 6
+"""Number of requirements of a level that share a row if they were not observed for the same reason."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -36,7 +36,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A requirement, or the number of requirements of a group that share a verdict; *id* is then the group."""
+    """A requirement, or a number of them that share a verdict; *id* is then their group or level, or `others`."""
 
     verdict: Verdict
     id: str
@@ -63,8 +63,8 @@ class Fact:
 _SECTIONS = (1, 2, 3, None)
 
 
-def more(report: Report) -> str:
-    """The way to what a terminal does not show of several failures; empty if it shows all of them in full."""
+def verbose_hint(report: Report) -> str:
+    """A hint at how to see what a terminal leaves out of several failures; empty if it shows all of them in full."""
     if len(causes(report)) < 2:
         return ""
     unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
@@ -76,7 +76,7 @@ def more(report: Report) -> str:
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
 
-    With *count*, what failed and is shown below is counted, however few rows there are.
+    With *count*, a report with failures gets rows of counts, however short it is: the failures are shown below it.
     """
     if unfold:
         reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
@@ -189,12 +189,14 @@ def _row(result: RequirementResult, shown: str | None = None) -> Row:
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row with the passes of each group, a row for each result to read, and what is not judged or does not apply.
+    """A row with the passes of each group, one with what is not judged, one with what does not apply, and one for each
+    other result.
+
 
     Results that were not observed for one reason, if they are many, are one row.
     """
     reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
-    many = {reason for reason, number in reasons.items() if number >= MANY}
+    many = {reason for reason, number in reasons.items() if number >= MIN_SHARED_REASON}
     uncounted: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
     for group in dict.fromkeys(r.requirement.group for r in results):
         members = [r for r in results if r.requirement.group == group]

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 TTL = 600
 """The TTL, in seconds, that is tried if the server declines a longer one."""
 LONG_TTL = 2 * DAY
-"""The TTL of the run that checks the setting: longer than a day, in case a server computes the seconds of a day."""
+"""The TTL of the run that checks the setting: longer than a day, in case a server reads
+`timedelta.seconds`, which leaves out whole days."""
 NEAR_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
 CROWD = 200
@@ -105,7 +106,7 @@ class Cleaning:
     premature: tuple[str, ...] = ()
     """Names of files that an event reported as expired while they still existed."""
     renamed: tuple[tuple[str, str], ...] = ()
-    """Expired files that only have another name: the old and the new one."""
+    """Old and new names of expired files that were renamed, not deleted."""
     runs: int = 1
     """Number of times that cleanup was triggered."""
 
@@ -156,7 +157,7 @@ class Crowd:
     gone: tuple[str, ...]
     """Names of the files that were deleted by then."""
     earlier: tuple[Call, ...] = ()
-    """The call before it, whose file those in the folder are copies of."""
+    """The call before it; the files in the folder are copies of its file."""
 
 
 @evidence_of.register
@@ -191,12 +192,13 @@ class Cleanup:
     """Reason why no files were planted in the output folder: it could not be set."""
     after_the_only_file: Call | None = None
     """The first call after a cleanup that deleted the only file in the folder; None if there was no such cleanup, or if
-    not even a smaller result is known to be offloaded under this threshold."""
+    no call for fewer records is known to be offloaded under this threshold."""
 
 
-@trial("cleanup under a TTL of two days, and of seconds")
+@trial("cleanup with a TTL of two days, and with one of a few seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
-    """Set the TTL and observe what cleanup deletes; in parallel if each server has an output folder of its own."""
+    """Set the TTL and observe what cleanup deletes; the two TTLs in parallel if each server has an output
+    folder of its own."""
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
@@ -212,11 +214,11 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     with ThreadPoolExecutor(1, "cleanup") as executor:
         expiry = executor.submit(expire) if lab.can_set("output_dir") else None
         try:
-            crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
+            crowd, set_ttl, sessions = _clean_up_under(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
         except ServerTrouble:  # the server rejects so long a TTL
             with lab.bench_if_accepted(Settings(threshold, TTL)) as accepted:
                 ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else TTL
-            crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
+            crowd, set_ttl, sessions = _clean_up_under(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
             (own, emptied), refused = expiry.result() if expiry is not None else expire(), None
         except RefusedError as why:
@@ -227,10 +229,10 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
 
 
-def _scan(
+def _clean_up_under(
     lab: Lab, settings: Settings, known: Call, ttl_s: int
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under a TTL, far from UTC, with an earlier process's file in the folder from the start."""
+    """Clean up under a TTL in a time zone far from UTC, with an earlier process's file in the folder from the start."""
     earlier: list[Path] = []
     name = known.operation
     prepare = folder_with_a_file(known, 60, lab.editions.convention_of(known.path), earlier)
@@ -309,8 +311,7 @@ def clean(
 
 
 def _renamed(folder: Path, digests: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Files that have another name than before, there or in a subfolder, by their contents: the old and the new
-    name."""
+    """Old and new names of files that were renamed, in the folder or into a subfolder, as their contents show."""
     for name in sorted(_files_below(folder).difference(before)):
         digest = _digest(folder / name)
         old = None if digest is None else digests.get(digest)
@@ -324,7 +325,7 @@ def _files_below(folder: Path) -> set[str]:
 
 
 def _digest(path: Path) -> bytes | None:
-    """A digest of the content of a regular file; None if it is gone, too large, or no such file."""
+    """A digest of the content of a regular file; None if it is gone, too large, or not a regular file."""
     with suppress(OSError):
         state = path.lstat()
         if stat.S_ISREG(state.st_mode) and state.st_size <= MAX_FILE_BYTES:
@@ -355,6 +356,6 @@ class _Output:
         }
 
     def lines(self) -> list[str]:
-        """All lines; all processes write to the same file of events, so its lines count once."""
+        """All lines; those of the file of events, which all processes write to, are the last process's alone."""
         *earlier, last = (lines for _, lines in self._by_process.values())
         return [line for lines in earlier for line in lines if not line.startswith("file: ")] + last

@@ -155,7 +155,7 @@ class Explored:
     events_observable: bool = False
     """True when the profile says where events are seen."""
     series: Series | None = None
-    """Several hundred calls of one process; None if they were not made."""
+    """Equal calls of one process, up to 250; None if they were not made."""
     live: tuple[LiveFinding, ...] = ()
     """Findings about recipes by the machine's jq."""
 

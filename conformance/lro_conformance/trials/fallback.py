@@ -23,7 +23,7 @@ from lro_conformance.capture.intervention import (
     SIZE_LIMIT,
     Intervention,
 )
-from lro_conformance.capture.records import Record, by_id, size, tells_of
+from lro_conformance.capture.records import Record, by_id, mentions_any, size
 from lro_conformance.capture.reproduce import of_call, of_steps, patience, with_id, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
@@ -402,7 +402,7 @@ class _Scene:
     def _shows_memories(self, name: str) -> bool:
         """Return whether inline results of an operation have records, or are a text that shows some."""
         shown = self.inline.whole[name, None]
-        return shown.records is not None or tells_of(shown.text, self.survey.whole[name, None].filed)
+        return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].filed)
 
     def _measure_returned(self, bench: Bench) -> None:
         """Call for as many records as came inline, where they seem to exceed the threshold, now that they are written.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.file import see_file
-from lro_conformance.capture.records import Record, tells_of
+from lro_conformance.capture.records import Record, mentions_any
 from lro_spec.filenames import parse_file_name
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ def is_register(path: Path, marks: Collection[str], records: Iterable[Record]) -
     """Return whether a file contains the name or ULID of an offloaded file, and nothing of the records."""
     text = see_file(str(path), (path.parent.resolve(),)).data.decode("utf-8", "replace")
     without_ids = ({k: v for k, v in record.items() if k != "id"} for record in records)
-    return any(mark in text for mark in marks) and not tells_of(text, without_ids)
+    return any(mark in text for mark in marks) and not mentions_any(text, without_ids)

@@ -12,7 +12,7 @@ from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.claims import claims, is_proxy, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
-from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records, id_of
+from lro_conformance.capture.records import MAX_MESSAGE_CHARACTERS, as_record, by_id, common_word, find_records, id_of
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation, queries_in
@@ -211,7 +211,7 @@ class Survey:
         whole = [c for c in self.answered if write_failure(c) is None]
         listed = [c.records for c in whole if c.records is not None]
         # A text such as "No memories match." is not a memory: only long texts count, and only if no result is a list.
-        return any(listed) if listed else any(len(c.text) > WORDS for c in whole)
+        return any(listed) if listed else any(len(c.text) > MAX_MESSAGE_CHARACTERS for c in whole)
 
     @cached_property
     def largest_inline(self) -> int:

@@ -12,7 +12,7 @@ _LARGEST = 16 << 20
 """Larger allocations come from the system, and return to it immediately."""
 
 
-def keep() -> None:
+def retain_freed_memory() -> None:
     """Let glibc retain freed memory, up to 64 MiB for all threads.
 
     By default glibc does so only after an answer of 32 MiB. Before that it returns most of an answer's memory, and

@@ -385,8 +385,8 @@ MEMORIES: list[Record] = [
     ],
 )
 def test_a_text_tells_of_a_memory_by_how_a_part_of_it_begins(text: str, told: list[int]) -> None:
-    assert [n for n, memory in enumerate(MEMORIES) if records.tells_of(text, [memory])] == told
-    assert records.tells_of(text, MEMORIES) is bool(told)
+    assert [n for n, memory in enumerate(MEMORIES) if records.mentions_any(text, [memory])] == told
+    assert records.mentions_any(text, MEMORIES) is bool(told)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from lro_conformance.analysis.switch import OnOffPair, difference, on_off_pairs
+from lro_conformance.analysis.on_off import OnOffPair, difference, on_off_pairs
 from tests.support.made import Made
 
 HERE: Any = Made(obstacle=None, volatile=lambda operation: frozenset())

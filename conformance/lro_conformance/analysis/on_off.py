@@ -29,7 +29,7 @@ from lro_conformance.trials.survey import Inline
 
 @dataclass(frozen=True)
 class OnOffPair:
-    """A call with LRO off, and the same call with LRO on, made several times."""
+    """A call with LRO off, and the same call made several times with LRO on."""
 
     off: Call
     on: tuple[Call, ...]
@@ -41,13 +41,13 @@ class OnOffPair:
 
     @property
     def ignores_limit(self) -> bool:
-        """True if there are more records than were asked for with LRO off only."""
+        """True if only the call with LRO off returned more records than its limit."""
         limit = self.off.limit
         return limit is not None and len(self.off.records or []) > limit >= max(len(c.records or []) for c in self.on)
 
     @property
     def is_cut(self) -> bool:
-        """True if there is at most one record of several with LRO off only."""
+        """True if the call with LRO off returned at most one record, and each with LRO on returned several."""
         return len(self.off.records or []) <= 1 < min(len(c.records or []) for c in self.on)
 
     @cached_property
@@ -63,19 +63,19 @@ class OnOffPair:
 
     @property
     def surrounded(self) -> bool:
-        """True if LRO was on before and afterwards, so that what was the same then did not change meanwhile."""
+        """True if the call with LRO off was made between two with LRO on, so that what those share did not change."""
         return min(c.ended for c in self.on) <= self.off.started and max(c.started for c in self.on) >= self.off.ended
 
     @property
     def lost_members(self) -> list[str]:
-        """Members beside the records that are there with LRO off only."""
+        """Members besides the records that only the result with LRO off has."""
         there = {member for c in self.on for member in envelope(c.result, c.records or [])}
         usual = envelope(self.off.result, self.off.records or [])
         return sorted(m for m in usual - there if not _SAYS_THAT_IT_IS_OFF.search(m))
 
     @property
     def lost_lines(self) -> list[str] | None:
-        """Lines of the text that are there with LRO off only, whatever numbers, times and ids are in them.
+        """Lines that only the text with LRO off has, compared without numbers, times and ids.
 
         None if the calls with LRO on do not agree.
         """
@@ -85,7 +85,7 @@ class OnOffPair:
 
 
 def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
-    """The calls that were answered inline with LRO off, each with the same calls with LRO on, as far as those agree.
+    """The calls that were answered inline with LRO off, each with the same calls with LRO on, if those find the same.
 
     Where the calls with LRO on find different records, nothing shows what LRO changes.
     """
@@ -101,7 +101,7 @@ def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) ->
 
 
 def texts_only(pairs: Sequence[OnOffPair]) -> list[OnOffPair]:
-    """The pairs if all results are texts, of inject only if there are no others; none if any result has records."""
+    """The pairs if all results are texts, without those of inject if there are others; otherwise none."""
     if any(p.off.records is not None for p in pairs):
         return []
     return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
@@ -116,14 +116,14 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
         by_off, by_on = by_id(usual), by_id(shown)
         if missing := by_off.keys() - by_on.keys():
             return f"{len(by_off)} memories, {min(missing)} among them", f"{len(missing)} of them are missing"
-        if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > TIES:
+        if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > MAX_REVERSED:
             return (
                 f"in the order {', '.join([*by_off][:3])}, …",
                 f"in another one: {share:.0%} of the pairs are reversed",
             )
     skip = comparison.volatile(pair.off.operation) | pair.volatile
     if not pair.surrounded or (comparison.obstacle is not None and ("id",) not in skip):
-        return None  # without ids in common, values of two processes have to show which of them vary
+        return None  # without ids in common, two processes have to show that ids are among the fields that vary
     for record, other in matched(usual, shown):
         for path in lost_or_changed(record, other, skip):
             if are_of_the_run(at_path(record, path), at_path(other, path), pair.off):
@@ -143,14 +143,14 @@ def _reversed(one: list[str], other: list[str]) -> float:
         at = bisect(seen, place[key])
         wrong += len(seen) - at
         seen.insert(at, place[key])
-    return wrong / comb(max(SEVERAL, len(one)), 2)
+    return wrong / comb(max(MIN_RECORDS, len(one)), 2)
 
 
-TIES = 0.05
-"""Share of the pairs that may be reversed: ties, which a few calls in a row may resolve alike by chance."""
+MAX_REVERSED = 0.05
+"""Share of the pairs that may be reversed, as records that tie may come in any order."""
 
-SEVERAL = 10
-"""Number of records of which one or two pairs are no more than `TIES`."""
+MIN_RECORDS = 10
+"""The pairs of smaller results are divided by those of this many records, so one or two are within `MAX_REVERSED`."""
 
 _SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
-"""Words that a result may have only with LRO off."""
+"""Words by which a result may say that LRO is off; a member or a line with one of them is not lost with LRO on."""
