@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.call import Call, descriptor_in
+from lro_conformance.capture.call import Call, descriptor_in, shared_paths
 from lro_conformance.capture.claims import claims, is_proxy, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
@@ -168,6 +168,13 @@ class Survey:
         mixed = any(a.filed and not self.has_records_of(c, a) for c, a in seen)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    @property
+    def files_change(self) -> bool:
+        """True if a file that one call alone names was changed after the call had returned (LRO-HARD-07)."""
+        shared = shared_paths((*self.files, *(c for c, _ in self.together)))
+        kept = ((c.file, self.later.get(c.path)) for c in self.files if c.path not in shared)
+        return any(file is not None and now is not None and now.data != file.data for file, now in kept)
 
     def has_records_of(self, call: Call, alone: Call) -> bool:
         """Return whether the file of a concurrent call has the records of the same call alone; only as many of them, if
