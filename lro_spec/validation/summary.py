@@ -212,7 +212,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
         message = "summary and header do not agree on estimated_tokens"
-        expected = f"the same in both, or in the summary less by the descriptor's own cost, down to {low}"
+        expected = f"the same in both; the summary's may be less by the descriptor's own cost, but at least {low}"
         observed = f"{said} in the summary, {whole} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 

@@ -227,14 +227,14 @@ class TestSummaries:
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcdf")) == [
             (
                 "LRO-DESC-06 /summary/top_namespaces: top_namespaces are not the file's: "
-                '"e" is more frequent than one that is listed: expected the most frequent of the file\'s namespaces, '
-                "at most 5: a (20), b (19), c (18), d (17), e (16), f (15), "
+                '"e" is more frequent than one that is listed: expected at most 5 of the file\'s most frequent '
+                "namespaces: a (20), b (19), c (18), d (17), e (16), f (15), "
                 'got ["a","b","c","d","f"]'
             )
         ]
         assert self.found(Facts(), top_namespaces=["a"]) == []  # records without any tell nothing of the memories
         assert self.found(Facts(namespaces=None), top_namespaces=["x"]) == []
-        assert "at most 5: there are none, got" in self.found(Facts(), records=0, count=0, top_namespaces=["x"])[0]
+        assert "most frequent namespaces: there are none, got" in self.found(Facts(), records=0, count=0, top_namespaces=["x"])[0]
         assert self.found(Facts(), records=0, count=0, top_namespaces=[]) == []
         assert self.found(Facts(), records=None, top_namespaces=["x"]) == []
         assert self.found(Facts(namespaces=Counter({"a": 1, "": 5, None: 5})), top_namespaces=["a"]) == []
