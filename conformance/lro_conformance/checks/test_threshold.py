@@ -72,11 +72,11 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
         known = {key for c in survey.calls for key in c.filed_ids}
-        hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
-        if operation == "search" and hidden is not None:
+        hidden = (q for q in survey.queries if q.operation == operation and known & set(q.ids) and not q.offloaded)
+        if operation not in survey.absent and (inline := next(hidden, None)) is not None:
             raise NotObserved(
-                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: "
-                "if it is the search, name it (profile: operations.search)"
+                f"{inline.tool} returns memories inline at threshold_tokens = {survey.lowest}: if it performs "
+                f"{operation}, name it; if not, write {operation}: null (profile: operations.{operation})"
             )
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]

@@ -231,19 +231,24 @@ _HINTS = {
 }
 
 
-def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Tools that seem to find something by a query and to change nothing, other than those *known*, with arguments.
+def reading_tools(
+    tools: Sequence[Mapping[str, Any]], known: Collection[str]
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Tools other than those *known* that seem to perform search or recall and to change nothing.
 
-    A verb in the name says so, and the tool requires nothing but the query.
+    Each with that operation and with arguments. A verb in the name says so; a search requires nothing but a query, and
+    a recall requires nothing.
     """
     for tool in tools:
-        name = str(tool.get("name"))
-        properties, words = properties_of(tool), _words_of(name)
-        query = _argument("query", properties)
-        if name in known or query is None or not words & _FINDS or words & _CHANGES:
+        name, required = str(tool.get("name")), set(required_of(tool))
+        words, query = _words_of(name), _argument("query", properties_of(tool))
+        changes = words & _CHANGES or as_record(tool.get("annotations")).get("readOnlyHint") is False
+        if name in known or changes:
             continue
-        if set(required_of(tool)) <= {query}:
-            yield name, {query: _QUERIES["search"]}
+        if query is not None and words & _FINDS and required <= {query}:
+            yield name, "search", {query: _QUERIES["search"]}
+        elif words & _READS and not required:
+            yield name, "recall", {}
 
 
 def storing_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import MAX_MESSAGE_CHARACTERS, as_record, by_id, common_word, find_records, id_of
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.operations import Operation, queries_in
+from lro_conformance.lab.operations import Operation, reading_tools
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
@@ -69,12 +69,14 @@ def messages_of(server: ServerProcess) -> tuple[Said, ...]:
 
 @dataclass(frozen=True)
 class Query:
-    """A call of a tool that performs no known operation, although it seems to find something by a query."""
+    """A call of a tool that performs no known operation, although it seems to search or to recall."""
 
     tool: str
     ids: tuple[str, ...]
     """The ids of the records that came inline."""
     offloaded: bool
+    operation: str = "search"
+    """The operation that it seems to perform."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Survey:
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
     queries: tuple[Query, ...] = ()
-    """Calls of tools that may search by another name; none if a tool for search, or no tool at all, is known."""
+    """Calls of tools that may search or recall by another name, if no tool is known that does."""
     client: str | None = None
     """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -319,7 +321,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     flown = [o for o in bench.operations.values() if answered]
     asked = [_in_flight(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in flown]
     together = _calls_in_flight(bench, asked)
-    queries = tuple(_queries(bench)) if adjustable and bench.operations and "search" not in bench.operations else ()
+    queries = tuple(_queries(bench)) if adjustable and bench.operations else ()
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
@@ -380,13 +382,14 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 
 
 def _queries(bench: Bench) -> Iterator[Query]:
-    """Call the tools that may search by another name."""
-    for tool, arguments in queries_in(bench.tools, {o.tool for o in bench.operations.values()}):
-        if bench.server.alive:
+    """Call the tools that may perform an operation by another name, if its tool is unknown."""
+    known = {*bench.operations, *(bench.profile.operations or {})}
+    for tool, operation, arguments in reading_tools(bench.tools, {o.tool for o in bench.operations.values()}):
+        if operation not in known and bench.server.alive:
             reply = bench.call_other(tool, arguments)
             result = as_record(reply.result)
             records = find_records(result, bench.profile.inline_records) or []
-            yield Query(tool, tuple(by_id(records)), descriptor_in(reply) is not None)
+            yield Query(tool, tuple(by_id(records)), descriptor_in(reply) is not None, operation)
 
 
 @dataclass(frozen=True)

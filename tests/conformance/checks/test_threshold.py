@@ -55,15 +55,22 @@ class TestScope:
         assert "the server lists search_memories" in found.observed
         assert self.judged(operation="search", tools=("store",)).verdict is Verdict.NOT_APPLICABLE
 
-    def test_a_query_that_finds_memories_and_is_never_offloaded_may_be_the_search(self) -> None:
-        def search(*ids: str, offloaded: bool = False) -> Any:
-            return self.judged(call(), operation="search", queries=(Query("ask", ids, offloaded),))
+    @pytest.mark.parametrize("operation", ["search", "recall"])
+    def test_a_tool_that_returns_memories_and_never_offloads_may_perform_the_operation(self, operation: str) -> None:
+        def asked(*ids: str, offloaded: bool = False, seems: str = operation, absent: tuple[str, ...] = ()) -> Any:
+            query = Query("ask", ids, offloaded, seems)
+            other = call(operation="inject")
+            known = {"operations": {"inject": Made(details=())}, "queries": (query,), "absent": absent}
+            return self.judged(other, operation=operation, **known)
 
-        found = search("a", "b")
+        found = asked("a", "b")
         assert found.verdict is NOT_OBSERVED
-        assert found.observed.startswith("ask takes a query and returns memories inline")
-        assert search("a", offloaded=True).verdict is Verdict.NOT_APPLICABLE
-        assert search("z").verdict is Verdict.NOT_APPLICABLE
+        assert found.observed.startswith("ask returns memories inline")
+        assert f"write {operation}: null" in found.observed
+        assert asked("a", offloaded=True).verdict is Verdict.NOT_APPLICABLE
+        assert asked("z").verdict is Verdict.NOT_APPLICABLE
+        assert asked("a", seems="inject").verdict is Verdict.NOT_APPLICABLE
+        assert asked("a", absent=(operation,)).verdict is Verdict.NOT_APPLICABLE
 
     def test_without_a_setting_something_has_to_be_offloaded(self) -> None:
         inline = call(outcome="inline", records=ONE)

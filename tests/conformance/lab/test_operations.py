@@ -16,6 +16,7 @@ from lro_conformance.lab.operations import (
     Operation,
     hinted_tool,
     operations_of,
+    reading_tools,
     resolve,
     sample_value,
     storing_tools,
@@ -245,6 +246,28 @@ def test_a_tool_that_stores_is_known_by_a_verb_of_its_name(name: str, *, stores:
     """A word that merely contains a verb is none, and a verb of reading before it says more."""
     tool = {"name": name}
     assert storing_tools([tool]) == ([tool] if stores else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "required", "operation"),
+    [
+        ("list_cards", [], "recall"),
+        ("getNotes", [], "recall"),
+        ("get_card", ["id"], None),
+        ("find_cards", ["query"], "search"),
+        ("find_cards", ["query", "folder"], None),
+        ("delete_list", [], None),
+        ("weather", [], None),
+    ],
+)
+def test_a_tool_that_seems_to_perform_an_operation_needs_nothing_else(
+    name: str, required: list[str], operation: str | None
+) -> None:
+    texts = {"type": "object", "properties": {key: {"type": "string"} for key in ["query", *required]}}
+    tool: Any = {"name": name, "inputSchema": {**texts, "required": required}}
+    assert [found for _, found, _ in reading_tools([tool], ())] == [operation][: operation is not None]
+    assert not [*reading_tools([{**tool, "annotations": {"readOnlyHint": False}}], ())]
+    assert not [*reading_tools([tool], [name])]
 
 
 def test_a_tool_that_remembers_is_not_one_that_recalls() -> None:

@@ -86,6 +86,22 @@ class can_only_search(Few):
 
 
 @sound(
+    "it takes any tool that lists something for one that recalls memories",
+    profile="operations: {search: {tool: search_memories, arguments: {query: memory}, query: query, limit: limit}}\n",
+)
+class lists_its_namespaces_inline(Server):
+    def tools(self) -> list[Record]:
+        kept = [tool for tool in super().tools() if tool["name"] not in ("recall_memories", "inject_context")]
+        return [*kept, self.tool("list_namespaces", "Namespaces in use", {})]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name != "list_namespaces":
+            return super().call_tool(name, arguments)
+        names = sorted({memory["namespace"] for memory in self.memories})
+        return {"content": [{"type": "text", "text": self.dumps([{"name": one} for one in names])}]}
+
+
+@sound(
     "it needs an operation with records to see what a text is made of",
     profile='operations: {inject: {tool: inject_context, arguments: {query: "*"}, query: query, limit: limit}}\n',
 )

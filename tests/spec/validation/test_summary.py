@@ -234,7 +234,8 @@ class TestSummaries:
         ]
         assert self.found(Facts(), top_namespaces=["a"]) == []  # records without any tell nothing of the memories
         assert self.found(Facts(namespaces=None), top_namespaces=["x"]) == []
-        assert "most frequent namespaces: there are none, got" in self.found(Facts(), records=0, count=0, top_namespaces=["x"])[0]
+        (one,) = self.found(Facts(), records=0, count=0, top_namespaces=["x"])
+        assert "most frequent namespaces: there are none, got" in one
         assert self.found(Facts(), records=0, count=0, top_namespaces=[]) == []
         assert self.found(Facts(), records=None, top_namespaces=["x"]) == []
         assert self.found(Facts(namespaces=Counter({"a": 1, "": 5, None: 5})), top_namespaces=["a"]) == []
