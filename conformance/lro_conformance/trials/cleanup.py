@@ -109,6 +109,8 @@ class Cleaning:
     """Old and new names of expired files that were renamed, not deleted."""
     runs: int = 1
     """Number of times that cleanup was triggered."""
+    triggered: bool = True
+    """True when there is a cleanup trigger other than a restart that nobody named."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -307,6 +309,7 @@ def clean(
         premature=tuple(sorted(output.premature)),
         renamed=tuple(_renamed(folder, digests, before)),
         runs=output.runs,
+        triggered=bench.has_trigger,
     )
 
 

@@ -376,6 +376,7 @@ class TestExpiry:
             (cleanup(SPARES, own=own(triggered=False)), None, Verdict.PASS),
             (cleanup(cleaning(OLD)), None, Verdict.PASS),
             (cleanup(SPARES), None, Verdict.FAIL),
+            (cleanup(cleaning((40 * DAY, False), triggered=False)), None, Verdict.NOT_OBSERVED),
             (cleanup(SPARES), cleaning(OLD, ttl=None), Verdict.PASS),
             (cleanup(None), cleaning(OLD, ttl=None), Verdict.PASS),
             (cleanup(None), None, Verdict.NOT_OBSERVED),
