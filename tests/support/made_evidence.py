@@ -136,6 +136,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "reason_not_set": lambda name: reason_not_set(name, other.get("fixed", {})),
         "volatile_operations": frozenset[str](),
         "seeded_by": None,
+        "files_change": False,
     }
     made: Any = Made(**{**known, **other})
     made.has_records_of = lambda call, alone: Survey.has_records_of(made, call, alone)

@@ -10,7 +10,7 @@ from functools import cached_property
 from lro_conformance.analysis.detail import filled_fields
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.corpus import corpus
-from lro_conformance.capture.records import Path, by_id, comparable_keys, ids_of_memories
+from lro_conformance.capture.records import MEMORY_FIELDS, Path, by_id, comparable_keys, ids_of_memories
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -66,6 +66,12 @@ class Comparison:
         """Reason why files cannot be compared with inline results, with the key of the profile that helps, if any; None
         if they can."""
         return self.unmatched and f"{self.unmatched}, so files cannot be compared with inline results ({self._remedy})"
+
+    @cached_property
+    def added(self) -> frozenset[str]:
+        """Fields of a memory that no inline record has, so that files may add them, such as one type for all."""
+        shown = {name for call in self.inline.calls for record in call.records or [] for name in record}
+        return frozenset(MEMORY_FIELDS) - shown if shown else frozenset()
 
     @property
     def _remedy(self) -> str:

@@ -902,7 +902,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             title = renamed(record, context.names).get("title")
             if title is None or title != there[key].get("title"):
                 continue
-        wrong = lost_or_changed(record, there[key], skip, maps_names=context.maps_names, names=context.names)
+        added = MEMORY_FIELDS if context.maps_names else comparison.added
+        wrong = lost_or_changed(record, there[key], skip, added=added, names=context.names)
         record = renamed(record, context.names, there[key])
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given

@@ -188,7 +188,7 @@ def keeps_whole_records(
     if failing.call.operation not in survey.effective:
         yield "a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown"
         return
-    wrong = not_truncated(failing, comparison.volatile(failing.call.operation))
+    wrong = not_truncated(failing, comparison.volatile(failing.call.operation), comparison.added)
     room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
     expected = f"those of the {len(failing.known or failing.original.filed)} records that fit, whole, within {room}"
     yield Judged(wrong is None, expected, wrong or "")
@@ -207,8 +207,11 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
     )
 
 
-def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
-    """The defect of the records of a result that could not be written; None if they are whole and few enough."""
+def not_truncated(failing: Failing, volatile: Collection[Path], added: Collection[str] = ()) -> str | None:
+    """The defect of the records of a result that could not be written; None if they are whole and few enough.
+
+    Only files have the fields *added*.
+    """
     records = _returned(failing)
     listed = failing.original.filed if records is not None else []  # which may have no ids
     known = [*failing.known.values()] or listed
@@ -228,20 +231,20 @@ def not_truncated(failing: Failing, volatile: Collection[Path]) -> str | None:
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
         return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
     rate = tokens_per_character(failing.original)
-    tokens = failing.returned_estimate or sum(map(size, records)) * rate
+    returned, usual = sum(map(size, records)), sum(size(failing.known[key]) for key in each if key in failing.known)
+    tokens = returned * rate
+    if failing.returned_estimate:  # that of the same records as they usually are at this level of detail
+        tokens = failing.returned_estimate * max(1.0, returned / usual if usual else 1.0)
     alone = _too_large_by_itself(failing, records)
     # Of a record that is cut for its size, nothing but its texts can be cut.
     counted = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
     if counted > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items() if alone is None else ():
-        known = failing.known.get(key)
-        cut = (
-            [p for p in lost_or_changed(record, known, volatile) if _is_cut(at_path(known, p), at_path(record, p))]
-            if known
-            else []
-        )
-        if cut and known is not None:
+        known = failing.known.get(key, record)
+        apart = lost_or_changed(record, known, volatile, added=added)
+        cut = [p for p in apart if _is_cut(at_path(known, p), at_path(record, p))]
+        if cut:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
 

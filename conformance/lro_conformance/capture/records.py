@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -232,17 +232,18 @@ def lost_or_changed(
     filed: Record,
     volatile: Iterable[Path],
     *,
-    maps_names: bool = False,
+    added: Collection[str] = (),
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Path]:
     """Paths at which a file's record lacks or alters a documented field of the inline record.
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
-    server's own may be on one side only. With *maps_names*, inline results have names of the server's own
-    (`names_are_mapped`); *names* maps those of which the field is known to it (`names_of_fields`).
+    server's own may be on one side only. Files may have short values of their own in the fields *added*, and in any if
+    the inline record has names of the server's own (`names_are_mapped`). *names* maps those names whose field is known
+    to it (`names_of_fields`).
     """
     skip = set(volatile)
-    mapped = maps_names or names_are_mapped(inline, filed)
+    may_be_added = MEMORY_FIELDS if names_are_mapped(inline, filed) else added
     own = _own_values(inline, filed)
     inline = renamed(inline, names, filed)
     found: list[Path] = []
@@ -253,7 +254,8 @@ def lost_or_changed(
         if _empty(here) and _empty(there) and not _is_lost_extension(path, here, there):
             continue
         one_sided = _MISSING in (here, there)
-        if one_sided and (path[0] not in MEMORY_FIELDS or (here is _MISSING and mapped and _is_mapped(there, own))):
+        is_added = here is _MISSING and path[0] in may_be_added and _is_mapped(there, own)
+        if one_sided and (path[0] not in MEMORY_FIELDS or is_added):
             continue
         found.append(path)
     return found

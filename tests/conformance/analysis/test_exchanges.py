@@ -70,7 +70,11 @@ def context(
     survey.operations = ("recall",)
     survey.is_small = lambda call: False
     comparison = Made(
-        obstacle=obstacle, restless=volatile, volatile=lambda name: set(), other_level=lambda filed, shown: None
+        obstacle=obstacle,
+        added=frozenset(),
+        restless=volatile,
+        volatile=lambda name: set(),
+        other_level=lambda filed, shown: None,
     )
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context

@@ -547,7 +547,7 @@ def test_a_record_whose_texts_are_empty_is_compared_by_names_that_other_records_
     inline: Record = {"id": "a", "body": "", "updatedAt": "2026-01-02T03:04:05Z"}
     filed: Record = {"id": "a", "modified": "2026-01-02T03:04:06Z", "memory_type": "semantic"}
     assert records.lost_or_changed(inline, filed, []) == [("modified",), ("memory_type",)]
-    assert records.lost_or_changed(inline, filed, [], maps_names=True) == []
+    assert records.lost_or_changed(inline, filed, [], added=records.MEMORY_FIELDS) == []
 
 
 def noted(*headings: str, process: str) -> list[Record]:

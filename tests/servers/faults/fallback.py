@@ -127,6 +127,16 @@ class fallback_is_weighed_at_light_detail(Server):
 
 
 @fault("LRO-ERR-02", says="whole, within", proves=2)
+class fallback_at_light_detail_has_full_records(Server):
+    """As many memories as fit at light detail, each with all of its fields."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.detail == "light":
+            call.records = [dict(memory) for memory in call.found[: len(call.records)]]
+        return super().truncated(call, warning)
+
+
+@fault("LRO-ERR-02", says="whole, within", proves=2)
 class fallback_keeps_more_than_fits(Server):
     """Two and a half times the threshold."""
 

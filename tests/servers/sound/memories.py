@@ -14,6 +14,7 @@ from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -23,6 +24,28 @@ if TYPE_CHECKING:
 class has_twelve_large_memories(Server):
     def corpus(self) -> list[Record]:
         return [{**memory, "title": f"{memory['title']} {'and more ' * 300}"} for memory in super().corpus()[:12]]
+
+
+@sound("it compares with inline results what only files have, such as one type for all")
+class has_types_and_namespaces_in_files_only(Server):
+    added: Record = {"memory_type": "recipe", "namespace": "cookbook"}  # noqa: RUF012
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {name: value for name, value in record.items() if name not in self.added}
+
+    def record_line(self, record: Record) -> str:
+        return super().record_line({**record, **self.added})
+
+    def top_namespaces(self, records: Sequence[Record]) -> list[str]:
+        return super().top_namespaces([self.added for _ in records])
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        bare = call.records
+        call.records = [{**record, **self.added} for record in bare]
+        text = super().inject_text(call, budget)
+        call.records = bare
+        return text
 
 
 @sound("it takes the file of an answer to anything but its own calls for one that nobody named")
