@@ -912,7 +912,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
         if wrong:
             wanted, found = values_apart(record, there[key], wrong[0])
-            expected = f"record {key}: /{'/'.join(wrong[0])} is {wanted}, as inline"
+            name = key if len(key) <= 60 else f"{key[:59]}…"  # a title or a content, where ids are the server's own
+            expected = f"record {name}: /{'/'.join(wrong[0])} is {wanted}, as inline"
             yield Judged(False, expected, found, mark_in_file(filed, there[key], *wrong[0]))
         else:
             yield Judged(True)

@@ -187,6 +187,15 @@ def undocumented() -> tuple[Memory, Memory]:
     return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
 
 
+def unusual() -> Memory:
+    """A memory with a title of some 300 characters, and with tags that are empty, false in many languages, and repeated.
+
+    It has no id.
+    """
+    title = f"a keyword, and {'a title that goes on, ' * 13}".ljust(299, ".") + "!"
+    return {**various()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
+
+
 def revisions(id: str) -> tuple[Memory, Memory]:
     """A memory, and what it becomes when it is stored again: the same id, another size, other values."""
     known = {**various()[-1], "id": id, "extensions": {"x-revision": 1}}

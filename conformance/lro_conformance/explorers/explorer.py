@@ -31,7 +31,7 @@ from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import NOWHERE, revisions, tiny, undocumented, uneven, various, wide
+from lro_conformance.capture.corpus import NOWHERE, revisions, tiny, undocumented, uneven, unusual, various, wide
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
 from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
@@ -329,7 +329,12 @@ class Explorer:
                 stored_again = revisions(self._id())
                 in_cjk = [{**m, "id": self._id()} for m in wide()[:4]]
                 in_cjk[-1]["id"] += f"-{self._id()}"  # longer than a UUID
-                for memories in ([tiny()], various(), *([m] for m in (*undocumented(), *stored_again)), in_cjk):
+                for memories in (
+                    [tiny()],
+                    various(),
+                    *([m] for m in (unusual(), *undocumented(), *stored_again)),
+                    in_cjk,
+                ):
                     self.step("store", memories)
                     self.step("call", [richest])
                 self.step("call", [{**richest, "progress": True}])

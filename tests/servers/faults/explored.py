@@ -134,6 +134,37 @@ class offloads_an_empty_result(Server):
         return super().threshold(call) if call.records else -1
 
 
+# Values
+
+
+@fault("LRO-FILE-10", says="/tags", proves=0, explored=True)
+class files_leave_out_tags_that_are_false_elsewhere(Server):
+    """Tags are filtered by their truth, for which an empty text and "0" are false."""
+
+    def record_line(self, record: Record) -> str:
+        tags = [tag for tag in record.get("tags") or [] if tag not in ("", "0")]
+        return super().record_line({**record, "tags": tags} if "tags" in record else record)
+
+
+@fault("LRO-FILE-11", says="tags has the wrong type", proves=0, also=("LRO-FILE-10",), explored=True)
+class files_have_an_object_of_tags_once_one_is_dropped(Server):
+    """Tags that occur again are dropped, and a list with gaps is written as an object."""
+
+    def record_line(self, record: Record) -> str:
+        tags: list[str] = record.get("tags") or []
+        kept = {str(n): tag for n, tag in enumerate(tags) if tag not in tags[:n]}
+        has_gaps = [*kept] != [str(n) for n in range(len(kept))]
+        return super().record_line({**record, "tags": kept if has_gaps else [*kept.values()]} if tags else record)
+
+
+@fault("LRO-FILE-10", says="/title", proves=0, explored=True)
+class files_have_titles_of_200_characters(Server):
+    """A title ends after 200 characters, as in the column of a database."""
+
+    def record_line(self, record: Record) -> str:
+        return super().record_line({**record, "title": record["title"][:200]} if "title" in record else record)
+
+
 # Memories
 
 
