@@ -728,7 +728,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
                 else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
-            + (_CUT_INLINE if added and not missing else ""),
+            + (_cut_inline(shown) if added and not missing else ""),
             mark=(
                 _list_of(f"{exchange.paired_by}s inline, in another process", here),
                 _list_of(f"{exchange.paired_by}s in the file", there),
@@ -739,11 +739,14 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     yield Judged(
         len(filed.filed) == len(records) or more,
         f"{len(records)} records, as inline",
-        f"{len(filed.filed)} records" + (_CUT_INLINE if len(filed.filed) > len(records) else ""),
+        f"{len(filed.filed)} records" + (_cut_inline(shown) if len(filed.filed) > len(records) else ""),
     )
 
 
-_CUT_INLINE = ", more than inline: perhaps a limit cuts only the inline result"
+def _cut_inline(shown: Call) -> str:
+    """A remark on an inline result that has fewer records than the file, if it has as many as its limit."""
+    cut = shown.limit is not None and len(shown.records or ()) == shown.limit
+    return ", more than inline: perhaps a limit cuts only the inline result" if cut else ""
 
 
 def _list_of(what: str, keys: Iterable[str]) -> str:

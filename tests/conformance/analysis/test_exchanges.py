@@ -140,6 +140,21 @@ def test_a_file_with_more_records_than_inline_is_said_to_have_more(
 
 
 @pytest.mark.parametrize(
+    ("limit", "volatile", "said"),
+    [
+        (8, False, "2 records: 0 missing, 1 others"),
+        (None, False, "2 records: 0 missing, 1 others"),
+        (None, True, "2 records"),
+    ],
+)
+def test_no_limit_is_blamed_for_fewer_records_than_it_allows(limit: int | None, volatile: bool, said: str) -> None:
+    known = context(volatile=frozenset({"recall"} if volatile else ()))
+    (found,) = findings(exchange(call(A, B, limit=limit), inline(A, limit=limit)), known, "LRO-FILE-09")
+    assert isinstance(found, Judged)
+    assert found.observed == said
+
+
+@pytest.mark.parametrize(
     ("lost", "said"),
     [
         ({"id": "", "title": "Notes on jq"}, 'record 2 of the inline result, whose id is blank: "Notes on jq"'),
