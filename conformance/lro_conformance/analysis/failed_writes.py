@@ -471,10 +471,9 @@ def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
     ordered = [[announced for _, announced in sorted(one)] for one in processes.values()]
     if any(any(later) for _, *later in ordered) or not any(first and later for first, *later in ordered):
         return ""
-    return (
-        f"; {sum(first for first, *_ in ordered)} of {len(judged)} failed writes were announced: "
-        f"{'the first' if all(first for first, *_ in ordered) else 'none but the first'} of each server process"
-    )
+    each = "each server process" if all(first for first, *_ in ordered) else "some server processes"
+    number = sum(first for first, *_ in ordered)
+    return f"; only the first failed write of {each} has such an event ({number} of {len(judged)} failed writes)"
 
 
 def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:

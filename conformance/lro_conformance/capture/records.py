@@ -464,12 +464,12 @@ def show(value: object, limit: int = 160) -> str:
 
 
 def show_path(path: object) -> str:
-    """A path for a message, in which a long run of ``../`` is counted, so that its end can be seen."""
+    """A path for a message, in which a long run of ``../`` is abridged and counted, so that its end can be seen."""
     run = _UPWARDS.search(path) if isinstance(path, str) else None
     if run is None or not isinstance(path, str):
         return show(path)
-    before = f"{show(path[: run.start()])}, then " if run.start() else ""
-    return f'{before}{len(run[0]) // 3} times "../", then {show(path[run.end() :])}'
+    abridged = f"{path[: run.start()]}../…/../{path[run.end() :]}"
+    return f'{show(abridged)} ("../" is repeated {len(run[0]) // 3} times)'
 
 
 _UPWARDS = re.compile(r"(?:\.\./){4,}")

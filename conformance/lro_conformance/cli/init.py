@@ -114,7 +114,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     guessed = {name: tool for name, tool in perhaps(found, missing).items() if tool != "NAME"}
     if guessed:
         may = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
-        click.echo(f"by the name, {may}, but was not called; if it does: {again(guessed)}")
+        its, was = ("its name", "it was") if len(guessed) == 1 else ("their names", "they were")
+        click.echo(f"by {its}, {may}; {was} not called. If the guess is right, run: {again(guessed)}")
 
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.empty:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
-from lro_conformance.judging.events import Event, TrialFinished
+from lro_conformance.judging.events import Event, TrialFinished, TrialStarted
 from lro_conformance.judging.results import Report
 from lro_conformance.report.causes import SHOWN, Cause, Trouble, causes, first_failure, others, shown_troubles
 from lro_conformance.report.details import (
@@ -65,6 +65,7 @@ class PlainView:
     def __init__(self, stream: TextIO, verbosity: int = NORMAL) -> None:
         self._stream = stream
         self._verbosity = verbosity
+        self._titles: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -74,10 +75,13 @@ class PlainView:
 
     def __call__(self, event: Event) -> None:
         """Process an event; may be called from any thread."""
+        if isinstance(event, TrialStarted):
+            self._titles[event.trial] = f" ({one_line(event.title, 80)})"
         # trials finish in any order: only with -v, and on standard error, to keep the order of the report fixed
         if self._verbosity >= VERBOSE and isinstance(event, TrialFinished):
             problem = f": {one_line(event.problem)}" if event.problem else ""
-            sys.stderr.write(f"trial {one_line(event.trial)} {event.seconds:.1f} s{problem}\n")
+            title = self._titles.get(event.trial, "")
+            sys.stderr.write(f"trial {one_line(event.trial)}{title} {event.seconds:.1f} s{problem}\n")
             sys.stderr.flush()
 
     def show(self, report: Report, *, brief: bool = False) -> None:

@@ -161,10 +161,12 @@ def test_only_the_first_of_a_process_was_announced() -> None:
     one = failing_calls(*[(REPLACED, RECALL)] * 3)
     two = failing_calls(*[(REPLACED, RECALL)] * 2, process=2)
     firsts = [(f, f.first) for f in (*two, *one)]
-    assert remark_on_announced(firsts) == "; 2 of 5 failed writes were announced: the first of each server process"
+    assert remark_on_announced(firsts) == (
+        "; only the first failed write of each server process has such an event (2 of 5 failed writes)"
+    )
     none_of_two = [(f, f.first and f in one) for f in (*one, *two)]
     assert remark_on_announced(none_of_two) == (
-        "; 1 of 5 failed writes were announced: none but the first of each server process"
+        "; only the first failed write of some server processes has such an event (1 of 5 failed writes)"
     )
 
 

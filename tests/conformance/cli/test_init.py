@@ -503,7 +503,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert f" --tool search=NAME --tool inject=context_for -- {sys.executable} {server}\n" in text
     told = [line for line in done.stdout.splitlines() if "may perform" in line]
     assert [line.partition(" --tool")[0] for line in told] == [
-        "by the name, context_for may perform inject, but was not called; if it does: lro init --force"
+        "by its name, context_for may perform inject; it was not called. If the guess is right, run: lro init --force"
     ]
     assert told[0].endswith(f" --tool inject=context_for -- {sys.executable} {server}")
     (tmp_path / "profiles").mkdir()

@@ -299,6 +299,9 @@ class TestProgress:
 
     def test_plain_view_reports_trials_beside_the_report_on_request(self, capsys: pytest.CaptureFixture[str]):
         view = PlainView(sys.stdout, VERBOSE)
-        view(TrialFinished("edges", 1.25, "timed out\x1b"))
+        view(TrialFinished("survey", 1.25, "timed out\x1b"))
+        view(TrialStarted("edges", "exact threshold"))
+        view(TrialFinished("edges", 0.5))
         shown = capsys.readouterr()
-        assert (shown.out, shown.err) == ("", "trial edges 1.2 s: timed out\\u001b\n")
+        lines = "trial survey 1.2 s: timed out\\u001b\ntrial edges (exact threshold) 0.5 s\n"
+        assert (shown.out, shown.err) == ("", lines)
