@@ -41,8 +41,8 @@ class Verdict(IntEnum):
 def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) -> Verdict:
     """The verdict of a requirement from those of its checks.
 
-    A check that observed nothing does not undo one that passed: observations decide, and *not-observed* remains only if
-    no check observed anything. *attested* fills only that gap and never hides a failure.
+    Checks that observed nothing do not count; only if no check observed anything, the verdict is *not-observed*.
+    *attested* fills only that gap and never hides a failure.
     """
     verdicts = [v for v in checks if v is not Verdict.NOT_JUDGED]
     seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
