@@ -188,7 +188,7 @@ def undocumented() -> tuple[Memory, Memory]:
 
 
 def unusual() -> Memory:
-    """A memory with a title of some 300 characters, and with tags that are empty, false in many languages, and repeated.
+    """A memory with a title of some 300 characters, and tags that are empty, false in some languages, or repeated.
 
     It has no id.
     """
