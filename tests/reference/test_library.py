@@ -58,7 +58,10 @@ def test_a_server_with_the_interceptor_proves_level_3_as_the_page_shows(tmp_path
     [
         ('= "light") -> Any', '= "full") -> Any', "fail", ["LRO-DET-02"]),
         (', "detail": detail}', "}", "fail", ["LRO-FILE-08", "LRO-DESC-08"]),
-        ("    lro.clean()\n", "", "not-observed", ["LRO-CLN-01", "LRO-CLN-02", "LRO-CFG-03"]),
+        pytest.param(
+            *("    lro.clean()\n", "", "not-observed", ["LRO-CLN-01", "LRO-CLN-02", "LRO-CFG-03"]),
+            marks=pytest.mark.long,
+        ),
     ],
     ids=["default level", "detail", "clean"],
 )

@@ -98,7 +98,7 @@ def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: 
         ("calls_in_flight_share_their_content", "LRO-NAME-04", SEQUENCES),
         pytest.param("header_estimate_grows_with_every_call", "LRO-FILE-13", SEQUENCES, marks=pytest.mark.long),
         ("header_estimate_adds_the_header", "LRO-FILE-13", 0),
-        ("takes_the_time_when_it_starts", "LRO-FILE-07", 0),
+        pytest.param("takes_the_time_when_it_starts", "LRO-FILE-07", 0, marks=pytest.mark.long),
     ],
 )
 def test_a_fault_that_fails_several_requirements_is_one_cause(

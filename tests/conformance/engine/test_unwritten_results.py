@@ -34,9 +34,9 @@ def test_a_server_that_can_write_nothing_has_no_verdict(tmp_path: Path) -> None:
     assert "give it a folder with free space" in (found.failure or "")
 
 
-@pytest.mark.parametrize("which", ["recall", "20000", pytest.param("later", marks=pytest.mark.long)])
+@pytest.mark.parametrize("which", ["20000", *(pytest.param(w, marks=pytest.mark.long) for w in ("recall", "later"))])
 def test_what_could_not_be_written_is_not_observed(tmp_path: Path, which: str) -> None:
-    """Neither is the server accused, nor does its warning earn it a level. `--long` tries the third kind, too."""
+    """Neither is the server accused, nor does its warning earn it a level. `--long` tries two other kinds, too."""
     found = report(tmp_path, which)
     assert [r.requirement.id for r in found.requirements if r.verdict is Verdict.FAIL] == []
     assert found.levels == {1: "unproved", 2: "unproved", 3: "unproved"}
