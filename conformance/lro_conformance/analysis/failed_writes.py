@@ -190,7 +190,7 @@ def keeps_whole_records(
         return
     wrong = not_truncated(failing, comparison.volatile(failing.call.operation), comparison.added)
     room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
-    expected = f"those of the {len(failing.known or failing.original.filed)} records that fit, whole, within {room}"
+    expected = f"as many of the {len(failing.known or failing.original.filed)} records as fit, whole, within {room}"
     yield Judged(wrong is None, expected, wrong or "")
 
 

@@ -378,8 +378,8 @@ def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fr
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
         raise NotObserved(
-            "no back-dated file was deleted under this TTL: the server keeps files of earlier processes, or cleans up "
-            "at another time than the profile says (profile: cleanup)"
+            "no back-dated file was deleted under this TTL: the server misreads the age of files, keeps those of "
+            "earlier processes, or cleans up at another time than the profile says (profile: cleanup)"
         )
     return cleaning
 
@@ -489,7 +489,7 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
 def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: Subjects) -> None:
     """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
     if folders.swept is None:
-        raise NotObserved("no cleanup of a folder with an awkward name could be triggered without a restart")
+        raise NotObserved("cleanup of a folder with an awkward name needs a trigger other than a restart")
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
         not_triggered = "no cleanup of another folder could be triggered soon after the server had started"

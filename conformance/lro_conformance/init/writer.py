@@ -140,7 +140,7 @@ def _settings(found: ProbeResult) -> Iterator[str]:
             yield f"#   {name}: {_way(way)}"
         yield '#   or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null if there is none'
         return
-    yield "settings:                      # each was seen to take effect, except for null"
+    yield "settings:                      # each was seen to take effect, unless it is null"
     for name, meaning in SETTINGS.items():
         way = found.settings.get(name)
         if way is not None:

@@ -148,8 +148,8 @@ def _outcome(report: Report) -> Iterator[Fact]:
     claimed = f" (claimed: level {report.claimed})" if report.claimed is not None else ""
     yield Fact("achieved", achieved + claimed)
     yield _implemented(report)
-    yield _group("hardening", report.hardening)
-    yield from (_group(group, verdict) for group, verdict in applicable_extensions(report).items())
+    yield _group(report, "hardening", report.hardening)
+    yield from (_group(report, group, verdict) for group, verdict in applicable_extensions(report).items())
     yield Fact("verdicts", _verdict_counts(report.requirements))
     errata = [r.requirement.id for r in report.requirements if any(is_erratum(c) for c in r.checks)]
     if errata:
@@ -175,9 +175,11 @@ def applicable_extensions(report: Report) -> dict[str, str]:
     return {name: verdict for name, verdict in report.extensions.items() if verdict != Verdict.NOT_APPLICABLE.label}
 
 
-def _group(group: str, verdict: str) -> Fact:
-    """The verdict of a group that decides no level."""
-    return Fact(one_line(group), one_line(verdict), {"pass": "good", "fail": "bad"}.get(verdict, ""))
+def _group(report: Report, group: str, verdict: str) -> Fact:
+    """The verdict of a group that decides no level, with the number of its requirements that were not observed."""
+    unseen = sum(r.requirement.group == group and r.verdict is Verdict.NOT_OBSERVED for r in report.requirements)
+    text = f"{verdict} ({unseen} not observed)" if unseen and verdict == "pass" else verdict
+    return Fact(one_line(group), one_line(text), {"pass": "good", "fail": "bad"}.get(verdict, ""))
 
 
 def _row(result: RequirementResult, shown: str | None = None) -> Row:
