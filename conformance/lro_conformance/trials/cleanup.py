@@ -144,6 +144,8 @@ def _(cleaning: Cleaning) -> str:
     lines = [f"ttl_seconds: {'default' if cleaning.ttl_s is None else cleaning.ttl_s}"]
     state = {True: "deleted", False: "still there"}
     lines += [f"{p.path.name}: {p.age_s} s old, {state[p.gone]}" for p in cleaning.planted]
+    if (read := cleaning.read) is not None:
+        lines.append(f"{read.path.name}: {read.age_s} s old, read just before the cleanup, {state[read.gone]}")
     lines += [f"{Path(path).name}: the server's own, fresh, {state[gone]}" for path, gone in cleaning.own]
     lines += [f"{d.path.name} ({d.kind}): deleted" for d in cleaning.decoys if d.gone]
     lines += [f"{old}: renamed to {new}" for old, new in cleaning.renamed]

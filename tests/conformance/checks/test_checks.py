@@ -442,6 +442,17 @@ class TestExpiry:
         verdict, subjects = found
         assert (result.verdict, result.subjects) == (Verdict.WARN if verdict is Verdict.FAIL else verdict, subjects)
 
+    @pytest.mark.parametrize("gone", [False, True])
+    def test_lists_the_old_file_that_was_read(self, gone: bool) -> None:
+        read = Planted(OUT / "atlatl-recall-read.jsonl", 40 * DAY, gone)
+        found = cleanup(cleaning(OLD, read=read, own=(("/out/a.jsonl", True),)))
+        name = "cleanup.fresh_files_stay" if gone else "cleanup.age_counts_from_creation"
+        result = judged(name, cleanup=found, defaults=Made(cleaning=None))
+        assert result.verdict is Verdict.FAIL
+        state = "deleted" if gone else "still there"
+        line = f"atlatl-recall-read.jsonl: {40 * DAY} s old, read just before the cleanup, {state}"
+        assert line in result.evidence.splitlines()
+
     def test_spares_other_names_wherever_it_deletes_at_all(self) -> None:
         decoy = Decoy(OUT / "notes.jsonl", "name", gone=True)
         found = cleanup(SPARES)
