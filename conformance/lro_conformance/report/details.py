@@ -208,6 +208,15 @@ def reason_of(result: RequirementResult) -> str:
     return erratum + one_line(worst.observed, REASON_CHARACTERS)
 
 
+def unobserved_part(result: RequirementResult) -> str:
+    """How many checks of a requirement were not observed, and why, in a phrase; empty if all were."""
+    reasons = [check.observed for check in result.checks if check.verdict is Verdict.NOT_OBSERVED]
+    if not reasons:
+        return ""
+    why = one_line("; ".join(dict.fromkeys(reasons)), BRIEF_CHARACTERS)
+    return f"{len(reasons)} of {len(result.checks)} checks not observed ({why})"
+
+
 def reasons_once(results: Iterable[RequirementResult]) -> Mapping[str, str]:
     """Reasons for the verdicts of requirements that did not pass, by id, for a table in this order.
 

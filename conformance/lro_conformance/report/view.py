@@ -13,7 +13,14 @@ from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import causes, next_step
-from lro_conformance.report.details import REASON_CHARACTERS, abbreviated, is_erratum, reason_of, reasons_once
+from lro_conformance.report.details import (
+    REASON_CHARACTERS,
+    abbreviated,
+    is_erratum,
+    reason_of,
+    reasons_once,
+    unobserved_part,
+)
 from lro_conformance.report.exit_code import exit_code, is_selection, is_unselected, open_results
 from lro_conformance.report.sanitize import one_line
 
@@ -183,10 +190,12 @@ def _group(report: Report, group: str, verdict: str) -> Fact:
 
 
 def _row(result: RequirementResult, shown: str | None = None) -> Row:
-    """The row of a requirement, with its reason as it is *shown*, if that is given."""
+    """The row of a requirement, with its reason as it is *shown*, if that is given; if it passed, with what was not
+    observed of it."""
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
-    reason = "" if result.verdict is Verdict.PASS else reason_of(result) if shown is None else shown
+    given = reason_of(result) if shown is None else shown
+    reason = unobserved_part(result) if result.verdict is Verdict.PASS else given
     return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 

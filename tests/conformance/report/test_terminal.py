@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -93,6 +94,17 @@ class TestReport:
         assert re.search(r"file +2 passed", render(mixed()))
         assert "LRO-FILE-02" not in render(mixed())
         assert "LRO-FILE-02" in render(mixed(), VERBOSE)
+
+    @both
+    def test_what_was_not_observed_of_a_pass_is_shown_on_request(self, render: Render):
+        id = "LRO-CLN-01"
+        parts = [check(id, Verdict.NOT_OBSERVED, observed=why) for why in ("no other folder", "no TTL", "no TTL")]
+        passed = replace(judged(id, Verdict.PASS), checks=(check(id, Verdict.PASS), *parts))
+        made = report(passed, judged("LRO-CLN-02", Verdict.PASS))
+        part = "title of LRO-CLN-01: 3 of 4 checks not observed (no other folder; no TTL)"
+        assert part in re.sub(r"\s+", " ", render(made, VERBOSE))
+        assert "title of LRO-CLN-02:" not in render(made, VERBOSE)
+        assert "not observed" not in render(made)
 
     @both
     def test_failures_come_in_full_after_all_verdicts_and_before_the_summary(self, render: Render):
