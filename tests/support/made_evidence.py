@@ -8,7 +8,6 @@ from typing import Any
 
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.exchanges import Context, Exchange, Exchanges
-from lro_conformance.capture import reproduce
 from lro_conformance.capture.call import Call, CallInContext, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
@@ -28,11 +27,14 @@ from tests.support.made import Made
 OUT = Path("/out")
 
 
+_in_context = reproducer_of.dispatch(CallInContext)
+
+
 @reproducer_of.register
 def _(among: CallInContext) -> str:
     """A made-up call has no conversation to replay."""
     try:
-        return reproduce.of_call_in_context(among.call)
+        return _in_context(among)
     except AttributeError:
         return ""
 

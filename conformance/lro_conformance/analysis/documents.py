@@ -22,7 +22,7 @@ from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Marked, Subjects
+from lro_conformance.judging.subjects import Mark, Marked, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.seeded import Seeded
@@ -153,7 +153,7 @@ class Documents:
     def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
         at = CallInContext(one.call, subject) if is_later else subject
         by_others = beside_others((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
-        return Marked(at, (), place) if by_others is at and place else by_others
+        return Marked(at, None, place) if by_others is at and place else by_others
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -221,14 +221,14 @@ def subject(one: Document, finding: Finding) -> Marked | Command:
         return commands_of(one.call)[int(place[1])]
     document = "descriptor" if finding.line is None else "line"
     at = f"{document} {finding.pointer}: {finding.kind}" if finding.pointer else ""
-    return Marked(one.call, tuple(_marked(one, finding)), at)
+    return Marked(one.call, _mark(one, finding), at)
 
 
-def _marked(one: Document, finding: Finding) -> Iterator[str]:
+def _mark(one: Document, finding: Finding) -> Mark | None:
     seen = finding.excerpt
     if seen is not None and finding.line is not None:
-        yield from underlined(f"line {finding.line}: ", seen.text, seen.mark, finding.pointer.removeprefix("/"))
-        return
+        lines = underlined(f"line {finding.line}: ", seen.text, seen.mark, finding.pointer.removeprefix("/"))
+        return Mark(lines, finding.line, (finding.column or 1) - 1)
     keys = [k.replace("~1", "/").replace("~0", "~") for k in finding.pointer.split("/")[1:]]
     value: Any = one.descriptor
     for key in keys:
@@ -237,9 +237,8 @@ def _marked(one: Document, finding: Finding) -> Iterator[str]:
         elif isinstance(value, dict) and key in value:
             value = cast("Record", value)[key]
         else:
-            return
-    if keys and finding.line is None:
-        yield f"descriptor {finding.pointer}: {show(value)}"
+            return None
+    return Mark((f"descriptor {finding.pointer}: {show(value)}",)) if keys and finding.line is None else None
 
 
 def describe(finding: Finding) -> str:

@@ -52,6 +52,7 @@ from lro_conformance.capture.records import (
     names_of_cut_fields,
     names_of_fields,
     of_same_memories,
+    own_name,
     renamed,
     show,
     show_path,
@@ -61,7 +62,7 @@ from lro_conformance.capture.records import (
     values_apart,
 )
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects
+from lro_conformance.judging.subjects import STATED_ESTIMATE, Mark, Marked, Subjects
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
@@ -272,8 +273,8 @@ class Judged:
     holds: bool
     expected: str = ""
     observed: str = ""
-    mark: tuple[str, ...] = ()
-    """Lines of evidence that mark the offending record."""
+    mark: Mark | None = None
+    """The offending record in the evidence."""
     read: tuple[Call, ...] = ()
     """Other calls by whose files it was judged."""
     place: str = ""
@@ -350,7 +351,7 @@ class Exchanges:
         if found.holds:
             return at
         by_others = beside_others((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
-        return Marked(at, (), found.place) if by_others is at and found.place else by_others
+        return Marked(at, None, found.place) if by_others is at and found.place else by_others
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -729,9 +730,11 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_cut_inline(shown) if added and not missing else ""),
-            mark=(
-                _list_of(f"{exchange.paired_by}s inline, in another process", here),
-                _list_of(f"{exchange.paired_by}s in the file", there),
+            mark=Mark(
+                (
+                    _list_of(f"{exchange.paired_by}s inline, in another process", here),
+                    _list_of(f"{exchange.paired_by}s in the file", there),
+                )
             ),
         )
         return
@@ -898,16 +901,16 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     lines = filed.file.record_lines if filed.file is not None else []
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
     given = exchange.given
-    for key, record in exchange.shown.items():
+    for key, inline in exchange.shown.items():
         if key not in there or (exchange.among_others and key not in given):
             continue
         if comparison.obstacle is not None and key not in given:  # its id may be that of another memory elsewhere
-            title = renamed(record, context.names).get("title")
+            title = renamed(inline, context.names).get("title")
             if title is None or title != there[key].get("title"):
                 continue
         added = MEMORY_FIELDS if context.maps_names else comparison.added
-        wrong = lost_or_changed(record, there[key], skip, added=added, names=context.names)
-        record = renamed(record, context.names, there[key])
+        wrong = lost_or_changed(inline, there[key], skip, added=added, names=context.names)
+        record = renamed(inline, context.names, there[key])
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]
@@ -915,9 +918,11 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
         if wrong:
             wanted, found = values_apart(record, there[key], wrong[0])
+            mark = mark_in_file(filed, there[key], *wrong[0], expected=at_path(record, wrong[0]))
+            own = own_name(inline, wrong[0][0], context.names, there[key])
+            place = f"/{'/'.join(wrong[0])}" + (f" (inline: {own})" if own != wrong[0][0] else "")
             name = key if len(key) <= 60 else f"{key[:59]}…"  # a title or a content, where ids are the server's own
-            expected = f"record {name}: /{'/'.join(wrong[0])} is {wanted}, as inline"
-            yield Judged(False, expected, found, mark_in_file(filed, there[key], *wrong[0]))
+            yield Judged(False, f"record {name}: {place} is {wanted}, as inline", found, mark)
         else:
             yield Judged(True)
 
@@ -935,7 +940,7 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             and stored.startswith(text[: end.start()])
         ):
             expected = f"the {len(stored)} characters of content that were stored as {show(id_of(record))}"
-            mark = mark_in_file(exchange.call, record, "content")
+            mark = mark_in_file(exchange.call, record, "content", expected=stored)
             yield Judged(False, expected, f"{len(text)} of them, which end in {show(text[-20:])}", mark)
 
 
@@ -956,7 +961,8 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             continue
         wanted, found = values_apart(memory, record, ("content",))
         expected = f"record {id_of(record)}: /content is {wanted}, as stored, like {same} of {len(known)} alike records"
-        yield Judged(False, expected, found, mark_in_file(exchange.call, record, "content"))
+        mark = mark_in_file(exchange.call, record, "content", expected=memory["content"])
+        yield Judged(False, expected, found, mark)
 
 
 _MANY_ALIKE = 10
@@ -990,7 +996,7 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         other is None,
         f"records at {filed.detail} detail have the fields {', '.join(sorted(wanted))}",
         f"{', '.join(sorted(found))}, the fields of {other} detail",
-        mark_in_file(filed, first, key) if other is not None and first is not None and key is not None else (),
+        mark_in_file(filed, first, key) if other is not None and first is not None and key is not None else None,
     )
 
 

@@ -243,15 +243,15 @@ def named_before(calls: Collection[Call]) -> frozenset[Identity]:
 
 def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
     """The subject *at*, of a call, with the place that tells that other calls name its file, if any does."""
-    return Marked(at, (), SHARED_FILE) if call.path in shared else at
+    return Marked(at, None, SHARED_FILE) if call.path in shared else at
 
 
 def beside_others(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
     """The subject *at*, judged by the files of these calls, with the place that tells that other calls may be the
     reason, if they may: they have named such a file before (`named_before`), or were under way at that time."""
     if any(c.identity in repeated for c in calls):
-        return Marked(at, (), SHARED_FILE)
-    return Marked(at, (), IN_FLIGHT) if in_flight else at
+        return Marked(at, None, SHARED_FILE)
+    return Marked(at, None, IN_FLIGHT) if in_flight else at
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:

@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from lro_conformance.judging.subjects import Mark
 from lro_spec.display import pointer
 from lro_spec.findings import excerpt
 from lro_spec.jsonl.strict import nearest_position, position
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MARK = re.compile(r"(?P<margin> *)(?P<underline>\^~*)(?: (?P<name>.*))?")
 """A line that underlines a part of the line above it."""
+
+_CHARACTER = re.compile(r"(?i:\\u(?:d[89ab]..\\ud[c-f]..|....))|\\.|.")
+"""A character of a JSON string: a pair of escapes may be one."""
 
 _KEY = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*$')
 _DECODER = json.JSONDecoder()
@@ -37,13 +41,35 @@ def underlined(label: str, text: str, at: int, name: str = "") -> tuple[str, str
     return f"{label}{text}", f"{' ' * (len(label) + start)}{mark} {name}".rstrip()
 
 
-def mark_in_file(call: Call, record: Record, *path: str) -> tuple[str, ...]:
-    """The line of a call's file that holds *record*, with a mark of the value at *path*; the id's if there is none."""
+def mark_in_file(call: Call, record: Record, *path: str, expected: object = None) -> Mark | None:
+    """The line of a call's file that holds *record*, with a mark of the value at *path*; the id's if there is none.
+
+    If both that value and the *expected* one are texts, and the part of the line that is shown ends before they differ,
+    the mark is where they differ. None if the file does not hold the record.
+    """
     lines = call.file.record_lines if call.file is not None else []
     line = next((each for each in lines if each.record is record or each.record == record), None)
     if line is None:
-        return ()
+        return None
     text = line.raw.decode("utf-8", "replace").rstrip()
     at = nearest_position(text, pointer([*path])) or position(text, "/id") or 0
-    part = excerpt(text, at)
-    return underlined(f"line {line.number}: ", part.text, part.mark, "/".join(path))
+    part, label, name = excerpt(text, at), f"line {line.number}: ", "/".join(path)
+    apart = _difference(text, at, expected)
+    if apart is None or apart < at - part.mark + len(part.text):
+        return Mark(underlined(label, part.text, part.mark, name), line.number, at)
+    part = excerpt(text, apart)
+    mark = f"{' ' * (len(label) + part.mark)}^ {name} differs from here on"
+    return Mark((f"{label}{part.text}", mark), line.number, apart)
+
+
+def _difference(text: str, at: int, expected: object) -> int | None:
+    """The index in a JSON *text* where the string that begins at *at* differs from another; None if either is none."""
+    if not isinstance(expected, str) or not text.startswith('"', at):
+        return None
+    value, index = _DECODER.raw_decode(text, at)[0], at + 1
+    for one, other in zip(value, expected, strict=False):
+        character = _CHARACTER.match(text, index)
+        if one != other or character is None:
+            break
+        index = character.end()
+    return index

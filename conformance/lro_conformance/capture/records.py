@@ -359,8 +359,18 @@ _MIN_EQUAL_VALUES = 3
 def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] = MappingProxyType({})) -> Record:
     """An inline record with its fields renamed by *names*. A field keeps its name if the record already has the new
     one, or if *filed* has the old one."""
-    new = {own: name for own, name in names.items() if name not in record and own not in filed}
+    new = _new_names(record, names, filed)
     return {new.get(name, name): value for name, value in record.items()} if new else dict(record)
+
+
+def own_name(record: Record, field: str, names: Mapping[str, str], filed: Mapping[str, Any]) -> str:
+    """The name in an inline record of what is called *field* once the record is `renamed`."""
+    new = _new_names(record, names, filed)
+    return next((own for own in record if new.get(own) == field), field)
+
+
+def _new_names(record: Record, names: Mapping[str, str], filed: Mapping[str, Any]) -> dict[str, str]:
+    return {own: name for own, name in names.items() if name not in record and own not in filed}
 
 
 def _own_values(inline: Record, filed: Record) -> list[object]:

@@ -21,7 +21,7 @@ from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, FROM_START, MENDED, PARENT_REPLACED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
-from lro_conformance.judging.subjects import evidence_of, location_of, place_of, reproducer_of
+from lro_conformance.judging.subjects import Mark, Marked, evidence_of, location_of, place_of, reproducer_of
 from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
@@ -31,6 +31,12 @@ MOST_BYTES = 32 << 10
 
 RESTART = "restart"
 """Item of a script at which the server is started again."""
+
+_REMOVAL = '\nrm -rf "${d:?}"'
+"""End of a script: it removes the private folder of the process."""
+
+LINES, CHARACTERS = 2, 200
+"""Lines of a file that a script shows, and characters of each."""
 
 _LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
 """Beginning of the command that limits the size of the files of a server that runs; its end is a number of bytes."""
@@ -181,15 +187,39 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     beginnings. With *lists*, the contents of the folder are shown even without a file, because there may be remains."""
     if call.reply.raw is None:
         return 'echo "exit code ${PIPESTATUS[1]}"'
+    place = _place(call)
+    if place is None:
+        return _removal(call)
+    folder = word(call.start, str(place))
+    if call.file is None:
+        return f"ls -lA {folder}" if lists else ""
+    shown = f"ls -lA && head -n {LINES} ./* && wc -l ./*"
+    return f"(cd {folder} && {shown}) | cut -c 1-{CHARACTERS} | sed 's/^/  /'"
+
+
+def _place(call: Call) -> Path | None:
+    """The folder that a call's file goes to; None if it is not known."""
     start, place = call.start, call.start.output_dir
     if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
         place = start.temp  # if no folder was set, files go there
-    if place is None:
-        return _removal(call)
-    folder = word(start, str(place))
-    if call.file is None:
-        return f"ls -lA {folder}" if lists else ""
-    return f"(cd {folder} && ls -lA && head -n 2 ./* && wc -l ./*) | cut -c 1-200 | sed 's/^/  /'"
+    return place
+
+
+def showing(text: str, call: Call, mark: Mark | None) -> str:
+    """A script for a call that also shows what is marked in its file, where the beginning of files does not show it."""
+    if not text or mark is None or mark.number is None or call.file is None:
+        return text
+    place, line = _place(call), next((line for line in call.file.lines if line.number == mark.number), None)
+    if place is None or line is None:
+        return text
+    at = len(line.raw.decode("utf-8", "replace")[: mark.at].encode())
+    if line.number <= LINES and at < CHARACTERS:
+        return text
+    first = max(0, at - CHARACTERS // 2) + 1
+    part = f"awk 'FNR == {line.number}' ./* | cut -b {first}-{first + CHARACTERS - 1} | sed 's/^/  /'"
+    shown = f"echo '  line {line.number} from byte {first} on:'; (cd {word(call.start, str(place))} && {part})"
+    before, removal, after = text.rpartition(_REMOVAL)
+    return f"{before}\n{shown}{removal}{after}"
 
 
 def _removal(call: Call) -> str:
@@ -286,7 +316,7 @@ def script(
         "{",
         *sending,
     ]
-    return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
+    return "\n".join([*lines, *([after] if after else [])]) + _REMOVAL
 
 
 def _stores(start: Start, line: bytes) -> list[int]:
@@ -572,7 +602,15 @@ def _(among: CallInContext) -> str:
 
 @reproducer_of.register
 def _(among: CallInContext) -> str:
-    return of_call_in_context(among.call)
+    text, subject = of_call_in_context(among.call), among.subject
+    return showing(text, among.call, subject.mark) if isinstance(subject, Marked) else text
+
+
+@reproducer_of.register
+def _(marked: Marked) -> str:
+    text, subject = reproducer_of(marked.subject), marked.subject
+    call = subject.call if isinstance(subject, OfACall) else subject
+    return showing(text, call, marked.mark) if isinstance(call, Call) else text
 
 
 @place_of.register

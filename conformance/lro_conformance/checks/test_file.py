@@ -145,7 +145,7 @@ def test_header_estimate_is_the_compared_one(
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
                 observed=f"{wrong.call.outcome}, so a different number was compared"
                 + (_of_the_text(edge, wrong) if rule == "text" else _rounded(estimates)),
-                at=Marked(wrong.call, (), STATED_ESTIMATE),
+                at=Marked(wrong.call, None, STATED_ESTIMATE),
             )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -175,7 +175,7 @@ def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> 
             abs(a - b) <= slack(one, other),
             expected=f"E = {a} again, for a file of the same size",
             observed=f"E = {b}",
-            at=Marked(CallAfterOthers(other, (one,)), (), STATED_ESTIMATE),
+            at=Marked(CallAfterOthers(other, (one,)), None, STATED_ESTIMATE),
         )
 
 

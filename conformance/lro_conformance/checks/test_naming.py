@@ -90,7 +90,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
                 holds=False,
                 expected=f"in flight with others, {call.label} is offloaded, as it is alone",
                 observed=f"inline: {show(call.text, 200)}",
-                at=Marked(CallInContext(call), (), IN_FLIGHT),
+                at=Marked(CallInContext(call), None, IN_FLIGHT),
             )
         if not alone.filed or call.file is None or call.file.problem is not None:
             continue
@@ -104,7 +104,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             survey.has_records_of(call, alone),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records, {others}in {place}",
-            at=Marked(CallInContext(call), (), SHARED_FILE if shared else IN_FLIGHT),
+            at=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
         )
 
 
@@ -123,5 +123,5 @@ def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) 
         not series.repeated,
         expected=f"{series.calls} names for {series.calls} results of one process",
         observed=f"{series.repeated[0] if series.repeated else ''} is the file of several of them",
-        at=Marked(series, (), SHARED_FILE),
+        at=Marked(series, None, SHARED_FILE),
     )

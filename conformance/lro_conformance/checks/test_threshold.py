@@ -527,7 +527,7 @@ def _edges(
                 probe.call.outcome == outcome,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=Marked(at, (), STATED_ESTIMATE) if stated_differently else at,
+                at=Marked(at, None, STATED_ESTIMATE) if stated_differently else at,
             )
 
 
@@ -543,7 +543,7 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
             expected=f"{series.call.label} is offloaded, as the {series.calls - 1} equal calls before it",
             observed=f"call {series.calls} of them, some of which were in flight together: {series.call.outcome}"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
-            at=Marked(series, (), IN_FLIGHT),
+            at=Marked(series, None, IN_FLIGHT),
         )
 
 

@@ -37,24 +37,30 @@ def hindrance_of(at: object) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a file or descriptor that shows what is wrong."""
+
+    lines: tuple[str, ...]
+    """Lines of evidence that show it, mostly underlined."""
+    number: int | None = None
+    """Number of its line in the file, from 1; None if it is in no file."""
+    at: int = 0
+    """Its index in that line, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
 class Marked:
-    """A subject, and the place in its file or descriptor that shows what is wrong."""
+    """A subject, and what shows in its file or descriptor that something is wrong with it."""
 
     subject: object
-    lines: tuple[str, ...]
-    """Lines of evidence that show it, with a mark."""
+    mark: Mark | None = None
     place: str = ""
     """The place in a document; see `place_of`."""
 
 
 @evidence_of.register
 def _(marked: Marked) -> str:
-    return "\n".join((evidence_of(marked.subject), *marked.lines))
-
-
-@reproducer_of.register
-def _(marked: Marked) -> str:
-    return reproducer_of(marked.subject)
+    return "\n".join((evidence_of(marked.subject), *(() if marked.mark is None else marked.mark.lines)))
 
 
 @location_of.register

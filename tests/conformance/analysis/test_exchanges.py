@@ -91,10 +91,20 @@ def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
 def test_a_changed_value_is_marked_in_its_line_of_the_file() -> None:
     (found,) = findings(exchange(call({**A, "content": "cut"}), inline(A)), context(), "LRO-FILE-10")
     assert isinstance(found, Judged)
-    shown, mark = found.mark
+    assert found.mark is not None
+    shown, mark = found.mark.lines
     where = MARK.fullmatch(mark)
     assert where is not None
     assert (shown[:8], shown[where.start("underline") : where.end("underline")]) == ("line 2: ", '"content": "cut"')
+
+
+def test_a_value_is_named_as_in_the_file_and_as_inline() -> None:
+    known = replace(context(), names={"text": "content"})
+    for shown, name in (({"text": "long"}, "/content (inline: text)"), ({"content": "long"}, "/content")):
+        one = exchange(call({**A, "content": "cut"}), inline({"id": "a", "title": "A", **shown}))
+        (found,) = findings(one, known, "LRO-FILE-10")
+        assert isinstance(found, Judged)
+        assert found.expected == f'record a: {name} is "long", as inline'
 
 
 def inline(*records: Any, **other: Any) -> Any:
@@ -177,7 +187,8 @@ def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time()
 def test_memories_of_the_file_are_listed_beside_those_of_its_twin() -> None:
     (found,) = findings(exchange(call(A), inline(A, B)), context(), "LRO-FILE-09")
     assert isinstance(found, Judged)
-    assert found.mark == ('ids inline, in another process: "a", "b"', 'ids in the file: "a"')
+    assert found.mark is not None
+    assert found.mark.lines == ('ids inline, in another process: "a", "b"', 'ids in the file: "a"')
 
 
 def test_a_file_with_broken_lines_is_not_counted() -> None:

@@ -77,7 +77,7 @@ def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_
 def test_what_shows_without_any_such_reason_goes_first(place: str) -> None:
     found = Subjects()
     for at_place in (place, IN_FLIGHT, "descriptor /summary/count: contradiction", "", SHARED_FILE):
-        found.expect(holds=False, expected="", observed=at_place, at=Marked("a call", (), at_place))
+        found.expect(holds=False, expected="", observed=at_place, at=Marked("a call", None, at_place))
     assert found.misses[0].observed == "descriptor /summary/count: contradiction"
 
 

@@ -6,15 +6,19 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext
+from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import MENDED, REPLACED, SIZE_LIMIT, Intervention
 from lro_conformance.capture.reproduce import of_call, of_steps
 from lro_conformance.capture.start import Start
+from lro_conformance.judging.subjects import Mark, Marked, reproducer_of
 from lro_conformance.wire import jsonrpc
 
 SERVER = """
@@ -27,7 +31,7 @@ for line in sys.stdin:
         path = "memories" if stores else os.path.join(os.environ["OUT"], "file.jsonl")
         try:
             with open(path, "a") as file:
-                file.write("x" * 3000)
+                file.write(os.environ.get("TEXT", "x" * 3000))
             text, wrong = "written", False
         except OSError as problem:
             text, wrong = problem.strerror, True
@@ -54,6 +58,14 @@ def made(stored: int, id: str = "first") -> Any:
         start=start, before=range(2, 2 + stored), reply=reply, file=None, output_dir=start.output_dir,
         started=0, ended=0,
     )  # fmt: skip
+
+
+def filed(text: str) -> Any:
+    """A call of this server that writes a file of this text."""
+    one, of = made(stored=0), cast("Any", Call)
+    start = replace(one.start, env={**one.start.env, "TEXT": text})
+    file = FileSeen(f"{start.output_dir}/file.jsonl", data=text.encode())
+    return of("recall", "recall", {}, None, None, None, start, (), one.reply, 0, 0, 0, file, None, None)
 
 
 def texts(script: str) -> list[tuple[int, str]]:
@@ -86,3 +98,35 @@ def test_of_the_answers_to_requests_that_store_memories_errors_alone_are_shown(s
     broken = script.replace('mkdir -p "$d"/tmp', 'mkdir -p "$d"/tmp "$d"/memories')
     refused = [(2 + n, "Is a directory") for n in range(stored)]
     assert texts(broken) == [*refused, (2 + stored, "written")]
+
+
+LONG = f'{{"id": "a", "content": "{"é" * 300}END"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "shown"),
+    [
+        (f"header\n{LONG}\n", Mark((), 2, LONG.index("END")), "END"),
+        (f"header\n{LONG}\n", Mark((), 2, LONG.index("é")), None),
+        (f"header\n{LONG}\n", Mark(()), None),
+        (f"header\n{LONG}\nlast\n", Mark((), 3), "last"),
+        (f"header\n{LONG}\nlast\n", Mark((), 4), None),
+        (f"header\n{LONG}\n", None, None),
+    ],
+)
+def test_a_marked_part_of_a_file_is_shown_if_its_beginning_does_not_have_it(
+    text: str, mark: Mark | None, shown: str | None
+) -> None:
+    call = filed(text)
+    inner = Marked(CallAfterOthers(call, ()), mark)
+    script = reproducer_of(inner)
+    for at in (Marked(inner, None, "place"), CallInContext(call, Marked(call, mark))):
+        assert reproducer_of(at).splitlines()[-3:] == script.splitlines()[-3:]
+    assert (" from byte " in script) == (shown is not None)
+    if shown is not None:
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
+        assert done.stderr == ""
+        label, part = done.stdout.splitlines()[-2:]
+        assert label.startswith(f"  line {mark.number if mark else 0} from byte ")
+        assert shown in part
+        assert len(part.encode()) <= 202
