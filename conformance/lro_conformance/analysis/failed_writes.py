@@ -19,6 +19,7 @@ from lro_conformance.analysis.sequences import failing_in, recovered_in
 from lro_conformance.capture.call import Call, Identity
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.intervention import FROM_START, MENDED, Intervention
+from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import (
     MEMORY_FIELDS,
     Path,
@@ -36,6 +37,7 @@ from lro_conformance.capture.records import (
     texts_of,
     value_at,
 )
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.capture.warnings import (
     FAILED,
     SAYS_NOTHING,
@@ -111,6 +113,27 @@ def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
     if isinstance(tasks, Tasks) and tasks.failing is not None:
         failing.append(tasks.failing)
     return FailedWrites([f for f in failing if f.first or not gave_up], recovered, fallback.skipped)
+
+
+@derived
+def wrong_output(overall: Overall, found: Mapping[str, Any]) -> Failing | Conversation | None:
+    """The subject that shows the first output on stdout that is no message: the failed write during which it came, if
+    it came during one, and otherwise the conversation; None if there was no such output."""
+    first, at, fallback = overall.first, overall.first_at, found.get("fallback")
+    if first is None or at is None or not isinstance(fallback, Fallback):
+        return None if first is None else Conversation(first)
+    writes = failed_writes(fallback, found)
+    during = [
+        f
+        for f in writes.failing
+        if f.call.start.number == first.number and f.call.started <= at <= f.call.ended + LATER_S
+    ]
+    last = max(during, key=lambda f: f.call.started, default=None)
+    return Conversation(first) if last is None else writes.in_context(last, ())
+
+
+LATER_S = 0.2
+"""Seconds after an answer within which output is read that came with it."""
 
 
 def _is_of_process(failing: Failing, call: Call) -> bool:

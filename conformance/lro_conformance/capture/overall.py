@@ -22,3 +22,5 @@ class Overall:
     """The first server that wrote such output."""
     remarks: tuple[str, ...] = ()
     """Remarks for the report about the profile, and about memories that were not accepted."""
+    first_at: float | None = None
+    """When the first of this output was read, in seconds since the epoch; None if there was none."""

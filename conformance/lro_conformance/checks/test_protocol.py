@@ -15,6 +15,7 @@ from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.eras import Eras
+from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Said, Survey
 from lro_conformance.trials.tasks import Tasks
@@ -70,7 +71,9 @@ def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-PROT-02")
-def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall, subjects: Subjects) -> None:
+def test_only_messages_on_stdout_of_any_server(
+    survey: Survey, overall: Overall, wrong_output: Failing | Conversation | None, subjects: Subjects
+) -> None:
     """stdout carries JSON-RPC messages only in every server of the run: under each setting, in failures, in cleanup."""
     if survey.anomalies:
         subjects.not_observed("the first server already violates this (see the check only_messages_on_stdout)")
@@ -79,7 +82,7 @@ def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall,
         not overall.protocol_violations,
         expected=f"JSON-RPC messages of MCP only on the stdout of {overall.starts} servers",
         observed=overall.protocol_violations[0] if overall.protocol_violations else "",
-        at=Conversation(overall.first) if overall.first is not None else None,
+        at=wrong_output,
     )
 
 

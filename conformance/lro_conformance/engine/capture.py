@@ -112,13 +112,13 @@ class Capture:
                 lab.close()
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
-            violations = tuple(ledger.protocol_violations)
+            violations, (first, first_at) = tuple(ledger.protocol_violations), ledger.first_violation
             if self._incomplete:  # servers that are killed leave half a line, which is no fault of theirs
                 for one in self.plan.trials:
                     self.evidence.captured.setdefault(one.name, NotObserved(self._incomplete))
                 self.evidence.add(OVERALL, NotObserved(self._incomplete))
             else:
-                self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
+                self.evidence.add(OVERALL, Overall(violations, starts, first, remarks, first_at))
         return CapturedRun(
             profile=self.profile,
             seed=self.seed,

@@ -18,7 +18,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.editions import Editions
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.wire.reply import Failure
-from lro_conformance.wire.transcript import TOLERATED_ANOMALIES, Anomaly
+from lro_conformance.wire.transcript import Anomaly, violations
 
 MAX_HELD_BYTES = 320 << 20
 """Memory limit of all retained calls together."""
@@ -96,8 +96,9 @@ class Ledger:
         """Remarks for the report on the profile, and on seed memories that the server refused."""
         self.protocol_violations: list[str] = []
         """Lines on stdout that are not JSON-RPC messages of MCP, some of each server that has ended."""
-        self.first_violation: Start | None = None
-        """The first server that violated the protocol on stdout."""
+        self.first_violation: tuple[Start | None, float | None] = None, None
+        """The server of the first of these lines, and when it was read, in seconds since the epoch; None if there is
+        none."""
         self.trouble: str | None = None
         """The first call without a response, and why, in one line."""
         self.finding_lag_s = 0.0
@@ -141,12 +142,12 @@ class Ledger:
 
     def note_end(self, anomalies: Iterable[Anomaly], remarks: Collection[str], start: Start | None) -> None:
         """Note the remarks on a server that has ended, and its violations of the protocol."""
-        violations = [str(a) for a in anomalies if a.kind not in TOLERATED_ANOMALIES]
+        found = violations(anomalies)[:MAX_VIOLATIONS]
         with self._lock:
             self.remarks += remarks
-            self.protocol_violations += violations[:MAX_VIOLATIONS]
-            if violations and self.first_violation is None:
-                self.first_violation = start
+            if found and not self.protocol_violations:
+                self.first_violation = start, found[0].at
+            self.protocol_violations += map(str, found)
 
     def remark(self, *remarks: str) -> None:
         """Add remarks for the report."""

@@ -22,7 +22,7 @@ from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
-from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
+from lro_conformance.wire.transcript import violations
 from lro_spec.filenames import real_path
 from lro_spec.validation.record import resembles_memory
 
@@ -363,7 +363,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
         word=word,
         adjustable=adjustable,
-        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in TOLERATED_ANOMALIES),
+        anomalies=tuple(map(str, violations(bench.server.transcript.anomalies))),
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=messages_of(bench.server),

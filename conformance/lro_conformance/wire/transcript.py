@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -58,6 +58,11 @@ class Anomaly:
     def __str__(self) -> str:
         """One sentence for a reader."""
         return f"{jsonrpc.KINDS.get(self.kind, self.kind)}: {self.detail}"
+
+
+def violations(anomalies: Iterable[Anomaly]) -> list[Anomaly]:
+    """Those that violate the protocol on stdout, in order; empty lines, which show nothing, are the last."""
+    return sorted((a for a in anomalies if a.kind not in TOLERATED_ANOMALIES), key=lambda a: a.kind == "blank")
 
 
 class Transcript:

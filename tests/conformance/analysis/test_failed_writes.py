@@ -14,10 +14,13 @@ from lro_conformance.analysis.failed_writes import (
     has_fewer_records,
     not_truncated,
     remark_on_announced,
+    wrong_output,
 )
 from lro_conformance.analysis.sequences import Placed, failing_of
 from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, SIZE_LIMIT, Intervention
+from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import by_id, size
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.trials.fallback import Failing, Fallback
 
 MANY = [{"id": f"m{n}", "content": "text " * 20} for n in range(20)]
@@ -189,3 +192,38 @@ def test_calls_once_writing_works_come_after_the_failed_writes_of_their_process(
     again = [cast("Any", Made(start=fresh[0].call.start, identity=(2, 7), outcome="offloaded"))]
     found = failed_writes(Fallback((*gave_up, *fresh), tuple(again), {}), {}).recovered
     assert steps_of(found[0]) == [REPLACED, 0, MENDED]
+
+
+@pytest.mark.parametrize(
+    ("at", "steps"),
+    [
+        (10.5, []),
+        (11.05, []),
+        (12.5, [FROM_START, 0, MENDED, REPLACED]),
+        (9.9, None),  # before the first of them
+        (11.9, None),  # between two
+        (13.9, None),
+        (None, None),
+    ],
+)
+def test_wrong_output_during_a_failed_write_is_shown_with_those_before_it(
+    at: float | None, steps: list[str | int] | None
+) -> None:
+    failing = failing_calls((FROM_START, RECALL), (REPLACED, RECALL))
+    elsewhere = failing_calls((REMOVED, RECALL), process=2)
+    for one, started in ((failing[0], 10.0), (failing[1], 12.0), (elsewhere[0], 10.2)):
+        cast("Any", one.call).started, cast("Any", one.call).ended = started, started + 1
+    start = failing[0].call.start
+    found = {"fallback": Fallback((*failing, *elsewhere), (), {})}
+    shown = wrong_output(Overall(("a line",), 2, start, first_at=at), found)
+    if steps is None:
+        assert shown == Conversation(start)
+    else:
+        assert isinstance(shown, Failing)
+        assert (shown.call.start, steps_of(shown)) == (start, steps)
+
+
+def test_wrong_output_is_shown_by_the_conversation_if_no_write_was_made_to_fail() -> None:
+    start = cast("Any", Made(number=1))
+    assert wrong_output(Overall(("a line",), 2, start, first_at=1.0), {}) == Conversation(start)
+    assert wrong_output(Overall((), 2), {}) is None

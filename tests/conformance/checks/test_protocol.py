@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from lro_conformance.capture.overall import Overall
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.wire.reply import MODERN_VERSION
 from tests.support.made_evidence import call, judged, seen, survey
@@ -62,6 +64,13 @@ class TestMessages:
         result = judged("protocol.only_messages_on_stdout", survey=made)
         assert seen(result) == (FAIL, 5)
         assert result.location == "a/transcript.jsonl:1"
+
+    def test_stdout_of_any_server_is_shown_by_what_came_with_it(self) -> None:
+        name, at = "protocol.only_messages_on_stdout_of_any_server", Conversation(starts()[1].start)
+        made = {"survey": self.survey(*starts(), anomalies=()), "wrong_output": at}
+        result = judged(name, **made, overall=Overall(("a warning", "an empty line"), 3))
+        assert (*seen(result), result.observed, result.location) == (FAIL, 1, "a warning", "b/transcript.jsonl:1")
+        assert seen(judged(name, **made, overall=Overall((), 3))) == (PASS, 1)
 
     @pytest.mark.parametrize(
         ("protocol", "result", "verdict"),
