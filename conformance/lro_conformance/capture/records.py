@@ -286,8 +286,8 @@ def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Itera
 def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     """The fields of a memory that the server's own names in inline records stand for, by these names.
 
-    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name stands for
-    a field if at least three different values are the same under both, and no more pairs of values than that differ.
+    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name stands for a field if
+    at least three different values are the same under both, and no more pairs of values than that differ.
     """
     same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
     other: Counter[tuple[str, str]] = Counter()
@@ -312,10 +312,8 @@ def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[s
     """The fields that hold only the beginning of their value in every record of a file, by the server's own names for
     them in inline records. Only id, namespace, created and modified are looked at.
 
-
-    *pairs* are as those of `names_of_fields`, which found the *known* names. A value is not
-    cut if the rest of the inline value is elsewhere in the file's record: the server has appended that, such as a title
-    to a namespace.
+    *pairs* are as those of `names_of_fields`, which found the *known* names. A value is not cut if the rest of the
+    inline value is elsewhere in the file's record: the server has appended that, such as a title to a namespace.
     """
     whole: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     others: set[tuple[str, str]] = set()

@@ -113,7 +113,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
         if not survey.offloads(name) or not (call.outcome == "offloaded" or call.records):
             continue
         if survey.effective and name not in survey.effective:
-            continue  # a single operation that ignores the threshold is LRO-THR-06
+            continue  # a single operation that stays inline fails LRO-SCOPE-01 to -03 instead
         ratio = tokens_per_character(survey.repeats[name][0])
         weightless = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
         if weightless or survey.is_small(call):

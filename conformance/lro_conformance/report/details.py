@@ -209,7 +209,7 @@ def reason_of(result: RequirementResult) -> str:
 
 
 def unobserved_part(result: RequirementResult) -> str:
-    """How many checks of a requirement were not observed, and why, in a phrase; empty if all were."""
+    """The number of checks of a requirement that were not observed, and the reasons; empty if all were observed."""
     reasons = [check.observed for check in result.checks if check.verdict is Verdict.NOT_OBSERVED]
     if not reasons:
         return ""

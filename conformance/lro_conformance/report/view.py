@@ -203,7 +203,6 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
     """A row with the passes of each group, one with what is not judged, one with what does not apply, and one for each
     other result.
 
-
     Results that were not observed for one reason, if they are many, are one row.
     """
     reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 TTL = 600
 """The TTL, in seconds, that is tried if the server declines a longer one."""
 LONG_TTL = 2 * DAY
-"""The TTL of the run that checks the setting: longer than a day, in case a server reads
-`timedelta.seconds`, which leaves out whole days."""
+"""The TTL of the run that checks the setting: longer than a day, in case a server reads `timedelta.seconds`, which
+leaves out whole days."""
 NEAR_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
 CROWD = 200
@@ -201,8 +201,7 @@ class Cleanup:
 
 @trial("cleanup with a TTL of two days, and with one of a few seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
-    """Set the TTL and observe what cleanup deletes; the two TTLs in parallel if each server has an output
-    folder of its own."""
+    """Set the TTL and observe what cleanup deletes; the two TTLs in parallel if each server has a folder of its own."""
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):

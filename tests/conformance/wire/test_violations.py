@@ -16,7 +16,7 @@ WARNING = "Warning: mkdir(): File exists"
 
 @pytest.fixture
 def transcript() -> Transcript:
-    """Of a server that writes an empty line, a warning and two further empty lines."""
+    """The transcript of a server that writes an empty line, a warning and two further empty lines."""
     written = Transcript()
     for at, line in enumerate((b"", WARNING.encode(), b"", b"")):
         written.add("in", line, jsonrpc.parse(line).problems, at=float(at))
