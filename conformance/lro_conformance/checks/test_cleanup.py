@@ -574,6 +574,9 @@ def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) ->
     series = explored.series
     if series is None or not (written := series.calls - (series.call.outcome != "offloaded")):
         raise NotObserved("no further calls of one process were offloaded")
+    file = series.call.file
+    if file is not None and file.problem is not None:
+        raise NotObserved("the files of further calls could not be read")
     subjects.expect(
         not series.gone,
         expected=f"{written} files of one process, all of them fresh, stay",

@@ -468,12 +468,12 @@ class Explorer:
                 stack.enter_context(bench.lock)
             sent = [bench.post_all(wanted) for bench in self._benches]
             seen = [[b.collect(s) for s in each] for b, each in zip(self._benches, sent, strict=True)]
-        named = {c.path for each in seen for c in each}
+        named = {os.path.basename(c.path) for each in seen for c in each}
         stray = [
             name
             for bench, known in zip(self._benches, before, strict=True)
             for name in sorted(set(bench.files()) - known)
-            if bench.editions.is_offload_name(name) and not any(path.endswith(f"/{name}") for path in named)
+            if bench.editions.is_offload_name(name) and name not in named
         ]
         made: list[Triple] = []
         for number, calls in enumerate(zip(*seen, strict=True)):
@@ -607,18 +607,20 @@ class Explorer:
         asked = {"name": name, **first.accepted.smallest_offloading_call(name, 1)}
         until = time.monotonic() + SERIES_S
         calls = 0
-        paths: list[str] = []
+        names: Counter[str] = Counter()
+        read: list[str] = []
         last: Call | None = None
         while calls < SERIES and time.monotonic() < until and (last is None or last.outcome == "offloaded"):
             for call in first.calls([asked] * SERIES_AT_ONCE):
                 last, calls = call, calls + 1
                 if call.outcome != "offloaded":
                     break
-                paths.append(call.path)
+                names[os.path.basename(call.path)] += 1
+                if call.file is not None and call.file.problem is None:
+                    read.append(call.path)
         if last is not None:
-            named = Counter(map(os.path.basename, paths))
-            gone = tuple(os.path.basename(path) for path in paths if not os.path.lexists(path))
-            self._series = Series(last, calls, tuple(n for n, times in named.items() if times > 1), gone)
+            gone = tuple(os.path.basename(path) for path in read if not os.path.lexists(path))
+            self._series = Series(last, calls, tuple(n for n, times in names.items() if times > 1), gone)
 
     def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments that a bench needs to make this call."""

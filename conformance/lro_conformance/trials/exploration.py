@@ -121,7 +121,7 @@ class Series(OfACall):
     repeated: tuple[str, ...] = ()
     """Names that several of their files have."""
     gone: tuple[str, ...] = ()
-    """Names of their files that were not there after the last call."""
+    """Names of their files that could be read at first, and were not there after the last call."""
 
 
 @evidence_of.register

@@ -143,6 +143,14 @@ class path_is_relative(Pathed):
         return os.path.relpath(path)
 
 
+@fault("LRO-DESC-02", says="wrong form", proves=0)
+class path_is_the_name_alone(Pathed):
+    """The directory is left out."""
+
+    def pathed(self, path: str) -> str:
+        return os.path.basename(path)
+
+
 @fault("LRO-DESC-02", says="absolute", proves=0)
 class path_is_relative_to_a_folder_made_anew(path_is_relative):
     """A folder that was removed is made again, so that no write fails then."""
