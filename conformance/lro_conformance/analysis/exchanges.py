@@ -532,7 +532,9 @@ NO_CHANCE = 3
 
 
 def _confidences(call: Call) -> tuple[float, float] | None:
-    """The least and the greatest confidence in a file; None unless all records have one."""
+    """The least and the greatest confidence in a file; None unless all its lines can be read and have one."""
+    if call.file is None or any(line.record is None for line in call.file.record_lines):
+        return None
     values = [as_record(record.get("provenance")).get("confidence") for record in call.filed]
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None

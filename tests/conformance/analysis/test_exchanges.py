@@ -369,6 +369,9 @@ def test_scores_that_are_confidences_are_so_in_all_files_of_a_query() -> None:
     assert judged("LRO-DESC-07", confident(0.4, 0.6, told=[0.398, 0.6]), known) == [True]
     assert judged("LRO-DESC-07", confident(0.4, 0.6, told=[0.1, 0.6], query="word"), known) == []
     assert judged("LRO-DESC-07", exchange(call(A, summary={"score_range": [0.1, 0.6]})), known) == []
+    unread = confident(0.4, 0.6, told=[0.1, 0.9])
+    unread.call.file.record_lines.append(line(None, "not JSON"))
+    assert judged("LRO-DESC-07", unread, known) == []
 
 
 def test_an_offloaded_result_is_no_error_and_has_no_cursor() -> None:
