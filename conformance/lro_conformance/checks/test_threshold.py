@@ -456,7 +456,7 @@ def test_one_token_above_is_offloaded(
     The call is made twice. With a seed tool, the results of some operations are filled up to the threshold of another
     one by memories; a wrong decision is then repeated at a threshold of the operation's own.
     """
-    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.above)
+    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
 
 def _own_estimate(call: Call, larger: Call) -> float:
@@ -586,15 +586,15 @@ def test_total_is_compared(
         if estimates.is_of_an_earlier_call(name):
             subjects.not_observed(OF_AN_EARLIER_CALL)
             continue
-        if edge.largest >= edge.above[0].threshold or unclear:
+        if edge.largest >= edge.below[0].threshold or unclear:
             subjects.not_observed("no set of small records with an exactly known total")
             continue
         subjects.expect(
             rule != "per record",
-            expected=f"{edge.above[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
-            f"{edge.largest} each, is offloaded at threshold {edge.above[0].threshold}",
+            expected=f"{edge.below[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
+            f"{edge.largest} each, is offloaded at threshold {edge.below[0].threshold}",
             observed="returned inline, but offloaded at a threshold below the largest single record",
-            at=edge.above[0].call,
+            at=edge.below[0].call,
         )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -650,12 +650,12 @@ def test_one_threshold_for_all(
         elif rule == "own threshold":
             edge = edges.edges[name]
             wrong = next(
-                p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline")
+                p for p in (*edge.below, *edge.at) if p.call.outcome != ("offloaded" if p in edge.below else "inline")
             )
             subjects.expect(
                 holds=False,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
-                f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
+                f"{_words('offloaded' if wrong in edge.below else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )
