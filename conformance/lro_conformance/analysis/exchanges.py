@@ -728,7 +728,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             not missing and not added and not lacks,
             f"the {memories} memories that the call returns inline",
             (
-                f"{len(filed.filed)} records: of several with the same {exchange.paired_by}, not all are there"
+                f"{len(filed.filed)} records: some of several with the same {exchange.paired_by} are missing"
                 if lacks
                 else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
             )
@@ -1026,7 +1026,7 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
         elsewhere = context.filled.get((id(call.start), call.detail, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
-            expected = f"{', '.join(lost)} in all records at {call.detail} detail whose memories have them"
+            expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"
             observed = f"record {number} of {len(call.filed)} lacks them; in another file at this level it has them"
             yield Judged(False, expected, observed, mark_in_file(call, record, "id"))
             return
@@ -1048,7 +1048,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     problem, mode = call.file.problem, call.file.mode
     if mode is not None and not mode & 0o444:  # root reads it all the same
-        problem = f"mode {mode:04o}, by which nobody may read it"
+        problem = f"mode {mode:04o}, so that nobody may read it"
     yield Judged(
         problem is None,
         "the path of a regular, readable file",

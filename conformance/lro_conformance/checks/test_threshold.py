@@ -254,7 +254,7 @@ def test_estimate_is_honest(
             holds=False,
             expected=f"one heuristic for all operations: {other.operation} has E = {other.estimate} for "
             f"{characters(other)} characters",
-            observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters, which are alike",
+            observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters of the same kind",
             at=one,
         )
 
@@ -420,7 +420,7 @@ def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) ->
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
-        raise NotObserved("E is not proportional to the characters of files, so that it cannot be foretold")
+        raise NotObserved("E is not proportional to the characters of files, so E cannot be predicted")
 
 
 _BUDGETED = "inject estimates what is left after budgeting (LRO-INJ-02)"
@@ -540,8 +540,8 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
     elif (series := explored.series) is not None and series.calls > 1 and series.call.outcome != "error":
         subjects.expect(
             series.call.outcome == "offloaded",
-            expected=f"{series.call.label} is offloaded, as the {series.calls - 1} equal calls before it",
-            observed=f"call {series.calls} of them, some of which were in flight together: {series.call.outcome}"
+            expected=f"{series.call.label} is offloaded, as were the {series.calls - 1} equal calls before it",
+            observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
             at=Marked(series, None, IN_FLIGHT),
         )
@@ -604,7 +604,7 @@ def test_total_is_compared(
 def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
-        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so others may have none either (LRO-CFG-02)")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so perhaps no other has one (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the large memory could not be retrieved alone")
