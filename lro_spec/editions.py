@@ -90,7 +90,7 @@ class Edition:
     more_recipes: bool = True
     """True if a descriptor may have more recipes than that."""
     deterministic_recipes: bool = False
-    """True if the output of a recipe may depend on the file alone."""
+    """True if a recipe's output must depend on the file alone."""
     score_in_recipes: bool = True
     """True if a recipe may refer to ``.score``."""
     marked_header: bool = True
@@ -113,7 +113,7 @@ class Edition:
     """True if events have the names OffloadFileExpired and OffloadWriteFailed."""
 
     def is_file_name(self, name: str) -> bool:
-        """True if a name begins and ends like that of an offloaded file, as the names do that cleanup looks for."""
+        """True if a name begins and ends like that of an offloaded file. Cleanup looks for such names."""
         return name.startswith(f"{self.file_prefix}-") and name.endswith(".jsonl")
 
     def recipes_at(self, detail: str) -> tuple[StandardRecipe, ...]:

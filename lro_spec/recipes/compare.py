@@ -21,7 +21,7 @@ _SHOWN = 300
 _NO_PROGRAM = 3  # jq's exit status if it cannot compile a program
 _QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
 _AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
-_LONGEST_LITERAL = 200  # of which parts of a regular expression are looked for, which takes quadratic time
+_LONGEST_LITERAL = 200  # in longer ones no parts of a regular expression are looked for: that takes quadratic time
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The effects that search for a text."""
 
@@ -40,7 +40,8 @@ class Agreement:
     """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
     server's fault. None if the outputs agree and jq exited with 0."""
     difference: str = ""
-    """Difference of the output from the expected one, as a clause; empty if it is right, or if that takes no words."""
+    """Difference of the output from the expected one, as a clause; empty if the output is right, or if the difference
+    takes no words."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -68,7 +69,7 @@ def agrees(
     met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
     if met and output.ok:
         return Agreement(True, "", "")
-    # Only a program that fails there can be the specification's own, and it ends soon.
+    # Only a program that fails, and soon, can be the specification's own.
     known = erratum(number, records, **options) if output.stderr and not output.problem else None
     ok = met and known is not None
     with_header = False

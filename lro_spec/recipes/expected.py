@@ -1,6 +1,6 @@
 """The shapes of a recipe's output: a selection, a ranking, a projection, a table, counts.
 
-Each recognises an output of its shape. How an output is laid out is its author's choice, so objects, arrays and rows of
+Each recognises an output of its shape. The layout of an output is its author's choice, so objects, arrays and rows of
 TSV are all read; ties of a sort may come in any order.
 """
 
@@ -313,7 +313,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def _no_records(values: Counter[str]) -> str:
-    """A clause about outputs that are no complete records of the file, or are one again."""
+    """A clause about outputs that are no complete records of the file, or that repeat one."""
     number = values.total()
     is_none = "is no complete record" if number == 1 else "are no complete records"
     return f"{_many(number, 'value')} {is_none} of the file, or {'repeats' if number == 1 else 'repeat'} one"

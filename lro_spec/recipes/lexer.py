@@ -104,7 +104,7 @@ def refuse_reaching_out(program: str) -> None:
 def unrepeatable(program: str) -> str | None:
     """Reason why a program may give another output for the same input; None if there is none.
 
-    Raises `RecipeSyntaxError` where a string is not closed.
+    Raises `RecipeSyntaxError` if a string is not closed.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     short = {

@@ -75,7 +75,7 @@ class Pipeline:
     """Lines of the file that contain this text are left out before lines are counted; None leaves none out."""
 
 
-@lru_cache(maxsize=8192)  # more than the commands of a run, each of which is read several times
+@lru_cache(maxsize=8192)  # a run has fewer commands, and reads each several times
 def parse_command(command: str) -> Pipeline:
     """Parse a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 
@@ -347,7 +347,7 @@ _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
 
 
 def file_read(command: str) -> str | None:
-    """The file that such a pipeline reads; None if it is not one, or if it may do more than read."""
+    """The file that a pipeline reads; None if the command is no pipeline, or may do more than read."""
     try:
         stages = split_pipeline(command)
         files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]

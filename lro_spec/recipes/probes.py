@@ -51,8 +51,8 @@ def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str,
     """The records with other values in the field by which a recipe sorts, counts, selects or searches; few are
     repeated.
 
-    None if their own values tell whether it does. Otherwise (the field is the same in all records, or missing, or
-    sorted already) a command that reads another field, or none, gives the right output, too.
+    None if their own values tell whether it uses that field. Otherwise (the field is the same in all records, or
+    missing, or sorted already) a command that reads another field, or none, gives the right output, too.
     """
     if effect not in _FIELDS or len(records) < _ENOUGH or _tells(effect, records):
         return None
@@ -69,7 +69,7 @@ def depends_on(effect: str) -> tuple[str, ...]:
 _ENOUGH = 3
 """The fewest records that can be counted in two groups of different sizes."""
 _SEVERAL = 12
-"""Number of records up to which they are repeated: more than ten, which one of the recipes prints."""
+"""Least number of records, to which fewer are repeated: more than the ten that one of the recipes prints."""
 
 
 def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:
@@ -110,7 +110,7 @@ def _descend(values: list[Any]) -> bool:
 
 
 def _interleaved(count: int) -> list[int]:
-    """The numbers below *count*, of which neither direction is the order."""
+    """The numbers below *count*, neither ascending nor descending."""
     return [*range(0, count, 2), *range(1, count, 2)]
 
 
@@ -158,7 +158,7 @@ for a word that some records match), and other values."""
 
 
 def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """The record with a value at a path and, if the path leads into an object, in a field of that name beside the
+    """The record with a value at a path and, if the path leads into an object, in a field of that name next to the
     object, too: a server whose records have the field there may sort by it."""
     name, *rest = path
     if not rest:

@@ -185,7 +185,8 @@ _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
-"""These words, and those after which it may be evaluated in part: then jq would go on with the inputs that are left."""
+"""`_REPEATING`, and words after which an expression may be evaluated in part: then jq would go on with the inputs that
+are left."""
 
 
 def _with_inputs(call: JqCall) -> str | None:

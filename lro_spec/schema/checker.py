@@ -64,14 +64,14 @@ class LineSchemaChecker:
         """Number of violations by lines with values that are reported already."""
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, *, fit: bool = False, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, *, satisfied: bool = False, known: Collection[str] = ()
     ) -> Iterator[Finding]:
         """Findings about the records of a block; some may come with a later block.
 
-        *fit* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the record
-        that break a requirement by themselves: that the schema refuses one of them follows, and is no finding.
+        *satisfied* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the
+        record that break a requirement by themselves: a schema that refuses one of them causes no further finding.
         """
-        if fit or (not self._by_digits and self._all_pass(records)):
+        if satisfied or (not self._by_digits and self._all_pass(records)):
             self.judged += len(records)
             return
         for place, read in enumerate(records):

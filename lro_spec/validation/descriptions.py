@@ -14,10 +14,11 @@ from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 _ALIKE = 3
-"""Recipes with one description that no reader can tell apart. Two may search for the same in two ways."""
+"""Number of recipes with one description from which a reader cannot tell them apart. Two may search for the same in two
+ways."""
 
 _EXCHANGED = 2
-"""Descriptions of other fields that are a mistake in the list. A single one may be a matter of words."""
+"""Number of descriptions of other fields from which the list is wrong. A single one may be a matter of words."""
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "title": frozenset({"title", "titles"}),

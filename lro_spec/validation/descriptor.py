@@ -198,7 +198,7 @@ def _line_schema(descriptor: dict[str, Any], edition: Edition) -> Iterator[Findi
         message, expected = "no record can satisfy line_schema", "a schema of one record"
         yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, show(schema))
     elif empty is not None and rest != schema:
-        message, expected = "all that line_schema says is in another document", "a schema that names fields itself"
+        message, expected = "line_schema says nothing without another document", "a schema that names fields itself"
         yield Finding("LRO-DESC-10", Kind.NOT_EVALUATED, "/line_schema", message, expected, empty, severity="warning")
     elif empty is not None:
         expected = "a schema that names the fields of a record"
@@ -271,7 +271,7 @@ def _commands(
 ) -> Iterator[Finding]:
     """Findings about the commands of recipes that have the right shape.
 
-    Without a valid path, which file they read is not judged.
+    Without a valid path, the file that they read is not judged.
     """
     path = str(descriptor.get("file_path"))
     is_named = _is_valid(descriptor, "file_path", wrong)
@@ -344,7 +344,8 @@ def _with_score(pipeline: Pipeline, where: str, command: str) -> Iterator[Findin
 
 
 def _is_unquoted(path: str, command: str) -> bool:
-    """Return whether the path appears in the command but not as a single shell word; no for one too long to read."""
+    """Return whether the path appears in the command but not as a single shell word; False for a command that is too
+    long to read."""
     try:
         return len(command) <= LONGEST and path in command and path not in shlex.split(command)
     except ValueError:

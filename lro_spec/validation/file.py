@@ -139,9 +139,8 @@ def _count(state: FileState) -> Iterator[Finding]:
 
 
 def _without_core(record: dict[str, Any], state: FileState) -> Finding:
-    """Finding about a file in which no record has some fields of full detail; *record* is its first one.
-
-    If it is the only one, its texts may be empty and left out, which only the inline result of the call shows (I-04).
+    """Finding about a file in which no record has some fields of full detail; *record* is the first one. If it is the
+    only one, its texts may be empty and left out: only the inline result of the call can show that (I-04).
     """
     missing = [field for field in CORE if field in state.missing]
     may_be_empty = state.records == 1 and MAY_BE_EMPTY.issuperset(missing)

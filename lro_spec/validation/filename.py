@@ -47,7 +47,8 @@ def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | No
 def name_against_header(
     name: str, header: Mapping[str, Any], *, edition: str, request: Request | None = None
 ) -> Iterator[Finding]:
-    """Contradictions between name and header; none if the request is known, because both are compared with that."""
+    """Contradictions between name and header; none if the request is known, because both are compared with the
+    request."""
     if request is not None:
         return
     parts = parse_file_name(name, edition=edition)

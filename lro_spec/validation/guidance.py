@@ -31,7 +31,7 @@ class Sentence:
 
     text: str
     heading: str = ""
-    """For an item of a list, which is without its mark, the sentence with a colon that introduces the list."""
+    """For an item of a list, whose mark is removed, the sentence with a colon that introduces the list."""
 
 
 _WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
@@ -243,7 +243,8 @@ _FEWEST_CHARACTERS = 6
 def instructs_nobody(guidance: str, path: str) -> bool:
     """True if a text leads neither to the file nor to the recipes or a tool, as far as words can tell.
 
-    Words are looked for in texts in ASCII only: another language has other ones, so it only has to be a phrase.
+    Words are looked for in texts in ASCII only: other languages have other words, so their texts only have to be
+    phrases.
     """
     if path in guidance or _LEADS_SOMEWHERE.search(guidance):
         return False

@@ -41,7 +41,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
     if isinstance(part, PhysicalLine):
         yield from judge_line(part, state)
         return
-    if part.number == 1 and len(part.lines) > 1:  # the header decides how the others are validated
+    if part.number == 1 and len(part.lines) > 1:  # the header decides how the other lines are validated
         first, part = part.first()
         yield from judge_line(first, state)
     values = plain_values(part.lines) if state.header is not None else None
@@ -50,7 +50,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
         for line, value in zip(part.physical(), values or repeat(None)):  # noqa: B905 - `repeat` is endless
             yield from judge_line(line, state, value)
         return
-    records, fit = plain
+    records, satisfied = plain
     _seen(records, state, part)
     state.lines += len(records)
     state.records += len(records)
@@ -58,7 +58,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
         line = PhysicalLine(part.number + place, 0, part.lines[place], len(part.lines[place]), True)
         yield from _again(line, records[place], state)
     if state.reader is not None:
-        yield from state.reader.take(records, part, fit)
+        yield from state.reader.take(records, part, satisfied)
 
 
 def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
@@ -66,12 +66,12 @@ def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[li
 
     The second value is True if they are known to satisfy the reader's schema, too.
     """
-    fit = state.joint_validator is not None and state.joint_validator(values)
-    if not fit and not _are_records(values, state):
+    satisfied = state.joint_validator is not None and state.joint_validator(values)
+    if not satisfied and not _are_records(values, state):
         return None
     if block.returns and not state.carriage_return_reported and any(map(_CARRIAGE_RETURN, block.lines)):
         return None
-    return cast("list[dict[str, Any]]", values), fit
+    return cast("list[dict[str, Any]]", values), satisfied
 
 
 def _are_records(values: list[Any], state: FileState) -> bool:

@@ -191,7 +191,7 @@ class Following:
                 yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
-            if state.opaque:  # the unread part may have others
+            if state.opaque:  # an unread record may have other values
                 reader.facts.namespaces, reader.facts.scores = None, Range()
             elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
@@ -221,7 +221,7 @@ class Following:
             seen = cast("Readable", plain)
             stream = unpacked(self._opened(path, seen) if self._opened is not None else seen)
             self.path = path
-            if (start := stream.peek(_LOOK)) and not looks_offloaded(start):  # whatever it is, it is nobody's business
+            if (start := stream.peek(_LOOK)) and not looks_offloaded(start):  # it may be private
                 expected, hint = "an LRO header or a memory in the first 20 lines", "its content is not shown"
                 message = "file_path names a file that is no LRO file"
                 yield Finding(_RULE, Kind.NO_FILE, "/file_path", message, expected, show(path), hint)
@@ -231,7 +231,7 @@ class Following:
 
 _RULE = "LRO-DESC-02"
 _OF_TONE = ("LRO-GUI-01", "LRO-GUI-04")
-"""Requirements on guidance that may be broken by one that states wrong figures, too."""
+"""Guidance that breaks these requirements is still checked for wrong figures."""
 _OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
 _OF_MEMORIES = {
     ("LRO-NAME-02", "/file_path"),
@@ -265,7 +265,7 @@ class _Reader:
         return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES or self.overlong
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
         self.facts.take(records, block)
         if not self._is_sampled:
@@ -281,7 +281,7 @@ class _Reader:
             if self._is_sampled:
                 self.run_recipes()
         if self._judge is not None:
-            yield from self._judge.take(records, block, fit=fit, known=known)
+            yield from self._judge.take(records, block, satisfied=satisfied, known=known)
 
     def end(self) -> Iterator[Finding]:
         self.run_recipes()
@@ -410,7 +410,8 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]], *, whole: bool) -> Iterator[Finding]:
-    """The finding about a schema that describes other records; if it is not *whole*, the rest may describe these."""
+    """The finding about a schema that describes other records; if it is not *whole*, the parts left out may describe
+    these."""
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:

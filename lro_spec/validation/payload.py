@@ -45,7 +45,7 @@ def records_shown(value: object, records: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _texts(value: object, known: Collection[str], ids: set[str]) -> Iterator[str]:
-    """All texts in a value, names of members among them, except those in a record: its id is added to *ids*."""
+    """All texts in a value, names of members among them, except those in a record, whose id is added to *ids*."""
     left, seen = [value], set[int]()
     while left:
         one = left.pop()
@@ -61,7 +61,7 @@ def _texts(value: object, known: Collection[str], ids: set[str]) -> Iterator[str
         if "id" in members and _id(members) in known:
             ids.add(_id(members))
             continue
-        left += members  # their names
+        left += members  # the members' names
         left += members.values()
 
 

@@ -71,8 +71,8 @@ class Sample:
     """Samples with other values that were made of this one, by the effect that depends on these values."""
 
     def with_other_values(self, effect: str) -> Sample | None:
-        """The sample with other values of the field that an effect depends on, where its own do not tell a right
-        command from a wrong one; None if they do."""
+        """The sample with other values of the field that an effect depends on, if its own do not tell a right command
+        from a wrong one; None if they do."""
         if effect not in self.others:
             records = rearranged(effect, self.records)
             self.others[effect] = None if records is None else self._with_records(records)
@@ -100,7 +100,7 @@ class Judgement:
 
     findings: tuple[Finding, ...]
     undecided: Mapping[str, str | None]
-    """By the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
+    """For the requirement of each standard recipe, the reason why it was not decided; None if it was."""
 
 
 def level_in(edition: Edition, header: object, summary: object) -> str:
@@ -147,7 +147,7 @@ class RecipeJudge:
         self.compared: set[tuple[str, str]] = set()
         """(effect, command) pairs that the installed jq has run, too."""
         self.only_installed: list[Finding] = []
-        """Findings that only the output of the installed jq shows."""
+        """Findings about the output of the installed jq alone."""
         self._known: dict[tuple[object, ...], Judgement] = {}
         self._problems: dict[str, str | None] = {}
 
@@ -391,8 +391,8 @@ class _Trial:
         return frozenset(str(error.path[0]) for error in errors if error.path)
 
     def _can_search(self, recipe: StandardRecipe, pipeline: Pipeline) -> bool:
-        """False if a recipe searches for something, and the command for the same in any file: in a small one, the
-        records that it selects may be those by chance."""
+        """False if a recipe searches for something, and the command cannot be rewritten to search for that: in a small
+        file, it may select the right records by chance."""
         word = DEFAULT_LITERAL.get(recipe.effect)
         return word is None or self._with_search_word(recipe, pipeline, word)[1] is not None
 
@@ -438,8 +438,8 @@ class _Trial:
         return wrong
 
     def _on_other_values(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        """The finding if a command is wrong for other values of the field that it depends on, where the file's own do
-        not tell a right command from a wrong one."""
+        """The finding if a command is wrong for other values of the field that it depends on, if the file's own do not
+        tell a right command from a wrong one."""
         sample = self._sample.with_other_values(recipe.effect)
         if sample is None:
             return None

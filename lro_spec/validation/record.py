@@ -15,7 +15,7 @@ CORE = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
 
 MAY_BE_EMPTY = frozenset(("namespace", "title", "content"))
-"""Those of them that some servers leave out of a record if they are empty."""
+"""Fields of `CORE` that some servers leave out of a record if they are empty."""
 
 _OF_MEMORIES = {*CORE, "provenance"}
 

@@ -21,10 +21,10 @@ class RecordReader(Protocol):
     """The schema of every record; None for no schema."""
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
-        """Receives the objects of consecutive record lines; *fit* says that all satisfy `schema`. *known* are JSON
-        pointers to values of a single record that are reported already, whatever `schema` says of them."""
+        """Receives the objects of consecutive record lines; *satisfied* says that all satisfy `schema`. *known* are
+        JSON pointers to values of a single record that are reported already, whatever `schema` says of them."""
         ...
 
 
@@ -48,7 +48,7 @@ class RecordCount:
     def __str__(self) -> str:
         if self.exact is not None:
             return f"{self.exact}, the number of record lines"
-        return f"{self.least} to {self.most}, depending on what the lines are that cannot be read"
+        return f"{self.least} to {self.most}, depending on what the unreadable lines are"
 
 
 ANY_NUMBER = RecordCount(0, math.inf)
@@ -92,7 +92,7 @@ class FileState:
     uncertain: int = 0
     """Number of lines that count as records, but may be none."""
     hidden: int = 0
-    """Largest number of further records within these lines."""
+    """Largest number of further records within the `uncertain` lines."""
     is_cut: bool = False
     """True if the end of the file is unknown."""
 

@@ -72,11 +72,11 @@ class Reader:
         self.told: list[str] = []
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, fit: bool, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
         first, last = records[0]["id"], records[-1]["id"]
         place = f"line {block.number}, byte {block.offset}, {len(block.lines)} lines"
-        self.told.append(f"{len(records)} from {first!r} to {last!r}, {place}" + (", fit" if fit else ""))
+        self.told.append(f"{len(records)} from {first!r} to {last!r}, {place}" + (", satisfied" if satisfied else ""))
         return iter(())
 
 

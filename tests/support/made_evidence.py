@@ -152,12 +152,12 @@ def probe(made: Any, estimate: int, threshold: int) -> Probe:
     return Probe(made, estimate, threshold)
 
 
-def edge(at: str = "inline", above: str = "offloaded", **other: Any) -> Edge:
+def edge(at: str = "inline", below: str = "offloaded", **other: Any) -> Edge:
     known: dict[str, Any] = {"operation": "recall", "estimate": 100, "drift": 0, "largest": 10, **other}
     return Edge(
         **known,
         at=(probe(call(outcome=at), 100, 100),),
-        above=(probe(call(outcome=above), 100, 99), probe(call(outcome=above), 100, 90)),
+        below=(probe(call(outcome=below), 100, 99), probe(call(outcome=below), 100, 90)),
     )
 
 

@@ -32,7 +32,7 @@ class Comparison:
 
     @cached_property
     def restless(self) -> frozenset[str]:
-        """Operations whose identical calls may return other records where a limit cuts them."""
+        """Operations whose identical calls return other records, or may do so if a limit cuts the result."""
         return self.survey.volatile_operations | self.reordered
 
     @cached_property
@@ -58,7 +58,7 @@ class Comparison:
         stored = corpus() if self.survey.seeded_by == "tool" else ()
         ours = ids_of_memories((r for c in self.inline.calls for r in c.records or []), stored)
         given = ours & {m["id"] for m in stored}
-        matched = filed & (ours if ours and not given else shown)  # a server may have others, with ids that stay
+        matched = filed & (ours if ours and not given else shown)  # the server's own memories may keep their ids
         return None if matched else "memories have other ids in each server process"
 
     @cached_property
@@ -131,7 +131,7 @@ def _differ(one: Call, other: Call) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, without what each process may give its memories itself: numbers, times and ids."""
+    """The lines of a text without the values that each process may set itself: numbers, times and ids."""
     return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
 
 

@@ -28,7 +28,7 @@ def decided_calls(edges: object, defaults: object, default_threshold: int) -> tu
 def _probes(edges: Edges) -> Iterator[Probe]:
     for edge in edges.edges.values():
         yield from edge.at
-        yield from edge.above
+        yield from edge.below
         further = (edge.after, edge.few_tokens_off, edge.two_percent_off, edge.at_half, edge.low)
         yield from (p for p in further if p is not None)
     yield from edges.far

@@ -13,7 +13,7 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.validation.record import CORE, MAY_BE_EMPTY
 
 NO_DETAIL = "no tool takes a detail level, or none is named (profile: operations)"
-"""The reason for which requirements of detail levels do not apply."""
+"""Reason why requirements on detail levels do not apply."""
 
 IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
 
@@ -47,7 +47,7 @@ class DetailLevels:
         return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
 
     def reason_for_missing_texts(self, call: Call) -> str | None:
-        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or if that is wrong.
+        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or must not.
 
         They may be empty in all of its memories and left out, if the same operation writes them for other memories.
         """
@@ -68,8 +68,8 @@ class DetailLevels:
         return found
 
     def ignored(self, operation: str) -> str | None:
-        """Level that all files of an operation name although others were requested; None if the requested level has an
-        effect.
+        """Level that all files of an operation name although other levels were requested; None if the requested level
+        has an effect.
 
         All files must have the same fields. The result is "the same" if each file names its requested level, provided
         that other operations have core fields at full detail and this one has none.

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, named_before
+from lro_conformance.capture.call import Call, CallInContext, Identity, named_before, noting_other_calls
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -62,9 +62,9 @@ class Document:
     sample: Sample | str = "a descriptor's file could not be read"
     """The beginning of the file, on which recipes run, or the reason why there is none."""
     may_be_empty: str | None = None
-    """The reason why all records of the file may lack a text; None if they lack none, or if that is wrong."""
+    """The reason why all records of the file may lack a text; None if they lack none, or must not."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """By the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
+    """For the requirement of each standard recipe, the reason why it was not decided; None if it was."""
 
     def of(self, rule: str) -> list[Finding]:
         """The findings about a requirement, errors first."""
@@ -136,10 +136,10 @@ class Documents:
         among: Collection[Call] | None = None,
         place: str = "",
     ) -> None:
-        """Examine every document that could violate a requirement, or those of some calls.
+        """Examine every document that could violate a requirement, or only those of the calls *among*.
 
         *skip* returns a reason if a different requirement is at fault, so that the document is not judged. *place*, if
-        it is given, replaces the place in the document of what is wrong.
+        given, replaces the place of the defect in the document.
         """
         chosen = self.documents if among is None else self.of(among)
         right = _first_right(chosen, rule)
@@ -152,8 +152,8 @@ class Documents:
 
     def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
         at = CallInContext(one.call, subject) if is_later else subject
-        by_others = beside_others((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
-        return Marked(at, None, place) if by_others is at and place else by_others
+        noted = noting_other_calls((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
+        return Marked(at, None, place) if noted is at and place else noted
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -170,7 +170,7 @@ def _kind_of(call: Call) -> _Kind:
 
 
 def _first_right(documents: Iterable[Document], rule: str) -> dict[_Kind, float]:
-    """The time of the first call of each kind whose document breaks nothing of a requirement."""
+    """For each kind of call, the time of the first whose document satisfies a requirement."""
     first: dict[_Kind, float] = {}
     for one in documents:
         if unmet_precondition(rule, one) is None and not any(map(breaks, one.of(rule))):
@@ -185,7 +185,7 @@ def unmet_precondition(rule: str, one: Document) -> str | None:
 
 
 def is_examined(rule: str) -> bool:
-    """Return whether documents are examined for a rule; some of validation's belong to no requirement."""
+    """Return whether documents are examined for a rule: some rules of validation belong to no requirement."""
     return rule in _PRECONDITIONS
 
 
@@ -245,7 +245,7 @@ def describe(finding: Finding) -> str:
     """A finding as report text: location, problem, observed value."""
     place = f"line {finding.line}: " if finding.line is not None else ""
     name = finding.pointer.removeprefix("/").replace("/", ".")
-    is_named = finding.message.startswith(f"{name} ")  # as by the messages of a schema's violations
+    is_named = finding.message.startswith(f"{name} ")  # messages of schema violations begin so
     where = f"{finding.pointer} " if finding.pointer and not is_named else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
 
@@ -289,7 +289,7 @@ def documents(
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
 
 
-_LACKING = "some memories of this file lack a confidence, on which the specification's own recipes fail (E-01)"
+_LACKING = "some memories of this file lack a confidence, and the specification's own recipes fail on them (E-01)"
 """Reason why recipes do not run on a file in which the suite itself has put memories with few fields."""
 
 
@@ -302,9 +302,9 @@ def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
 def prepare(
     survey: Survey, details: DetailLevels, evidence: object, edition: Edition, judge: RecipeJudge | None
 ) -> Iterator[None]:
-    """Validate the documents of some evidence, one at a time, before all evidence is there: each call keeps its own.
+    """Validate the documents of some evidence in advance, one at a time: each call keeps its document.
 
-    Then their recipes run, if there is a *judge*: samples keep the outputs, which count when all documents are there.
+    Then run their recipes, if there is a *judge*: samples keep the outputs for the final judging.
     """
     real = _without_links(survey.real)
     made: list[Document] = []
@@ -344,7 +344,7 @@ def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) ->
 def _largest_first(documents: Sequence[Document]) -> list[Document]:
     """The documents in the order in which their recipes run: the first file is probed most thoroughly.
 
-    Files of which recipes read only the beginning come last, since a finding cannot give the numbers of the whole.
+    Files longer than a sample come last, since a finding on a sample cannot give the numbers of the whole file.
     """
 
     def rank(one: Document) -> tuple[bool, int, int]:
@@ -354,7 +354,7 @@ def _largest_first(documents: Sequence[Document]) -> list[Document]:
 
 
 def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
-    """A document with what only a program of the machine that made the run could find in it."""
+    """A document with the findings that only a program of the machine that made the run could make."""
     more = [f.finding for f in live if f.call is one.call]
     return replace(one, findings=(*one.findings, *more)) if more else one
 
@@ -401,7 +401,7 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     }
     explored = found.get("explored")
     odd |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
-    # Where descriptors may name files before they are complete, only the survey reads files again.
+    # If files were still growing when they were named, only the survey has read them again.
     calls = survey.calls if survey.unsettled else _every_call(survey, found)
     yield from (c for c in calls if id(c) not in odd and c.operation in survey.operations)
 
@@ -427,7 +427,7 @@ def _add_calls(value: object, found: list[Call]) -> None:
         found.append(value.inline)
     else:
         for member in _members(value):
-            if type(member) not in _SCALARS:  # most are, and there are thousands
+            if type(member) not in _SCALARS:  # most members are scalars, and there are thousands
                 _add_calls(member, found)
 
 
@@ -438,14 +438,14 @@ def _members(value: object) -> Iterable[object]:
     """The parts of a value that may be calls or have calls in them."""
     if isinstance(value, (tuple, list, frozenset)):
         return cast("Collection[object]", value)
-    if isinstance(value, (dict, Mapping)):  # an abstract class takes ten times as long to ask for
+    if isinstance(value, (dict, Mapping)):  # dict comes first: Mapping takes ten times as long
         return cast("Mapping[object, object]", value).values()
     return [getattr(value, name) for name in _kept_fields(type(value))]
 
 
 @cache
 def _kept_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that are kept as evidence; none of another type."""
+    """The fields of a dataclass that are kept as evidence; empty for any other type."""
     return tuple(f.name for f in fields(kind) if f.metadata.get("kept", True)) if is_dataclass(kind) else ()
 
 

@@ -23,15 +23,17 @@ SAME_SIZE = 0.03
 _TELLING = 2000
 """Characters from which rounding and an envelope do not matter."""
 _LESS, _CONSTANT, _DIFFERENT = 0.9, 0.01, 0.05
-"""Share of characters ÷ 4 that no JSON text has; spread of a constant share; spread by which files differ in kind."""
+"""Share of characters ÷ 4 up to which E is too low; spread up to which that share is constant; spread of the share of
+values from which files differ in kind."""
 
 _AT_CAP, _MUCH_LARGER = 0.9, 2.5
 """Share of the largest E from which E counts as the largest; ratio of sizes that cannot have the same E."""
 _ALIKE, _UNLIKE = 20, 1.2
-"""Number of records from which texts of memories are alike; ratio of tokens per character that they never have."""
+"""Number of records from which results are alike in their text; ratio of tokens per character that such results never
+reach."""
 
 MEASURES_OTHERS = "E is that of other records than those in the file, or of another level of detail (LRO-THR-05)"
-"""Reason why E is not held against the records of a file."""
+"""Reason why E is not compared with the records of a file."""
 
 OF_AN_EARLIER_CALL = "E may be that of an earlier call, whose file this call names (LRO-NAME-04)"
 """Reason why a result cannot be judged by the E of its file."""
@@ -82,8 +84,8 @@ class Estimates:
         )
 
     def is_of_an_earlier_call(self, operation: str) -> bool:
-        """True if E, by which the exact threshold of an operation is tried, may be that of an earlier call: each call
-        that states it names a file that an earlier one has named."""
+        """True if the E at which an operation's exact threshold is tried may be that of an earlier call: each call that
+        states this E names a file that an earlier call has named."""
         calls = self.survey.repeats.get(operation, ())
         return bool(calls) and all(c.identity in self._named_before for c in calls)
 
@@ -93,11 +95,11 @@ class Estimates:
 
     @cached_property
     def fraction(self) -> tuple[Call, float] | None:
-        """The largest file and E as a part of its characters ÷ 4, if that is the same low figure in all files.
+        """The largest file, and E as a share of its characters ÷ 4, if this share is low and the same in all files.
 
-        A text other than the record lines, such as a rendered one, has another share of them at each detail level: its
-        keys weigh more where records are short. So a constant share is another divisor. None if the files are too much
-        alike to tell.
+        A constant share means another divisor. For a text other than the record lines, such as a rendered one, it would
+        vary with the detail level, since keys weigh more where records are short. None if the files are too much alike
+        to tell.
         """
         known = [c for c in self.survey.files if c.estimate and c.filed and characters(c) >= _TELLING]
         known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
@@ -112,7 +114,7 @@ class Estimates:
         """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
         set. At least two honest estimates must differ by half, so that a constant does not count as an estimate.
 
-        *more* calls are looked at beside those of the survey.
+        *more* are calls besides those of the survey.
         """
         groups: dict[object, list[Call]] = {}
         for call in (*self.survey.files, *more):
@@ -169,7 +171,7 @@ class Estimates:
     def of_a_budget(self, operation: str) -> tuple[Call, Call] | None:
         """The smallest and the largest of an inject's results that have the same E, far too low for the latter.
 
-        None if smaller results do not have a smaller E, or if that is so for other operations, too.
+        None if no smaller result has a clearly smaller E, or if other operations have such results, too.
         """
         if operation != "inject":
             return None
@@ -188,8 +190,8 @@ class Estimates:
 
     @cached_property
     def unlike(self) -> tuple[Call, Call] | None:
-        """Two results of different operations at one detail level that do not have the same number of tokens per
-        character, although they are much text of the same kind; the one farther from characters ÷ 4 first."""
+        """Two results of different operations at one detail level whose tokens per character differ, although both are
+        long texts of the same kind; the one farther from characters ÷ 4 first."""
         large = [c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _ALIKE and self._is_latin(c)]
         large = [c for c in large if not (self.is_cut_short(c) or self.memories_beyond(c))]
         large = [c for c in large if not self.measure_differently(c.operation)]
@@ -247,7 +249,7 @@ def estimates(survey: Survey, details: DetailLevels) -> Estimates:
 
 
 def _spread(shares: list[float]) -> float:
-    """Excess of the largest share over the smallest, as a part of it."""
+    """Excess of the largest share over the smallest, relative to the smallest."""
     return max(shares) / min(shares) - 1 if min(shares) > 0 else 0.0
 
 
@@ -272,5 +274,5 @@ def _off(call: Call) -> float:
 
 
 def slack(one: Call, other: Call) -> int:
-    """Tokens by which the E of two files with the same memories may differ, from the difference of their sizes."""
+    """Tokens by which the E of two files with the same memories may differ, given the difference of their sizes."""
     return abs(characters(one) - characters(other)) + 2

@@ -21,7 +21,7 @@ def events_in(survey: Survey, name: str) -> list[Any]:
 
 
 def times(name: str, said: str, files: Iterable[str]) -> int:
-    """Number of events of this *name* in one message, as far as they name different *files*; at least one."""
+    """Number of events of this *name* in one message that name different *files*; at least one."""
     return max(1, min(said.count(name), sum(file in said for file in files)))
 
 

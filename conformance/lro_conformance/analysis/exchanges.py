@@ -28,7 +28,7 @@ from lro_conformance.analysis.results import cursor_beside, differing_descriptor
 from lro_conformance.analysis.sequences import placed
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
 from lro_conformance.analysis.timestamps import are_of_the_run, place_of_time, ulid_time, written_at
-from lro_conformance.capture.call import Call, CallInContext, Identity, beside_others, died
+from lro_conformance.capture.call import Call, CallInContext, Identity, died, noting_other_calls
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough, wide
 from lro_conformance.capture.estimate import characters, tokens_per_character
@@ -82,9 +82,9 @@ class Exchange:
     lowest: Call | None = None
     """Result of this call at the lowest threshold, on a server that holds the same memories; it tells E."""
     values_comparable: bool = False
-    """True if the twin has the values that the records had when the file was written, even if they change."""
+    """True if the twin was made in lockstep with the call, or close enough to it that their values can be compared."""
     in_flight: bool = False
-    """True if other calls were under way, so that only the whole conversation shows it again."""
+    """True if other calls were under way, so that only the whole conversation reproduces the exchange."""
     shares: Call | None = None
     """An earlier call whose file this call names; None if the file is its own."""
     stray: tuple[str, ...] = ()
@@ -92,18 +92,20 @@ class Exchange:
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
     among_others: bool = False
-    """True if each of these servers holds other memories beside those: what depends on all, as scores may, differs."""
+    """True if each of these servers holds other memories, too: values that depend on all of them, such as scores, may
+    differ."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call in its sequence that show it; empty if the call alone does."""
+    """Calls and interventions that must precede the call to reproduce the exchange; empty if the call alone reproduces
+    it."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names of the server's own in inline records, with MIF's (`names_of_fields`)."""
+    """The server's own names of inline fields, mapped to MIF's (`names_of_fields`)."""
     own_ids: bool = False
-    """True if the server gives stored memories ids of its own, by a counter or at random: the same memory may have
-    another one in each process, and the same id may be another memory's."""
+    """True if the server gives stored memories ids of its own, by a counter or at random: in another process, the same
+    memory may have another id, and the same id may be another memory's."""
 
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
-        """The subject whose reproducer shows this exchange."""
+        """The subject by which this exchange is reproduced."""
         found = by_id(self.call.filed or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
         if memories or self.steps:
@@ -220,7 +222,7 @@ class Context:
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, Decision] | None = None
     prose: Prose | None = None
-    """Memories by which texts are understood; None if no inline results could be had."""
+    """Memories to look for in inline results that are text; None if no inline results could be had."""
     filled: Mapping[tuple[int, str, str], frozenset[str]] = field(
         default_factory=dict[tuple[int, str, str], frozenset[str]]
     )
@@ -230,15 +232,15 @@ class Context:
     stated_differently: bool = False
     """True if headers state another figure than the one that is compared; see `is_another_figure_stated`."""
     maps_names: bool = False
-    """True if inline records have names of the server's own, which files map to MIF's."""
+    """True if inline fields have names of the server's own, which files map to MIF's."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Those of these names that are known, with MIF's (`names_of_fields`)."""
+    """The server's own names of inline fields that are known, mapped to MIF's (`names_of_fields`)."""
     rates: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
-    """Rates of plain files by operation, where nearly all of its files have the same (`_rates`)."""
+    """Rates of plain files by operation, if nearly all files of the operation have the same (`_rates`)."""
     own_ids: bool = False
     """True if the server gives stored memories ids of its own (`_gives_own_ids`)."""
     varying: int = 0
-    """Characters by which servers in lockstep differ in a memory that each of them stored: see `_varying`."""
+    """Largest difference in size, in characters, that a stored memory has between servers in lockstep (`_varying`)."""
 
     def applied_to(self, exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
         """The exchanges with what is known of the server's records."""
@@ -248,13 +250,13 @@ class Context:
 
     @property
     def restless(self) -> frozenset[str]:
-        """Operations whose identical calls return other records (`Comparison.restless`)."""
+        """Operations whose identical calls may return other records (`Comparison.restless`)."""
         return self.survey.volatile_operations if self.comparison is None else self.comparison.restless
 
     @cached_property
     def largest_inject(self) -> tuple[int, int]:
-        """The records and the characters of inject's largest inline result with its own budget; zeros if there are no
-        records in it."""
+        """Numbers of records and characters in inject's largest inline result at the default budget; zeros if no result
+        has records."""
         calls = () if self.comparison is None else self.comparison.inline.calls
         found = [c.records for c in calls if c.operation == "inject" and c.records]
         return max(((len(r), sum(map(size, r))) for r in found), key=lambda one: one[1], default=(0, 0))
@@ -276,7 +278,7 @@ class Judged:
     mark: Mark | None = None
     """The offending record in the evidence."""
     read: tuple[Call, ...] = ()
-    """Other calls by whose files it was judged."""
+    """Other calls whose files it was judged by."""
     place: str = ""
     """The place in a document; see `lro_conformance.judging.subjects.place_of`."""
 
@@ -312,7 +314,7 @@ class Exchanges:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The names of their own that inline records have, with MIF's."""
+        """The server's own names of inline fields, mapped to MIF's."""
         return self.context.names
 
     @property
@@ -325,7 +327,7 @@ class Exchanges:
 
     @property
     def by_text(self) -> tuple[str, ...]:
-        """The operations of which a file was compared with memories that a text without records shows."""
+        """The operations whose files were compared with memories that are shown in a text without records."""
         found = (e.call.operation for e in self.exchanges if e.has_file and shown_in_text(e, self.context))
         return tuple(dict.fromkeys(found))
 
@@ -336,7 +338,8 @@ class Exchanges:
 
     @property
     def hidden_scores(self) -> tuple[str, ...]:
-        """The operations with a score_range that could be compared with nothing: no record of them shows a score."""
+        """The operations whose score_range could be compared with nothing, because none of their records shows a
+        score."""
         ranged = [e for e in self.exchanges if e.has_file and _is_a_range(e.call.summary.get("score_range"))]
         shown = {e.call.operation for e in ranged if self._shows_scores(e)}
         return tuple(dict.fromkeys(o for e in ranged if (o := e.call.operation) not in shown))
@@ -350,8 +353,8 @@ class Exchanges:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:
             return at
-        by_others = beside_others((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
-        return Marked(at, None, found.place) if by_others is at and found.place else by_others
+        noted = noting_other_calls((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
+        return Marked(at, None, found.place) if noted is at and found.place else noted
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -392,7 +395,7 @@ def exchanges(
         known = set[int]()
     known |= {id(e.call) for e in explicit}
     concurrent = {id(c) for c, _ in survey.together}
-    # A server may refuse calls for their number.
+    # A server may refuse some of many concurrent calls.
     answered = [(c, a) for c, a in survey.together if c.outcome in ("inline", "offloaded")]
     alone = {id(c): a for c, a in answered if c.operation not in survey.volatile_operations}
     made = [
@@ -400,7 +403,7 @@ def exchanges(
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
-    # Where descriptors may name files before they are complete, only the survey reads files again.
+    # If files were still growing when they were named, only the survey has read them again.
     every = made if survey.unsettled else [*made, *explicit]
     known = learnt(context, every)
     every = known.applied_to(every)
@@ -420,18 +423,18 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
 
 
 def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
-    """Operations and queries with several different files of which score_range is the exact range of confidences."""
+    """Operations and queries whose score_range was the exact range of confidences for `MIN_RANGES` different ranges."""
     equal: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
     for call in (e.call for e in exchanges if e.has_file):
         confidences = _confidences(call)
         if confidences is not None and call.summary.get("score_range") == list(confidences):
             equal.setdefault((call.operation, call.query), set()).add(confidences)
-    return frozenset(key for key, ranges in equal.items() if len(ranges) >= NO_CHANCE)
+    return frozenset(key for key, ranges in equal.items() if len(ranges) >= MIN_RANGES)
 
 
 def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
-    """The rate of the files of each operation, if at least nine in ten of plain text have the same: of all of them, or
-    of those with few records, where a server measures a sample."""
+    """The rate of each operation, if at least nine in ten of its files of plain text have the same; otherwise, if its
+    files with few records do, since a server may estimate long results by a sample."""
     files: dict[str, list[Call]] = {}
     for call in (e.call for e in exchanges if _has_estimate(e)):
         if call.file is not None and 100 * call.file.special <= characters(call):
@@ -463,13 +466,14 @@ def _has_estimate(exchange: Exchange) -> bool:
 
 
 _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
-"""Share of E and tokens, for rounding and an envelope, up to which a rate is the same; and from which it is another."""
+"""Deviation of E, as a share plus tokens (for rounding and an envelope): up to the first, a rate is the same; beyond
+the second, it is another."""
 
 _SIZES = 8
-"""Number of different sizes of files that show a rate."""
+"""Number of different file sizes that it takes to infer a rate."""
 
 _FEW = 5
-"""Number of records of which all are measured, also where a longer result is estimated by a sample of its records."""
+"""Number of records up to which all are measured, even by a server that estimates longer results by a sample."""
 
 
 def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
@@ -512,8 +516,8 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
 
 
 def _varying(exchanges: Iterable[Exchange]) -> int:
-    """Characters by which the same record differs between servers in lockstep, as values that each gives a stored
-    memory itself have other lengths; so their E differs, too."""
+    """Largest difference in size, in characters, that a record has between servers in lockstep: each sets some values
+    itself, of other lengths, so E differs, too."""
     return max(
         (
             abs(size(record) - size(shown))
@@ -527,8 +531,8 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
     )
 
 
-NO_CHANCE = 3
-"""Number of different ranges that are equal for a reason."""
+MIN_RANGES = 3
+"""Number of different ranges that match by more than chance."""
 
 
 def _confidences(call: Call) -> tuple[float, float] | None:
@@ -546,7 +550,7 @@ def _seeded(found: object) -> Iterator[Exchange]:
         return
     whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
     candidates = [m for m in map(large, LARGE) if m["content"] in whole]
-    if whole == {None}:  # records without contents do not tell which it is, but they all have one title
+    if whole == {None}:  # without contents, records do not tell which memory it is, but all have one title
         candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
     pairs = (
         (found.large_filed, found.large, candidates),
@@ -579,7 +583,7 @@ def context_of(
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced: int = 0) -> list[Exchange]:
     """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin.
 
-    The first *reduced* calls are of sequences of which no step can be left out. Calls whose folder was broken, or that
+    The first *reduced* calls are of sequences in which every step is needed. Calls whose folder was broken, or that
     were not offloaded again afterwards, are failed writes instead (`lro_conformance.analysis.failed_writes`).
     """
     made: list[Exchange] = []
@@ -608,7 +612,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
 
 
 def _by_text(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
-    """Records by a text, in which white space does not count: that it is altered is LRO-FILE-10."""
+    """Records by a text with white space collapsed: whether it was altered is judged by LRO-FILE-10."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(" ".join(str(record.get(field)).split()), []).append(record)
@@ -677,7 +681,7 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
         yield BROKEN_LINES if exchange.has_broken_lines else ALTERED
         return
     size, separators = characters(call), _separators(call)
-    # What is counted may have a space less, or more, at each separator, of which this file has another share.
+    # The counted text may have a space less, or more, at each separator, and files differ in their share of these.
     spelt = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
     least = min(spelt) * rate.tokens * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
     most = max(spelt) * rate.tokens * size + 2 * call.file.special
@@ -715,7 +719,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield from _complete_by_text(exchange, context)
         return
     here, there = exchange.shown, exchange.filed
-    is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file has what it found before budgeting
+    is_part = is_a_page(shown.result) or filed.operation == "inject"  # in whose file nothing is cut to a budget
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
@@ -726,7 +730,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             not missing and not added and not lacks,
             f"the {memories} memories that the call returns inline",
             (
-                f"{len(filed.filed)} records: of several with the same {exchange.paired_by}, not all are there"
+                f"{len(filed.filed)} records: some of several with the same {exchange.paired_by} are missing"
                 if lacks
                 else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
             )
@@ -863,8 +867,11 @@ def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
 
 
 def _is_a_selection(exchange: Exchange, context: Context) -> bool:
-    """True if a limit, perhaps the server's own, chose some of the memories, and identical calls choose others: this
-    was seen, or as many others are there, and each process gives its memories times that may decide which they are."""
+    """True if a limit, perhaps the server's own, may choose other memories in each process.
+
+    Either identical calls were seen to return others; or the file has other memories in place of as many inline ones,
+    and each process gives memories times that may decide the choice.
+    """
     call, here, there = exchange.call, exchange.shown, exchange.filed
     if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
         return False
@@ -930,7 +937,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """At full detail, a text that the suite stored is not shortened to end in an ellipsis, even if it is inline."""
+    """At full detail, a text that the suite stored is not cut to end in an ellipsis, even if the inline result cuts it,
+    too."""
     for record in exchange.call.filed if exchange.stored and exchange.has_file else ():
         stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
         if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
@@ -968,7 +976,7 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 _MANY_ALIKE = 10
-"""Number of alike records that are as they were stored, from which on another one is altered."""
+"""Number of alike records that must be as stored before one that differs counts as altered."""
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
 
@@ -1003,7 +1011,11 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """No record lacks a field that others of its file have and its memory has in another file at this detail level."""
+    """No record lacks a field that other records of its file have, and that its memory has in another file at this
+    level.
+
+    There is no pass: memories that are in a single file prove nothing.
+    """
     call = exchange.call
     if not exchange.has_file or call.detail is None or not context.filled:
         return
@@ -1016,10 +1028,10 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
         elsewhere = context.filled.get((id(call.start), call.detail, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
-            expected = f"{', '.join(lost)} in all records at {call.detail} detail whose memories have them"
+            expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"
             observed = f"record {number} of {len(call.filed)} lacks them; in another file at this level it has them"
             yield Judged(False, expected, observed, mark_in_file(call, record, "id"))
-            return  # and if none does: memories that are in one file only show nothing
+            return
 
 
 # The descriptor
@@ -1038,7 +1050,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     problem, mode = call.file.problem, call.file.mode
     if mode is not None and not mode & 0o444:  # root reads it all the same
-        problem = f"mode {mode:04o}, by which nobody may read it"
+        problem = f"mode {mode:04o}, so that nobody may read it"
     yield Judged(
         problem is None,
         "the path of a regular, readable file",
@@ -1047,7 +1059,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """score_range has the least and the greatest score that the same call shows inline, where the file has none."""
+    """score_range has the least and the greatest score that the same call shows inline, if the file has no scores."""
     call, shown = exchange.call, exchange.twin
     if not exchange.has_file or shown is None or exchange.among_others or call.operation in context.restless:
         return
@@ -1063,7 +1075,7 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """score_range is the range of the file's confidences, if it is for other files of the same query."""
+    """score_range is the range of the file's confidences, if that holds for other files of the same query."""
     call = exchange.call
     reported = call.summary.get("score_range")
     if (call.operation, call.query) not in context.scored_by_confidence or not _is_a_range(reported):
@@ -1257,8 +1269,8 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
 
 
 def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
-    """E of a call whose operation returns other records each time: *known* of the call at the lowest threshold, if it
-    returned the same ones; or else its own, if it was offloaded."""
+    """E of a call whose operation returns other records each time: *known*, that of the lowest threshold, if the
+    records are the same; else the call's own, if it was offloaded."""
     call, lowest = exchange.call, exchange.lowest
     of_lowest = lowest.filed if lowest is not None else []
     if exchange.index(call.filed or call.records or []).keys() == exchange.index(of_lowest).keys():

@@ -59,7 +59,7 @@ ROOM = 1.15
 """Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
 
 SLACK = 16
-"""Tokens by which it may exceed the threshold beside that."""
+"""Further tokens by which a truncated result may exceed the threshold."""
 
 TEXT_ROOM = 1.6
 """Factor by which a formatted text may exceed the threshold: its characters per token differ from those of JSON."""
@@ -70,21 +70,22 @@ class FailedWrites:
     """All failed writes of a run, and the calls once writing works again."""
 
     failing: Sequence[Failing]
-    """Without later ones of a server that was expected to write again and did not."""
+    """All failed writes; only the first of each process, if no process wrote again once it could."""
     recovered: Sequence[Recovered]
     skipped: Mapping[str, str]
     """Kinds that could not be provoked, with the reason."""
 
     @property
     def inline(self) -> list[Failing]:
-        """Those whose call returned an inline result."""
+        """The failed writes whose call returned an inline result."""
         return [f for f in self.failing if f.call.outcome == "inline"]
 
     def in_context(self, failing: Failing, missed: Collection[Identity]) -> Failing:
         """A failed write with those before it in its process, unless its kind or its operation explains the miss.
 
-        *missed* are the calls of all that a rule found not to be as expected. The kind explains it if they are exactly
-        those of this kind, and others came later, or others of two kinds before; likewise the operation.
+        *missed* are the calls of all failed writes that a rule found not to be as expected. The kind explains the miss
+        if exactly the failed writes of this kind missed, and some later one did not, or two other kinds came before.
+        The operation explains it in the same way.
         """
         if failing.steps:
             return failing
@@ -117,8 +118,8 @@ def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
 
 @derived
 def wrong_output(overall: Overall, found: Mapping[str, Any]) -> Failing | Conversation | None:
-    """The subject that shows the first output on stdout that is no message: the failed write during which it came, if
-    it came during one, and otherwise the conversation; None if there was no such output."""
+    """The subject that reproduces the first output on stdout that is no message: the failed write during which it came,
+    or else the conversation; None if there was no such output."""
     first, at, fallback = overall.first, overall.first_at, found.get("fallback")
     if first is None or at is None or not isinstance(fallback, Fallback):
         return None if first is None else Conversation(first)
@@ -133,7 +134,7 @@ def wrong_output(overall: Overall, found: Mapping[str, Any]) -> Failing | Conver
 
 
 LATER_S = 0.2
-"""Seconds after an answer within which output is read that came with it."""
+"""Seconds after an answer within which output counts as having come with it."""
 
 
 def _is_of_process(failing: Failing, call: Call) -> bool:
@@ -154,7 +155,7 @@ def _steps(earlier: Sequence[Failing], kind: str, largest: int | None = None) ->
 
 
 def _recovered(fallback: Fallback) -> Iterator[Recovered]:
-    """The calls once writing works again, after the failed writes and the calls that were before them in the process.
+    """The calls once writing works again, each after the failed writes and calls that came before it in its process.
 
     If another process did not write again after its folder had been a file from the start, failed writes of a single
     kind are enough.
@@ -236,7 +237,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     Only files have the fields *added*.
     """
     records = _returned(failing)
-    listed = failing.original.filed if records is not None else []  # which may have no ids
+    listed = failing.original.filed if records is not None else []  # these records may have no ids
     known = [*failing.known.values()] or listed
     first = sum(map(size, known[:1])) * tokens_per_character(failing.original)
     is_empty = not records if records is not None else not _shows_any(failing)
@@ -256,10 +257,10 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     rate = tokens_per_character(failing.original)
     returned, usual = sum(map(size, records)), sum(size(failing.known[key]) for key in each if key in failing.known)
     tokens = returned * rate
-    if failing.returned_estimate:  # that of the same records as they usually are at this level of detail
+    if failing.returned_estimate:  # E of the same records as they usually are at this detail level
         tokens = failing.returned_estimate * max(1.0, returned / usual if usual else 1.0)
     alone = _too_large_by_itself(failing, records)
-    # Of a record that is cut for its size, nothing but its texts can be cut.
+    # A record that is too large by itself can be cut only in its texts.
     counted = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
     if counted > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
@@ -275,7 +276,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
 def _shows_any(failing: Failing) -> bool:
     """Return whether a formatted text shows some record of the file by its title or a text of its own.
 
-    Also if no record has any.
+    True, too, if no record has a title or such a text.
     """
     records = [*failing.known.values()]
     own = [{"content": text} for text in strings_in(records) if len(text) >= _OWN]
@@ -289,7 +290,7 @@ _OWN = 12
 
 
 def _returned(failing: Failing) -> list[Record] | None:
-    """The records of the inline result, without a lone member that only says something, where no record fits."""
+    """The records of the inline result; empty if its only member is a remark, as when no record fits."""
     records = failing.call.records
     is_remark = (
         records is not None
@@ -302,7 +303,7 @@ def _returned(failing: Failing) -> list[Record] | None:
 
 
 def _names_of(records: Iterable[Record]) -> set[str]:
-    """The ids and titles of records, by which one is recognised whatever its fields are called."""
+    """The ids and titles of records, by which a record is recognised whatever its fields are called."""
     return {text for r in records for text in (id_of(r), r.get("title")) if isinstance(text, str) and text.strip()}
 
 
@@ -314,7 +315,7 @@ def _too_large_by_itself(failing: Failing, records: Sequence[Record]) -> Record 
 
 
 def _has_all(failing: Failing, records: Sequence[Record]) -> bool:
-    """Return whether a result has all records although they exceed the threshold by more than two measures may differ.
+    """Return whether a result has all records although they clearly exceed the threshold.
 
     A single record that exceeds it may come alone, with its texts cut (I-13).
     """
@@ -338,7 +339,7 @@ def _is_cut(whole: object, part: object) -> bool:
 def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int, str]) -> Iterator[Judged | str]:
     """The response says that offloading failed and that the results are truncated, in any language.
 
-    *said* keeps the texts of inline calls, each of which is like several that failed.
+    *said* caches the texts of inline calls: several failed writes may be compared with the same call.
     """
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:
         yield reason
@@ -363,9 +364,10 @@ def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int
 
 
 def _unusual(text: str, usual: Iterable[str]) -> str:
-    """The members and sentences of a text that are not in the *usual* ones, whatever numbers are in them.
+    """The members and sentences of a text that are not in the *usual* texts, apart from their numbers.
 
-    Members that say nothing (null, false, 0, empty) are left out. A sentence that counts some of several is unusual.
+    Members that say nothing (null, false, 0, empty) are left out. A sentence with a count such as "3 of 10" is always
+    unusual.
     """
     known = {_NUMBER.sub("0", part) for each in usual for part in _parts(each)}
     return "\n".join(p for p in _parts(text) if _counts_some(p) or _NUMBER.sub("0", p) not in known)
@@ -413,8 +415,8 @@ _MEMBER = re.compile(r'"(?P<name>[^"]*)"\s*(?::\s*(?P<value>.*))?', re.DOTALL)
 
 
 def _words(text: str) -> str:
-    """The words of a message: its texts, each once and without the names of their members; other members if it has
-    none."""
+    """The words of a message: its texts, each once and without the names of their members; other members if it has no
+    texts."""
     texts, others = list[str](), list[str]()
     for part in text.split("\n"):
         member = _MEMBER.fullmatch(part)
@@ -473,7 +475,7 @@ def offloads_again(call: Call, survey: Survey) -> Iterator[Judged]:
 
 
 def _descriptive_texts(call: Call) -> list[str]:
-    """The texts of a descriptor and those beside it, without what memories, the path and numbers bring into them."""
+    """The texts of a descriptor and those next to it, without the texts of memories, the path and numbers."""
     if _descriptive_texts not in call.computed:
         blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
         texts, values = (*strings_in(call.descriptor), *blocks), long_strings(call.filed)
@@ -486,7 +488,7 @@ def _descriptive_texts(call: Call) -> list[str]:
 def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
     """A remark on which failed writes were announced, if at most the first of each server process was; else empty.
 
-    *judged* tells of each whether it was announced.
+    *judged* has each failed write, and True if it was announced.
     """
     processes: dict[int, list[tuple[Identity, bool]]] = {}
     for failing, announced in judged:
@@ -500,7 +502,7 @@ def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
 
 
 def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:
-    """An OffloadWriteFailed event has the error's details. *watched* tells that such events were seen in this run."""
+    """An OffloadWriteFailed event has the error's details. *watched*: such events were seen in this run."""
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:
         yield reason
         return
@@ -525,7 +527,7 @@ _LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing fil
 def _has_details(event: str) -> bool:
     """Return whether an event tells of the error: by a word, or by the number of a code.
 
-    Its name, its envelope, its time, what was called and where to write tell nothing of it, nor does "Success".
+    Its name, envelope, time, call and path tell nothing of the error, nor does "Success".
     """
     line = event.partition(": ")[2]  # after the channel
     try:
@@ -542,7 +544,7 @@ def _has_details(event: str) -> bool:
 def _said(value: object) -> Iterator[str]:
     """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
     if isinstance(value, str):
-        if value not in DETAILS and (": " in value or not value.startswith("/")):  # the name of a level, a mere path
+        if value not in DETAILS and (": " in value or not value.startswith("/")):  # no level's name, no mere path
             yield value
     elif isinstance(value, list):
         for each in cast("list[object]", value):

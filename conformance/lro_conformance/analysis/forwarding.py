@@ -54,7 +54,7 @@ def lost(known: Large, file: FileSeen) -> str | None:
 
 
 def _holds(found: Any, record: Any) -> bool:
-    """True if a line is a record, has it as one of its members, or has its text."""
+    """True if a line is a record, has the record as one of its members, or has its text."""
     members = list(cast("Mapping[str, Any]", found).values()) if isinstance(found, Mapping) else []
     text = dumps(record)
     return record in (found, *members) or any(isinstance(member, str) and text in member for member in members)

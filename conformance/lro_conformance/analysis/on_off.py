@@ -36,7 +36,7 @@ class OnOffPair:
 
     @property
     def at(self) -> ComparedCall:
-        """The subject that shows both."""
+        """The subject that reproduces both calls."""
         return ComparedCall(self.on[-1], self.off, "with LRO off")
 
     @property
@@ -63,7 +63,8 @@ class OnOffPair:
 
     @property
     def surrounded(self) -> bool:
-        """True if the call with LRO off was made between two with LRO on, so that what those share did not change."""
+        """True if the call with LRO off was made between two with LRO on, so that values which those two share did not
+        change."""
         return min(c.ended for c in self.on) <= self.off.started and max(c.started for c in self.on) >= self.off.ended
 
     @property
@@ -85,9 +86,10 @@ class OnOffPair:
 
 
 def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
-    """The calls that were answered inline with LRO off, each with the same calls with LRO on, if those find the same.
+    """The calls that were answered inline with LRO off, each with the same calls with LRO on, if these all find the
+    same records.
 
-    Where the calls with LRO on find different records, nothing shows what LRO changes.
+    If they find different records, they cannot show what LRO changes.
     """
     known: Sequence[Iterable[Call]] = (
         inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),
@@ -101,7 +103,8 @@ def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) ->
 
 
 def texts_only(pairs: Sequence[OnOffPair]) -> list[OnOffPair]:
-    """The pairs if all results are texts, without those of inject if there are others; otherwise none."""
+    """All pairs if all results are texts, but those of inject only if there are no others; none if some result has
+    records."""
     if any(p.off.records is not None for p in pairs):
         return []
     return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
@@ -150,7 +153,7 @@ MAX_REVERSED = 0.05
 """Share of the pairs that may be reversed, as records that tie may come in any order."""
 
 MIN_RECORDS = 10
-"""The pairs of smaller results are divided by those of this many records, so one or two are within `MAX_REVERSED`."""
+"""Smaller results count as this large, so that one or two reversed pairs are within `MAX_REVERSED`."""
 
 _SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
 """Words by which a result may say that LRO is off; a member or a line with one of them is not lost with LRO on."""

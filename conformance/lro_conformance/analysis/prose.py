@@ -1,6 +1,7 @@
-"""Memories in inline results that are a text, Markdown or prose: known ones, recognised by title and content.
+"""Memories that inline results show as text, Markdown or prose, recognised by title and content.
 
-Known are the memories of the survey's files, and those that the suite has stored. A title alone may be a mere mention.
+Only known memories are recognised: those of the survey's files, and those that the suite has stored. A title alone may
+be a mere mention.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Prose:
 
     @cached_property
     def _titles(self) -> Mapping[str, Record]:
-        """Known memories by their titles, if these are nowhere else in any known memory."""
+        """Known memories by their titles, if the title is nowhere else in any known memory."""
         filed = by_id(sorted((r for c in self.survey.files for r in c.filed), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]
@@ -63,9 +64,9 @@ class Prose:
 
 
 def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
-    """Titles of those memories, of which a *text* shows title and content, that a file has neither by id nor by title.
+    """Titles of memories that a *text* shows with title and content, and that a file has neither by id nor by title.
 
-    Where the content is only part of those of memories in the file, the title is a mere mention.
+    If the text shows a content only as part of the contents of memories in the file, the title is a mere mention.
     """
     ids, titles = filed.filed_ids, {r.get("title") for r in filed.filed}
     absent = [r for r in known if id_of(r) not in ids and r["title"] not in titles]
@@ -73,5 +74,5 @@ def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
 
 
 def _contained(content: str, records: list[Record]) -> int:
-    """Number of times that a content is in those of some records."""
+    """Number of times that a content occurs in the contents of records."""
     return sum(str(record.get("content")).count(content) for record in records)

@@ -22,7 +22,7 @@ class Placed:
     is_stuck: bool = False
     """True if the servers did not offload again after their folder was mended, at this call or earlier."""
     is_reduced: bool = False
-    """True if the sequence is the shortest that shows a violation, so that no step of it can be left out."""
+    """True if the sequence is the shortest that reproduces a violation, so that every step is needed."""
 
     def steps(self, call: Call) -> tuple[Call | Intervention, ...]:
         """Calls of one of the servers and interventions, before its *call*; empty if there were no interventions and
@@ -48,7 +48,7 @@ class Placed:
 
 
 def placed(triples: Sequence[Triple], reduced: int = 0) -> Iterator[Placed]:
-    """Each call in its sequence; the first *reduced* calls are of sequences of which no step can be left out."""
+    """Each call in its sequence; the first *reduced* calls are of sequences in which every step is needed."""
     earlier: list[Triple] = []
     stuck = mended = False
     for number, triple in enumerate(triples):
@@ -71,7 +71,7 @@ def failing_in(explored: Explored) -> Iterator[Failing]:
 def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
     """The failed writes of a call: of each server that offloaded the same call before its folder was broken.
 
-    *observable* tells that the profile says where events are seen.
+    *observable*: the profile says where events are seen.
     """
     original = one.original
     if not one.triple.broken or original is None:
@@ -116,7 +116,7 @@ def recovered_of(one: Placed) -> Iterator[Recovered]:
 
 
 def explored_sweeps(explored: Explored) -> Iterator[tuple[Sweep, AfterSteps]]:
-    """The cleanups of an exploration, each with the subject whose reproducer shows it."""
+    """The cleanups of an exploration, each with the subject by which it is reproduced."""
     for one in placed(explored.smallest + explored.triples):
         if (sweep := one.triple.sweep) is not None:
             yield sweep, AfterSteps(sweep.call, sweep, one.steps(one.triple.lowest))
@@ -132,7 +132,8 @@ def _is_offloaded(triple: Triple) -> bool:
 
 
 def _surely_exceeded(call: Call) -> bool:
-    """Return whether a call was offloaded, and will be again: not by a few tokens, as values may change meanwhile."""
+    """Return whether a call was offloaded and surely will be again: it exceeded the threshold by more than values may
+    change."""
     threshold, estimate = call.settings.get("threshold_tokens"), call.estimate
     if call.outcome != "offloaded" or not isinstance(threshold, int) or estimate is None:
         return call.outcome == "offloaded"

@@ -14,9 +14,8 @@ Decision = Literal[
     "exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "text", "other records"
 ]
 """Rule by which an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the
-text of inject, mostly what a budget has left of it; by a threshold that differs from that of other operations; by a
-different figure than that of the header, which may be the tokens of the text that it returns. With other records in
-each process, the rule is unknown."""
+text of inject, mostly as cut to a budget; by a threshold that differs from that of other operations; by another figure
+than the header's; by the tokens of the returned text. The rule is unknown if each process returns other records."""
 
 DRIFT = 0.05
 """Share of the threshold by which E may differ between two equal calls if results change from call to call."""
@@ -36,7 +35,7 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
             found[name] = "another figure"
         elif compares_the_text(edge) and not estimates.measure_differently(name):
             found[name] = "text" if name != "inject" else "budgeted"
-        elif _compares_less_than_the_set(edge):
+        elif _compares_only_a_part(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
             found[name] = "own threshold" if exact and not _close(edge) else "comparison"
@@ -46,7 +45,8 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
 
 
 def is_another_figure_stated(decided: Mapping[str, Decision] | None, estimates: Estimates) -> bool:
-    """True if headers state another figure than is compared: decisions that are wrong by it may be right."""
+    """True if headers state another figure than the server compares: decisions that look wrong by the header may be
+    right."""
     return not estimates.are_steady or not {"another figure", "text"}.isdisjoint((decided or {}).values())
 
 
@@ -59,7 +59,7 @@ def latches_after_offloading(edges: Edges) -> bool:
 
 def is_exact(edge: Edge) -> bool:
     """True if every call is inline at E and offloaded at E−1."""
-    return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.above)
+    return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
 def _close(edge: Edge) -> bool:
@@ -86,9 +86,9 @@ def compares_the_text(edge: Edge) -> bool:
     return edge.below_text.call.outcome == "offloaded" and edge.above_text.call.outcome == "inline"
 
 
-def _compares_less_than_the_set(edge: Edge) -> bool:
-    """True if the result is inline even at half of E, but offloaded at half of the largest record: less than the set is
-    compared."""
+def _compares_only_a_part(edge: Edge) -> bool:
+    """True if the result is inline even at half of E, but offloaded at half of the largest record: only a part of the
+    set is compared."""
     if edge.at_half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
     return edge.at_half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"

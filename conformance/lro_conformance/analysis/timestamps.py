@@ -89,8 +89,8 @@ def ulid_of(call: Call, edition: Edition) -> str | None:
 
 
 def are_of_the_run(one: object, other: object, call: Call) -> bool:
-    """True if two values are times near that of a call, written alike: a server gives a memory the time at which it
-    is stored, and each process stores it at another one, perhaps in another zone."""
+    """True if two values are times near that of a call, written alike: a server gives a memory the time at which it is
+    stored, and each process stores it at another time, perhaps in another zone."""
     if not all(any(abs(t - call.started) < _RUN_S for t in _times(value)) for value in (one, other)):
         return False
     (time, offset), (other_time, other_offset) = _form(one), _form(other)

@@ -246,9 +246,9 @@ def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
     return Marked(at, None, SHARED_FILE) if call.path in shared else at
 
 
-def beside_others(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
-    """The subject *at*, judged by the files of these calls, with the place that tells that other calls may be the
-    reason, if they may: they have named such a file before (`named_before`), or were under way at that time."""
+def noting_other_calls(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
+    """The subject *at*, judged by the files of these calls. If other calls may be the cause, because they have named
+    such a file before (`named_before`) or were under way, its place says so."""
     if any(c.identity in repeated for c in calls):
         return Marked(at, None, SHARED_FILE)
     return Marked(at, None, IN_FLIGHT) if in_flight else at

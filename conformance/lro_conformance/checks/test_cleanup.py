@@ -269,8 +269,8 @@ def _of_another(operation: str, survey: Survey) -> str:
     if operation in survey.operations:
         return ""
     return (
-        f"; this server has no {operation}, but others that share the folder, or an earlier version, may have left "
-        "such a file, and only a scan by the name pattern finds it"
+        f"; this server has no {operation}, but other servers that share the folder, or an earlier version, may have "
+        "left such a file, and only a scan by the name pattern finds it"
     )
 
 
@@ -498,7 +498,7 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
         raise NotObserved("files of the server's own were not seen to expire")
     subjects.expect(
         folders.swept.worked,
-        expected=f"an expired file in the folder {AWKWARD} is deleted, as in others",
+        expected=f"an expired file in the folder {AWKWARD} is deleted, as in other folders",
         observed="the file is still there",
         at=folders.swept,
     )

@@ -152,17 +152,17 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         most = cost(small) + GROWTH + (size(large) - size(small)) // PART
         subjects.expect(
             cost(large) <= most,
-            expected=f"an answer of at most {most} tokens to a result of {size(large)}, because a result of "
-            f"{size(small)} tokens has an answer of {cost(small)}",
-            observed=f"an answer of {cost(large)} tokens",
+            expected=f"at most {most} tokens returned for an offloaded result of {size(large)}, "
+            f"because {cost(small)} are returned for one of {size(small)}",
+            observed=f"{cost(large)} tokens returned",
             at=large,
         )
     for call in (c for c in calls if size(c) >= 10 * edition.default_threshold_tokens):
         most = min(MOST, size(call) // PART)
         subjects.expect(
             cost(call) <= most,
-            expected=f"an answer of at most {most} tokens to a result of {size(call)}",
-            observed=f"an answer of {cost(call)} tokens",
+            expected=f"at most {most} tokens returned for an offloaded result of {size(call)}",
+            observed=f"{cost(call)} tokens returned",
             at=call,
         )
     if not subjects.examined:

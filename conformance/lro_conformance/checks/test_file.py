@@ -138,7 +138,7 @@ def test_header_estimate_is_the_compared_one(
     """The header's E is the number that was compared with the threshold, rounded or not."""
     for name, rule in decisions.items():
         edge = edges.edges[name]
-        wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
+        wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.below[0])
         if rule in ("exact", "another figure", "text"):
             subjects.expect(
                 rule == "exact",

@@ -108,7 +108,7 @@ def test_decided_before_budgeting(
     if edge is None or rule not in ("exact", "budgeted"):
         subjects.not_observed(edges.reason or "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07")
         return
-    probe = edge.above[0]
+    probe = edge.below[0]
     subjects.expect(
         rule == "exact",
         expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
@@ -123,7 +123,7 @@ def _text_or_rest(edge: Edge) -> str:
     if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
         return "what is left after budgeting"
     return (
-        f"the text that it formats, or what a budget has left of it (about {text_tokens(edge.above[0].call)} tokens): "
+        f"the text that it formats, or what a budget has left of it (about {text_tokens(edge.below[0].call)} tokens): "
         f"the same call is offloaded at threshold {edge.below_text.threshold} and inline at {edge.above_text.threshold}"
     )
 

@@ -88,7 +88,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         if is_steady and alone.filed and call.outcome == "inline" and call.file is None:
             subjects.expect(
                 holds=False,
-                expected=f"in flight with others, {call.label} is offloaded, as it is alone",
+                expected=f"in flight with other calls, {call.label} is offloaded, as it is alone",
                 observed=f"inline: {show(call.text, 200)}",
                 at=Marked(CallInContext(call), None, IN_FLIGHT),
             )
@@ -102,7 +102,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         place = "a shared file" if call.path in shared else "a file of its own"
         subjects.expect(
             survey.has_records_of(call, alone),
-            expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
+            expected=f"in flight with other calls, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records, {others}in {place}",
             at=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
         )

@@ -118,7 +118,7 @@ def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Sub
             subjects.expect(
                 text not in known or not others or text in others,
                 expected=f"{show(known.get(text))}, as in another descriptor, for {show(text, 120)}",
-                observed=f"{show(one.description)}, which is there for {show(others[0] if others else '', 120)}",
+                observed=f"{show(one.description)}, which that one has for {show(others[0] if others else '', 120)}",
                 at=one,
             )
     if not commands:

@@ -254,7 +254,7 @@ def test_estimate_is_honest(
             holds=False,
             expected=f"one heuristic for all operations: {other.operation} has E = {other.estimate} for "
             f"{characters(other)} characters",
-            observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters, which are alike",
+            observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters of the same kind",
             at=one,
         )
 
@@ -420,7 +420,7 @@ def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) ->
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
-        raise NotObserved("E is not proportional to the characters of files, so that it cannot be foretold")
+        raise NotObserved("E is not proportional to the characters of files, so E cannot be predicted")
 
 
 _BUDGETED = "inject estimates what is left after budgeting (LRO-INJ-02)"
@@ -456,7 +456,7 @@ def test_one_token_above_is_offloaded(
     The call is made twice. With a seed tool, the results of some operations are filled up to the threshold of another
     one by memories; a wrong decision is then repeated at a threshold of the operation's own.
     """
-    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.above)
+    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
 
 def _own_estimate(call: Call, larger: Call) -> float:
@@ -540,8 +540,8 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
     elif (series := explored.series) is not None and series.calls > 1 and series.call.outcome != "error":
         subjects.expect(
             series.call.outcome == "offloaded",
-            expected=f"{series.call.label} is offloaded, as the {series.calls - 1} equal calls before it",
-            observed=f"call {series.calls} of them, some of which were in flight together: {series.call.outcome}"
+            expected=f"{series.call.label} is offloaded, as were the {series.calls - 1} equal calls before it",
+            observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
             at=Marked(series, None, IN_FLIGHT),
         )
@@ -586,15 +586,15 @@ def test_total_is_compared(
         if estimates.is_of_an_earlier_call(name):
             subjects.not_observed(OF_AN_EARLIER_CALL)
             continue
-        if edge.largest >= edge.above[0].threshold or unclear:
+        if edge.largest >= edge.below[0].threshold or unclear:
             subjects.not_observed("no set of small records with an exactly known total")
             continue
         subjects.expect(
             rule != "per record",
-            expected=f"{edge.above[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
-            f"{edge.largest} each, is offloaded at threshold {edge.above[0].threshold}",
+            expected=f"{edge.below[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
+            f"{edge.largest} each, is offloaded at threshold {edge.below[0].threshold}",
             observed="returned inline, but offloaded at a threshold below the largest single record",
-            at=edge.above[0].call,
+            at=edge.below[0].call,
         )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -604,7 +604,7 @@ def test_total_is_compared(
 def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
-        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so others may have none either (LRO-CFG-02)")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so perhaps no other has one (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the large memory could not be retrieved alone")
@@ -650,12 +650,12 @@ def test_one_threshold_for_all(
         elif rule == "own threshold":
             edge = edges.edges[name]
             wrong = next(
-                p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline")
+                p for p in (*edge.below, *edge.at) if p.call.outcome != ("offloaded" if p in edge.below else "inline")
             )
             subjects.expect(
                 holds=False,
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
-                f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
+                f"{_words('offloaded' if wrong in edge.below else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )

@@ -32,7 +32,7 @@ FIRST_TRIALS = ("inline", "edges", "defaults", "disabled", "control", "lasting",
 """Trials that start first: the explorer, which takes longest, with those that it depends on, and slow ones."""
 
 WATCH_S = 0.25
-"""Seconds between two looks at what a run may run out of."""
+"""Seconds between two looks at the time and the space that are left."""
 
 ATTEMPTS = 4
 """Number of times that a trial is made in all, if the clock of the machine is set during each."""
@@ -60,7 +60,8 @@ class Capture:
         timeout_s: float = TIMEOUT_S,
         all_trials: bool = False,
     ) -> None:
-        """*others*: further editions that the evidence will be judged by. For the rest see `run.certify`."""
+        """*others*: further editions that the evidence will be judged by. For the other parameters see
+        `run.certify`."""
         self.profile = profile
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.only = only
@@ -83,8 +84,8 @@ class Capture:
         """Run all trials, *jobs* at a time.
 
         *meanwhile* is called in this thread again and again while trials run, and after the last one: it does a small
-        part of the work on `evidence`, so that no trial waits for long to be started, and returns False if there is
-        none yet. The run ends if *reason_to_end* returns a reason after that.
+        part of the work on `evidence`, so that no trial waits for long to be started, and returns False if nothing can
+        be done yet. The run ends if *reason_to_end* returns a reason after that.
         """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
@@ -168,7 +169,7 @@ class Capture:
         workspace.abort()
 
     def _end_early(self, workspace: Workspace, shortage: str) -> None:
-        """End the run for a shortage of the machine: what it has shown so far may be the machine's fault."""
+        """End the run for a shortage of the machine: what the run has shown so far may be the machine's fault."""
         self._shortage = self._shortage or shortage
         self.end(workspace, shortage)
 
@@ -197,8 +198,8 @@ class Capture:
                     for t in waiting
                     if all(n in self.evidence.captured for n in t.needs) and pending.isdisjoint(t.after)
                 ]
-                # One more than run at a time, which the pool starts as soon as any ends, unless a trial that others
-                # depend on may still have to be first.
+                # One more than run at a time is submitted, for the pool to start as soon as any ends, unless one of
+                # `FIRST_TRIALS` still waits.
                 ahead = not any(t.name in FIRST_TRIALS for t in waiting)
                 for one in ready[: at_once + ahead - len(under_way)]:
                     waiting.remove(one)

@@ -1,4 +1,4 @@
-"""The wall clock of the machine, watched for being set: times before and after that do not compare."""
+"""The wall clock of the machine, watched for being set: times before and after it was set do not compare."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Judgement:
         self._preparation: Generator[bool] = self._prepare()
 
     def prepare(self) -> bool:
-        """Do a small part of the work that is due when all evidence is there. Returns False if there is none yet."""
+        """Do a small part of the final judging in advance. Returns False if nothing can be done yet."""
         return next(self._preparation)
 
     def _prepare(self) -> Generator[bool]:
@@ -77,14 +77,14 @@ class Judgement:
                 if isinstance(survey, Survey) and survey.offloaded:
                     details = self._evidence.select(["details"])["details"]
                     for name in (n for n in fresh if n not in NOT_DOCUMENTS):
-                        with suppress(Exception):  # raised again, and told, when all evidence is judged
+                        with suppress(Exception):  # raised again, and reported, when all evidence is judged
                             for _ in prepare(survey, details, self._evidence.captured[name], edition, judge):
                                 yield True
                 prepared.update(fresh)
                 yield False
 
     def advance(self) -> bool:
-        """Judge one of the checks whose evidence has been captured. Returns False if there is none yet."""
+        """Judge one of the checks whose evidence has been captured. Returns False if there is no such check yet."""
         return next(self._judging)
 
     def _judge_each(self) -> Iterator[bool]:
@@ -98,8 +98,8 @@ class Judgement:
     def find_failure(self) -> str | None:
         """The id of a MUST of a level that fails by the evidence so far; None if none does.
 
-        Judges every check that can be judged, until one fails. A check of the evidence of all trials is judged by that
-        of the trials that it asks for, as in a run of that check alone.
+        Judges every check that can be judged, until one fails. A check that examines all trials is judged by only those
+        that it asks for, as in a run of that check alone.
         """
         while self._failed is None and self.advance():
             pass
@@ -110,7 +110,7 @@ class Judgement:
                 break
             if check.name not in self._looked and least <= self._evidence.captured.keys():
                 self._looked.add(check.name)
-                with suppress(Shortage):  # raised again, and told, when all evidence is judged
+                with suppress(Shortage):  # raised again, and reported, when all evidence is judged
                     self._note(self._judged_by(least, check))
         return self._failed
 
@@ -142,8 +142,8 @@ class Judgement:
         return self._report(run)
 
     def _look_elsewhere(self) -> None:
-        """Mark failures that a run without explorers, of only the trials which their checks ask for, would miss."""
-        self._partial.clear()  # of before all evidence was there
+        """Mark failures that a run of only the trials that their checks ask for, without explorers, would miss."""
+        self._partial.clear()  # made before all evidence was there
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
@@ -154,7 +154,7 @@ class Judgement:
             self._results[check.name] = replace(result, elsewhere=elsewhere)
 
     def _exclude_what_does_not_apply(self) -> None:
-        """Say of what was not observed that it does not bind the server, where the evidence of a short run shows it."""
+        """Mark checks that observed nothing as not applicable, if the evidence of a short run shows that they are."""
         for check in self._checks if self._gate() is None else ():
             if self._results[check.name].verdict is Verdict.NOT_OBSERVED:
                 reason = reason_not_bound(check, self._evidence_for(check), edition=self._profile.edition)
@@ -213,7 +213,7 @@ class Judgement:
         remarks = notes(self._evidence, None if failure else run.trouble, observed_all=observed_all)
         if shortage := self._shortage or run.shortage:
             failure = shortage
-        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
+        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # as for a proxy
             remarks, failure = (*remarks, *failure.splitlines()), None
         have = self._evidence.captured
         explored = have.get("explored")
@@ -239,7 +239,7 @@ class Judgement:
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
             decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
             incomplete=run.incomplete,
-            all_experiments=_made_others(run),
+            all_experiments=_made_more(run),
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
@@ -257,8 +257,8 @@ class Judgement:
         return RequirementResult(one, verdict, tuple(results), reason)
 
 
-def _made_others(run: CapturedRun) -> bool:
-    """True if a run on a part of the requirements made further experiments than this part asks for."""
+def _made_more(run: CapturedRun) -> bool:
+    """True if a run on a part of the requirements made more experiments than this part asks for."""
     if run.only is None:
         return False
     planned = Plan.of(run.profile, only=run.only, examples=run.examples)

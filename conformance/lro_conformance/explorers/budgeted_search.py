@@ -67,8 +67,8 @@ class BudgetedSearch(Generic[Observed]):
         except (Violation, OutOfBudget):
             pass
         except Flaky:
-            # Hypothesis repeats a violation: it did not recur. But if the budget ran out, `begin` ended the repetition,
-            # which Hypothesis takes for the same thing.
+            # Hypothesis repeats a violation, and raises this if it does not recur; also if `begin` ends the repetition,
+            # because the budget is spent.
             if not self._spent:
                 return False
         if len(self.failing) != 1:

@@ -1,5 +1,5 @@
-"""Explorer: gives three servers the same sequences of steps, which Hypothesis composes, and holds every exchange to the
-model."""
+"""Explorer: gives three servers the same sequences of steps, which Hypothesis composes, and checks every exchange by
+the model."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
 MUST_RUN_BEFORE = ("defaults", "control", "lasting")
-"""Trials that end before the explorer begins: they compare calls of the kept servers, in which it stores more
+"""Trials that end before the explorer begins: they compare calls of the kept servers, in which the explorer stores more
 memories, or look at files in folders that it breaks."""
 
 LARGE_BUDGET = 100
 """Number of sequences from which on a budget also has steps that take a start, a command of the profile or a wait."""
 
 BEGINNING_CHARACTERS = 40
-"""Length in characters of the beginning of a text by which it is known; the server may show no more of it."""
+"""Length in characters of the beginning by which a text is known; the server may show no more of it."""
 
 SERIES = 250
 """Number of equal calls that one process answers."""
 
 SERIES_AT_ONCE = 10
-"""Number of these calls that are in flight together."""
+"""Number of calls of the series that are in flight together."""
 
 SERIES_S = 2.5
-"""Time in seconds after which no further ones are made: slow servers answer fewer."""
+"""Time in seconds after which the series ends: slow servers answer fewer calls."""
 
 SIZES = (100, 101, 128, 129)
 """Multiples of usual sizes of batches (10, 16, 20, 25, 32, 50, 64, 100), and one more than these."""
@@ -159,7 +159,7 @@ class Explorer:
         }
         """The operations that offload, with their detail levels."""
         self.filters: Mapping[str, Mapping[str, Any]] = {name: self._filters(name) for name in self.details}
-        """For each of them, optional arguments that select memories, and a token budget."""
+        """For each operation, optional arguments that select memories, and a token budget."""
         seed = lab.profile.seed
         self.can_store = seed is not None and seed.tool is not None
         """True if the suite can store memories."""
@@ -174,13 +174,13 @@ class Explorer:
 
     @property
     def can_place(self) -> bool:
-        """True if a result can be placed at the threshold of the server with the middle one."""
+        """True if a result can be placed at the middle threshold."""
         small = self._threshold * CHARACTERS_PER_TOKEN < MAX_PLACED_CHARACTERS
         return self.can_store and self._threshold > 0 and small
 
     @property
     def ttl_s(self) -> int:
-        """The default TTL, in seconds, which is that of the servers."""
+        """The TTL of the servers, in seconds: the default."""
         return self._edition.default_ttl_seconds
 
     @property
@@ -296,7 +296,7 @@ class Explorer:
             for bench in self._offloading:
                 folder = bench.output_dir
                 for path in folder.iterdir() if folder is not None and folder.is_dir() else ():
-                    clear(path)  # otherwise each script would have to make it
+                    clear(path)  # otherwise each reproducer would have to make it
                 self._start_again(bench)
             self._is_stuck = self._is_touched = False
 
@@ -314,7 +314,7 @@ class Explorer:
         }[name](*given)
 
     def end(self) -> None:
-        """Record the sequence as one without a violation, unless one has been found; mend what is broken."""
+        """Record the sequence as one without a violation, unless a violation has been found; mend what is broken."""
         self._mend()
         if not self._search.failing:
             self._search.clean_attempts.append(tuple(self._sequence))
@@ -368,7 +368,7 @@ class Explorer:
             self._try([("call", [{**asked, "limit": size}]) for size in SIZES])
 
     def _try_growing_results(self) -> None:
-        """Try a result of one memory, and the same query once more memories are stored, two of which are much larger.
+        """Try a result of one memory, and the same query when more memories are stored, two of them much larger.
 
         Neither anything kept from the first result nor a sample of the records tells how large the second one is.
         """
@@ -395,7 +395,7 @@ class Explorer:
             self.end()
 
     def _reduce_to_part(self, steps: Sequence[Step]) -> None:
-        """Look for the shortest part of a sequence that shows the violation, in fresh processes."""
+        """Look for the shortest part of a sequence that reproduces the violation, in fresh processes."""
         parts = [steps[n : n + length] for length in range(1, len(steps)) for n in range(len(steps) - length + 1)]
         for part in (p for p in parts if p[0][0] != "mend"):
             try:
@@ -405,9 +405,9 @@ class Explorer:
         self._steps = [(name, tuple(given)) for name, *given in steps]
 
     def _reduce(self) -> None:
-        """Look for one memory of a sequence, or none, with which its last step shows the violation.
+        """Look for one memory of a sequence, or none, with which the last step reproduces the violation.
 
-        If earlier calls are needed, such as one that fills a cache, the fewest last steps that show it are kept.
+        If earlier calls are needed, such as one that fills a cache, the fewest last steps that reproduce it are kept.
         """
         steps = self._steps
         name, given = steps[-1]
@@ -416,17 +416,17 @@ class Explorer:
             try:
                 self._take([*before, (name, *given)])
             except Violation:
-                if self._shows_afresh(self._steps):
+                if self._recurs_afresh(self._steps):
                     return
                 break
         for length in range(2, len(steps) + 1):
-            if self._shows_afresh(steps[-length:]):
+            if self._recurs_afresh(steps[-length:]):
                 return
         self._steps = steps
         self._search.failing.append(self._search.failing[0])
 
-    def _shows_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:
-        """Return whether a sequence of these steps shows the violation in fresh processes."""
+    def _recurs_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:
+        """Return whether the violation recurs if these steps are repeated in fresh processes."""
         self._starts_afresh = self._is_touched = True
         try:
             self._take([(name, *given) for name, given in steps])
@@ -445,8 +445,8 @@ class Explorer:
     # steps
 
     def store(self, given: Sequence[Record], are_more: bool = False) -> None:
-        """Store memories in each server, with ids and with a word that no other memory has; if *are_more*, with that of
-        the memories that were stored before."""
+        """Store memories in each server, with ids and with a word that no other memory has; if *are_more*, with the
+        word of those that were stored before."""
         word = (self._word if are_more else None) or "".join(self._chance.choices(string.ascii_lowercase, k=8))
         memories = [{"id": self._id(), **m, (field := self._word_field(m)): f"{word} {m[field]}"} for m in given]
         if self._survey.lowest > 1:
@@ -582,7 +582,7 @@ class Explorer:
             bench.stored(memory)
 
     def _beginning(self, memory: Record) -> str:
-        """The beginning of the text of a memory by which it is found."""
+        """The beginning of the text by which a memory is found."""
         return str(memory[self._word_field(memory)]).strip().partition("\n")[0][:BEGINNING_CHARACTERS].strip()
 
     def _word_field(self, memory: Record) -> str:
@@ -684,8 +684,8 @@ class Explorer:
     def _violated(self, exchange: Exchange) -> Iterator[str]:
         """Requirements that an exchange violates.
 
-        Of the calls in lockstep, only that at the lowest threshold has its descriptor and file validated: the others
-        have the same.
+        Of the calls in lockstep, only that at the lowest threshold has its descriptor and file validated: those of the
+        other calls are the same.
         """
         for requirement in RULES:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))
@@ -708,14 +708,15 @@ class Explorer:
         return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
 
     def _keep_installed_jq_finding(self, finding: Finding, document: Document) -> None:
-        """Keep a finding that only the installed jq shows: judging the evidence again, elsewhere, would not find it."""
+        """Keep a finding that only the installed jq makes: judging the evidence again, elsewhere, would not find it."""
         shown = {(f.rule, f.pointer, f.observed) for f in self._recipes.only_installed}
         if (finding.rule, finding.pointer, finding.observed) in shown:
             self._live.append(LiveFinding.of(document.call, finding))
 
     @cached_property
     def _violated_anyway(self) -> frozenset[str]:
-        """Requirements that the calls of the survey violate, so that no sequence is needed to show it."""
+        """Requirements that the calls of the survey violate, so that no sequence is needed to reproduce the
+        violation."""
         comparison = self._context.comparison
         exchanges = [Exchange(call, twin) for call, twin in (comparison.pairs if comparison is not None else ())]
         exchanges += [Exchange(call) for call in self._survey.calls]

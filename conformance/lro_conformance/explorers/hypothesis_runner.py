@@ -39,7 +39,8 @@ def run_examples(strategy: SearchStrategy[Value], one: Callable[[Value], None], 
     """Try *one* on a number of examples, and on smaller ones after it has raised an exception; the last exception is
     raised.
 
-    Raises `hypothesis.errors.FlakyFailure` if that does not recur. It is no error if there is no example at all.
+    Raises `hypothesis.errors.FlakyFailure` if the exception does not recur. It is no error if there is no example at
+    all.
     """
     explored = _settings(examples)(seeded_with(seed)(given(strategy)(one)))
     with suppress(Unsatisfiable):
@@ -107,8 +108,8 @@ def _begin(folder: Path) -> None:
 
 
 def _register_random() -> None:
-    """Register this thread's random numbers, which Hypothesis does after a collection of all objects of the run: that
-    takes as long as several starts of a server."""
+    """Register this thread's random generator. Hypothesis itself would first run a full garbage collection, which takes
+    as long as several starts of a server."""
     core: Any = hypothesis.core
     managed: Any = entropy
     with suppress(AttributeError, TypeError):

@@ -33,7 +33,7 @@ def _spelt(data: bytes) -> str:
 
 
 # Not st.text(), for which Hypothesis first builds a table of all of Unicode; that takes as long as ten starts of a
-# server. Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
+# server. Nor a list of characters: each of them would be drawn by itself, and drawing was a tenth of what a run costs.
 _TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_spelt)
 _NAME = _TEXT.filter(bool)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
@@ -49,7 +49,7 @@ _SHARE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e
 
 
 def _with(*words: str) -> st.SearchStrategy[str]:
-    """Texts of which some have one of these words in them, so that there is something to be found."""
+    """Texts, some of them with one of these words, so that there is something to be found."""
     return st.tuples(_TEXT, st.sampled_from(("", "", *words)), _TEXT).map("".join)
 
 

@@ -68,7 +68,7 @@ class _Sweeper:
         sweep: Callable[[Value], Sweep],
         wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
-        """Sweeps without a violation, and the smallest one with one."""
+        """Sweeps without a violation, and the smallest one with a violation."""
         from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2
@@ -91,7 +91,7 @@ class _Sweeper:
         return search.clean_attempts, search.failing[-1:] if recurred else []
 
     def by_name(self, names: Sequence[str]) -> Sweep:
-        """Clean up beside old files with these names."""
+        """Clean up a folder with old files of these names."""
         call, folder, template = self._folder()
         pattern = rf"{self._lab.editions.own.file_prefix}-.*\.jsonl"
         made = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
@@ -102,7 +102,7 @@ class _Sweeper:
         return self._sweep(call, folder, template, (), made)
 
     def by_age(self, ages: Sequence[int]) -> Sweep:
-        """Clean up beside files of these ages, in seconds."""
+        """Clean up a folder with files of these ages, in seconds."""
         call, folder, template = self._folder()
         return self._sweep(call, folder, template, ages, ())
 

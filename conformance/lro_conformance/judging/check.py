@@ -44,7 +44,7 @@ class Check:
     needs: tuple[str, ...]
     """The names of the evidence that it reads."""
     doc: str
-    """Its docstring."""
+    """The docstring of the function."""
     by_edition: bool = False
     """True if the check has a parameter for the edition."""
     calls_of: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ def reason_not_bound(one: Check, have: Mapping[str, Any], *, edition: str = DEFA
         one.function(**had, **told, subjects=Subjects())
     except NotApplicable as reason:
         return str(reason)
-    except Exception:  # it needs what is missing
+    except Exception:  # the check needs evidence that is missing
         return None
     return None
 
@@ -202,7 +202,7 @@ def missed(requirement_id: str, edition: str) -> Verdict:
 
 
 def checks_of_edition(edition: str, checks: Iterable[Check]) -> list[Check]:
-    """Those whose requirement an edition holds, and judges."""
+    """The checks whose requirement an edition has and judges."""
     held = {r.id for r in catalogue(edition) if r.excluded is None}
     return [c for c in checks if c.requirement in held]
 

@@ -2,8 +2,8 @@
 
 Derived evidence serves several checks. It is computed once per run by a pure function decorated with `derived`. The
 function's parameters name the evidence that it depends on, which may be derived itself. Two more names are possible:
-`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. If evidence that it depends on is missing,
-it is missing for the same reason. It is not recorded, but computed again.
+`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. Derived evidence is missing, for the same
+reason, if evidence that it depends on is missing. It is not recorded, but computed again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _by_all(name: str) -> bool:
 
 
 def examines_all(names: Iterable[str]) -> bool:
-    """True if any of this evidence is made of that of all trials."""
+    """True if any of this evidence is derived from the evidence of all trials."""
     return any(map(_by_all, names))
 
 

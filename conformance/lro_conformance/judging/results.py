@@ -39,13 +39,13 @@ class CheckResult:
     reproduce: str = ""
     """A bash command that reproduces the failure: it sends the same lines to the same server."""
     location: str = ""
-    """Location of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing is
-    recorded."""
+    """Location of the subject that failed in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing
+    is recorded."""
     place: str = ""
     """Place in a document and the kind of deviation, such as ``descriptor /summary/count: wrong-value``; failures with
     the same place are likely to have one cause."""
     elsewhere: bool = False
-    """True if only trials that the check does not ask for show the failure, such as the explorer."""
+    """True if only trials that the check does not ask for, such as the explorer, have found the failure."""
     hindered: bool = False
     """True if the server said that it could not write a result which was to be offloaded, though nothing was done to
     prevent it. Then the requirement has not passed, whatever other checks observed."""
@@ -114,7 +114,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class ExploredCalls:
-    """Number of calls that the explorer made of one kind, by what came of them."""
+    """Number of calls that the explorer made of one kind, by outcome."""
 
     operation: str
     detail: str
@@ -126,7 +126,7 @@ class ExploredCalls:
     failed: int = 0
     """Calls that were answered by an error, or not at all."""
     unwritten: int = 0
-    """Calls of servers whose output folder was broken, whatever came of them."""
+    """Calls of servers whose output folder was broken, whatever their outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Coverage:
     broken: int = 0
     """Number of times that the output folders were broken, and mended."""
     sweeps: int = 0
-    """Number of cleanups beside files of various ages."""
+    """Number of cleanups of folders with files of various ages."""
     restarts: int = 0
     """Number of restarts of a server."""
     series: int = 0
@@ -210,7 +210,7 @@ class Report:
     incomplete: str = ""
     """The reason why the run ended before its last experiment; no level is proved then."""
     all_experiments: bool = False
-    """True if a part of the requirements was judged by all experiments: one that its checks do not ask for had
+    """True if a part of the requirements was judged by all experiments, because one that its checks do not ask for had
     shown a failure."""
 
     def counts(self) -> dict[str, int]:

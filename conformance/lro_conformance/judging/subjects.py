@@ -32,7 +32,7 @@ def place_of(at: object) -> str:
 
 @singledispatch
 def hindrance_of(at: object) -> str | None:
-    """The reason why an unexpected subject shows nothing of what was expected; None if there is none."""
+    """The reason why an unexpected subject proves nothing about a requirement; None if there is none."""
     return None
 
 
@@ -41,11 +41,11 @@ class Mark:
     """A part of a file or descriptor that shows what is wrong."""
 
     lines: tuple[str, ...]
-    """Lines of evidence that show it, mostly underlined."""
+    """Lines of evidence that show the part, mostly underlined."""
     number: int | None = None
-    """Number of its line in the file, from 1; None if it is in no file."""
+    """Number of the part's line in the file, from 1; None if it is in no file."""
     at: int = 0
-    """Its index in that line, in characters."""
+    """Index of the part in that line, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +79,19 @@ def _(marked: Marked) -> str | None:
 
 
 SHARED_FILE = "a file that several calls name"
-"""The place of what is wrong with such a file: whatever it is, the other call may have done it."""
+"""The place of anything wrong with such a file: another call may have caused it."""
 
 IN_FLIGHT = "a call that was in flight with others"
-"""The place of what is wrong with such a call or its file: one of the others may have done it."""
+"""The place of anything wrong with such a call or its file: another call may have caused it."""
 
 STATED_ESTIMATE = "the E that headers state"
-"""The place of a decision that is wrong by the E of a header, if E is known not to be the number that is compared."""
+"""The place of a decision that is wrong by the E of a header, if the server is known to compare another number."""
 
 STATED_TIME = "the time that header and name state"
 """The place of a wrong time that the header and the name of a file have in common."""
 
 INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
-"""Places where something else may be wrong than the requirement that fails."""
+"""Places of misses that may be due to something other than the requirement that fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ class Subjects:
         return holds
 
     def _note(self, expected: str, observed: str, at: object) -> None:
-        """Note a miss. Only the first is reported, so the others are not rendered; one that nothing else may have
-        caused goes before those at an indirect place."""
+        """Note a miss. Only the first is reported, so the others are not rendered; a miss at an indirect place comes
+        after all others."""
         if not self.misses:
             self.misses.append(Miss.of(expected, observed, at))
         elif self.misses[0].place in INDIRECT and place_of(at) not in INDIRECT:
@@ -161,8 +161,7 @@ class Subjects:
         self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, at))
 
     def warn(self, *, expected: str, observed: str, at: object = None) -> None:
-        """Note what the requirement allows, and what readers may not understand all the same. Only the first is
-        reported."""
+        """Note a value that the requirement allows, but that readers may not understand. Only the first is reported."""
         self.examined += 1
         self.warnings.append(Miss(expected, observed) if self.warnings else Miss.of(expected, observed, at))
 

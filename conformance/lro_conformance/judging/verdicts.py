@@ -57,8 +57,8 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
     """Verdict on a level: it is proved if every MUST up to it that is judged passed or does not apply.
 
-    A *warn* on a MUST is no failure of the server, but an erratum of the specification or a value that is allowed and
-    that not all readers understand, so it does not prevent the level.
+    A *warn* on a MUST is no failure of the server, but an erratum of the specification, or an allowed value that not
+    all readers understand, so it does not prevent the level.
     """
     counted = [(r, v) for r, v in judged if v is not Verdict.NOT_JUDGED]
     binding = [v for r, v in counted if r.keyword == "MUST" and r.level is not None and r.level <= level]

@@ -37,7 +37,7 @@ _TASK_MS = 60_000
 """Time in milliseconds for which a server is asked to keep a task."""
 _POLL_S = 0.05
 SETTLED_S, PROMPT_S = 0.05, 0.01
-"""Seconds to wait for output after a response: for any at all, and on another channel for what one has shown."""
+"""Seconds to wait for output after a response: for the first of it, and for the same on another channel."""
 CLEANUP_TOOL = "run_custodial_task"
 """The tool that triggers cleanup by the specification."""
 
@@ -81,7 +81,7 @@ class Bench:
     command_stderr: list[str] = field(default_factory=list[str])
     """Lines that commands of the profile, run along with the server, wrote to stderr."""
     files_before: frozenset[str] = frozenset()
-    """The names in the output folder before the first call: nobody's remains."""
+    """The names in the output folder before the first call: files that were there already."""
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
     state_changing_requests: list[int] = field(default_factory=list[int])
@@ -161,8 +161,8 @@ class Bench:
         """Retry with the largest limit named in the error; None unless n succeeds and n + 1 fails.
 
         That proves that the limit was the reason, and later calls do not exceed it. It is tried at the lowest threshold
-        only, where both results are offloaded: at others the additional record may be the one that makes the server
-        write a file, and fail.
+        only, where both results are offloaded: at other thresholds the additional record may be the one that makes the
+        server write a file, and fail.
         """
         if self.settings.get("threshold_tokens") != self.accepted.lowest:
             return None

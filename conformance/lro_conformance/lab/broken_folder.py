@@ -11,9 +11,9 @@ from lro_conformance.wire.watchdog import remove_tree
 
 
 class BrokenFolder:
-    """A folder that is broken from the beginning until it is mended. What was in it is there again then.
+    """A folder that is broken from the beginning until it is mended; then its content is back.
 
-    *kind* is a key of `BREAKING`. Nothing else in the folder that it is in is kept if that is replaced.
+    *kind* is a key of `BREAKING`. If its parent folder is replaced, nothing else in that is kept.
     """
 
     def __init__(self, folder: Path, kind: str) -> None:

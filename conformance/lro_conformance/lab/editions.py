@@ -32,7 +32,7 @@ class Editions:
         return any(e.is_file_name(name) for e in self.all)
 
     def convention_of(self, path: str) -> str:
-        """The edition whose naming convention a file of the server follows, which planted files are to follow, too."""
+        """The edition whose naming convention a file of the server follows: planted files are to follow it, too."""
         name = os.path.basename(path)
         follows = (e.name for e in self.all if parse_file_name(name, edition=e.name) is not None)
         return next(follows, self.own.name)

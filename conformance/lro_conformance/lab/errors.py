@@ -38,7 +38,7 @@ def trouble_of(failure: Failure) -> ServerTrouble:
 
 
 def describe(failure: Failure) -> str:
-    """A failure in one line, with the line of stderr that names it, and its end."""
+    """A failure in one line, with the line of stderr that says why, and the last lines."""
     lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
     telling, last = telling_line(lines), lines[-5:]
     if not telling:

@@ -2,7 +2,7 @@
 
 Every server is asked by `initialize` first. One that refuses it is started again and asked by `server/discover`; if it
 accepts that, all others of the run are asked so, too. If none refuses, one of them is asked by `server/discover`
-before, as a client does that speaks both.
+before, as by a client that speaks both.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Handshakes:
     modern: bool = False
     """True when conversations are opened by `server/discover`."""
     tried_modern: bool = False
-    """True when that was tried."""
+    """True when `server/discover` was tried."""
     knows_modern: bool | None = None
     """True if a server that accepts `initialize` accepted `server/discover`, too; None if none was asked."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Capabilities that the suite claims as a client, beside those that the profile names."""
+    """Capabilities that the suite claims as a client, besides those that the profile names."""
     slowest_s: float = 0.0
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
     """Server information and protocol of the last server, known even when nothing else is."""
@@ -105,7 +105,7 @@ class Handshakes:
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")
 
     def probe_and_open(self, server: ServerProcess, client: str | None = None) -> bool:
-        """Ask a server by `server/discover` and, as it does not know that, by `initialize`.
+        """Ask a server by `server/discover` and, if it does not know that, by `initialize`.
 
         Returns False if it cannot be used, because it accepts the former, stays silent, or accepts neither.
         """

@@ -222,7 +222,7 @@ class Lab:
             self._equip(made, seeds=seeds)
         except Refused as refused:
             self.launcher.stop(server)
-            if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
+            if self._operations is not None or not handshakes.switch_protocol():  # it was tried, or not needed so far
                 raise
             try:
                 return self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)

@@ -201,7 +201,8 @@ class Launcher:
         return stderr.splitlines()
 
     def _stderr(self, process: subprocess.Popen[bytes]) -> bytes:
-        """All of its stderr. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or when the run is aborted."""
+        """The whole stderr of a command. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or when the run is
+        aborted."""
         until = time.monotonic() + COMMAND_S
         while True:
             try:
@@ -211,7 +212,7 @@ class Launcher:
                     raise subprocess.TimeoutExpired(process.args, COMMAND_S) from None
 
     def _seed(self, workdir: Path) -> tuple[Path | None, tuple[str, ...]]:
-        """The file with the suite's memories and the seed command that was run with it; none of a seed tool."""
+        """The file with the suite's memories, and the seed command that was run with it; neither for a seed tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return None, ()

@@ -59,7 +59,7 @@ class HeldMemory:
 
 
 class StrayFiles:
-    """Files that the servers of one run have written outside of its own folders."""
+    """Files that the servers of one run have written outside of the run's own folders."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -76,7 +76,7 @@ class StrayFiles:
                 self._paths.add(file.path)
 
     def remove(self, editions: Editions) -> None:
-        """Delete those that are named as offloaded files are."""
+        """Delete the noted files that are named like offloaded files."""
         for path in self._paths:
             if editions.is_offload_name(os.path.basename(path)):
                 with suppress(OSError):
@@ -97,8 +97,8 @@ class Ledger:
         self.protocol_violations: list[str] = []
         """Lines on stdout that are not JSON-RPC messages of MCP, some of each server that has ended."""
         self.first_violation: tuple[Start | None, float | None] = None, None
-        """The server of the first of these lines, and when it was read, in seconds since the epoch; None if there is
-        none."""
+        """The server that wrote the first line of `protocol_violations`, and when it was read, in seconds since the
+        epoch; None if there is none."""
         self.trouble: str | None = None
         """The first call without a response, and why, in one line."""
         self.finding_lag_s = 0.0

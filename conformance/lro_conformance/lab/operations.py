@@ -58,7 +58,7 @@ class Operation:
     name: str
     tool: str
     arguments: Mapping[str, Any]
-    """Sent with every call; the query, limit and detail of a call override them."""
+    """Arguments sent with every call; the query, limit and detail of a call override them."""
     query: str | None
     limit: str | None
     detail: str | None
@@ -86,7 +86,7 @@ class Operation:
         return self.levels.get(level, level)
 
     def with_levels(self, argument: str, levels: Mapping[str, DetailValue]) -> Operation:
-        """This operation with an argument for its level of detail, and the values of that by level."""
+        """This operation with an argument for its level of detail, and that argument's values by level."""
         return replace(self, detail=argument, details=tuple(levels), levels=levels, possible_details={})
 
     def with_query(self, argument: str) -> Operation:
@@ -101,7 +101,7 @@ class NoSuchTool(ValueError):
 def resolve(
     profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
 ) -> dict[str, Operation]:
-    """The operations that this server has of those *known*, by name and in their order."""
+    """Those of the *known* operations that this server has, by name and in their order."""
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
     for name in known:
@@ -280,7 +280,7 @@ def _split(name: str) -> list[str]:
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a tool as a server lists it, each with its schema; empty if there are none.
 
-    A schema that refers to a definition of the tool's own is replaced by that.
+    A schema that refers to a definition of the tool's own is replaced by that definition.
     """
     schema = as_record(tool.get("inputSchema"))
     return {name: _resolved(as_record(node), schema) for name, node in as_record(schema.get("properties")).items()}
@@ -331,8 +331,8 @@ def plain_name(name: str) -> str:
 def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str, ...], Mapping[str, DetailValue]]:
     """The levels that a detail argument admits, and its values for them if they are not the names of the levels.
 
-    They are those of the profile, if it names any. Otherwise a boolean argument has the least and the most, another one
-    without an enumeration all three.
+    The levels are those of the profile, if it names any. Otherwise a boolean argument has the least and the most
+    detailed one, another argument without an enumeration all three.
     """
     if named is not None and named.levels:
         return tuple(named.levels), named.levels
@@ -432,9 +432,8 @@ def sample_value(schema: Any) -> Any:
 
 
 def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas between which a union lets choose, each with the keywords beside it; the schema itself if it is none.
-
-    A type may stand beside the union or inside it.
+    """The alternatives of a union, each with the keywords next to the union; the schema itself if it is no union. A
+    type may be next to the union or inside it.
     """
     for union in ("anyOf", "oneOf"):
         members: object = schema.get(union)

@@ -1,4 +1,4 @@
-"""Queries that find memories: those of the profile, or others where those find too little."""
+"""Queries that find memories: those of the profile, or others if those find too little."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_enough(bench: Bench, call: Call) -> bool:
 def found_nothing(call: Call) -> bool:
     """Return whether a result has no records: an empty list or file, an error, or a short text.
 
-    What could not be written was found, even if nothing of it is returned.
+    A result that could not be written was found, even if nothing of it is returned.
     """
     if call.outcome == "offloaded":
         return call.file is not None and call.file.problem is None and not call.filed
@@ -52,7 +52,7 @@ def found_nothing(call: Call) -> bool:
 
 
 def replace_poor_queries(bench: Bench) -> list[str]:
-    """Replace queries that find too little, for all servers of the profile, by what finds more than twice as much.
+    """Replace queries that find too little, for all servers of the profile, by ones that find more than twice as much.
 
     Returns a remark for each operation that finds nothing by any query.
     """

@@ -46,7 +46,8 @@ _MOST_CHARACTERS = 1_000_000
 """Length of the part of a result in which the suite's memories, which are much shorter, are looked for."""
 
 _MOST_UNLOOKED = 500
-"""Number of stored memories that are searched for in another process; a run stores more only where there is none."""
+"""Number of stored memories that are searched for in another process; a run stores more only if there is no other
+process."""
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
@@ -104,9 +105,9 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Remarks on fields of a memory that the seed's tool has arguments for, and the profile does not give it.
 
-    Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of others,
-    the remark says which could take a field of `JUDGED` that no argument is given. A required one that has the value
-    which `memory_arguments` gives to what it does not know is among them, and may also be the title.
+    Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of the other
+    arguments, the remark names those that could take a field of `JUDGED` which no argument is given. Among them is a
+    required one with the value that `memory_arguments` gives to unknown arguments; it may also be the title.
     """
     if (
         seed is None
@@ -151,7 +152,7 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
 
 
 def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Arguments for a confidence that take numbers of a scale other than 0 to 1, with that."""
+    """Arguments for a confidence that take numbers of a scale other than 0 to 1, with that scale."""
     names = {plain_name(n) for n in _FIELDS["provenance.confidence"]}
     for name, node in free.items():
         kinds = {kind for one in alternatives(node) for kind in types_of(one)}
@@ -266,11 +267,11 @@ _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number")
 
 
 FOUND_S = 2.0
-"""Seconds that a memory may need, after it was stored, until it is found; waited once, where it was not found."""
+"""Seconds that a memory may need, after it was stored, until it is found; waited once, if it was not found."""
 
 LEAST_LAG_S = 1.0
-"""Seconds that are waited at least for a server that needs any: an index that is made anew at intervals, as each
-second, may have found the first memory early."""
+"""Shortest wait, in seconds, for a server that needs one: an index that is rebuilt at intervals, such as each second,
+may have found the first memory early."""
 
 _POLL_S = 0.1
 
@@ -287,14 +288,14 @@ class Seeding:
         self.unfound: str | None = None
         """The sentence that no call found what was stored, and what to do; None if one did."""
         self._unlooked: list[Memory] = []
-        """Memories that were stored before a process that was given none was looked at."""
+        """Stored memories that were not looked for in a process that was given none."""
         self._knows_first = False
-        """True when the data that the first process begins with were looked at."""
+        """True when the first process was searched for memories of an earlier run."""
         self._knows_others = False
-        """True when another process than the one that was given a memory was looked at."""
+        """True when a process that was given no memory was searched for those of another."""
 
     def note_stored(self, bench: Bench, memory: Memory, others: Iterable[Bench]) -> None:
-        """Note what a process has accepted. The first time, look at one of the *others* that was given nothing."""
+        """Note a memory that a process has accepted. The first time, search one of the *others* that was given none."""
         if self._knows_others or len(self._unlooked) >= _MOST_UNLOOKED:
             return
         self._unlooked.append(memory)
@@ -307,8 +308,8 @@ class Seeding:
         """Raise `Shortage` if a process that was given nothing finds what the suite has stored in another one.
 
         Servers that run at the same time would find each other's memories, and a user's own data would be mixed up with
-        the suite's. The first process is searched for the memories of an earlier run; the first one at hand after a
-        memory was stored, for that.
+        the suite's. The first process is searched for the memories of an earlier run; once a memory was stored, the
+        next process at hand is searched for it.
         """
         seed, stored = bench.profile.seed, tuple(self._unlooked)
         if seed is None or seed.tool is None or not bench.operations or self._knows_others:
@@ -351,7 +352,7 @@ class Seeding:
             self._measure_lag(bench, stored)
             if bench.ledger.finding_lag_s:
                 fruitless = replace_poor_queries(bench)
-        return fruitless if self.unfound is None else []  # which says it of all of them
+        return fruitless if self.unfound is None else []  # `unfound` says it of all of them
 
     def fill(self, bench: Bench) -> None:
         """Store the suite's memories, until one is refused."""
@@ -369,7 +370,7 @@ class Seeding:
         return stored
 
     def _measure_lag(self, bench: Bench, stored: Sequence[Memory]) -> None:
-        """Look for a memory that was stored last, and wait up to `FOUND_S` for it where it is not found."""
+        """Look for a memory that was stored last, and wait up to `FOUND_S` for it if it is not found."""
         begun = bench.stored_at
         seekers = [_Seeker(bench, name, stored) for name in bench.operations]
         waiting = [s for s in seekers if not s.needs_no_wait()]
@@ -443,7 +444,8 @@ class _Seeker:
         """True if any of the suite's memories was found."""
 
     def needs_no_wait(self) -> bool:
-        """True if the last memory is found; or others are, and how this operation selects explains that it is not."""
+        """True if the last memory is found; or if others are, and this operation's way to select explains that the last
+        is not."""
         self.calls = []
         if self._has_query:
             if self._finds(self._last):

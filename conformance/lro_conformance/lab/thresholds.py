@@ -31,7 +31,8 @@ class AcceptedThresholds:
     lowest: int = 1
     highest: int = NEVER
     details: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    """If the lowest is not 1: per offloading operation, a detail level of which `LIMIT` records exceed it."""
+    """Per offloading operation, a detail level at which `LIMIT` records exceed the lowest threshold, if that is not
+    1."""
 
     def within(self, threshold: int) -> int:
         """The nearest threshold that the server accepts."""

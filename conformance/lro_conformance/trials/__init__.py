@@ -1,4 +1,4 @@
-"""Experiments: each drives servers under chosen settings and returns observations. None of them judges.
+"""Experiments: each drives servers under chosen settings and returns observations. None gives verdicts.
 
 A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (except
 ``lab``) name the evidence that it needs.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXPLORER_MODULES = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
-"""Modules with trials that hold what they see to the model, and so stand above the other trials."""
+"""Modules of trials that check what they see by the model, and so are a layer above the other trials."""
 
 _REGISTRY: dict[str, Trial] = {}
 
@@ -47,7 +47,7 @@ class Trial:
 
     @property
     def record(self) -> Any:
-        """Type of the trial's evidence; recorded evidence is read by it, without loading the laboratory."""
+        """Type of the trial's evidence, by which recorded evidence is read without loading the laboratory."""
         return get_type_hints(self.function, localns={"Lab": object})["return"]
 
     @property
@@ -87,7 +87,7 @@ def trials() -> dict[str, Trial]:
 
 
 def closure(names: Iterable[str]) -> list[Trial]:
-    """The trials with these names and all that they build on, those that others build on first."""
+    """The trials with these names and all trials that they build on, each after those that it builds on."""
     found: dict[str, Trial] = {}
 
     def add(name: str) -> None:

@@ -96,7 +96,7 @@ class Cleaning:
     events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile says where events are seen."""
     call: Call | None
-    """A call that made an own file."""
+    """A call that wrote one of the server's own files."""
     trigger: int | None = None
     """The id of the request that triggered cleanup; None if none did."""
     other_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
@@ -110,7 +110,7 @@ class Cleaning:
     runs: int = 1
     """Number of times that cleanup was triggered."""
     triggered: bool = True
-    """True when there is a cleanup trigger other than a restart that nobody named."""
+    """True when the profile names a cleanup trigger, or the server has the conventional tool."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -159,9 +159,9 @@ class Crowd:
     call: Call
     files: int
     gone: tuple[str, ...]
-    """Names of the files that were deleted by then."""
+    """Names of the files that were deleted by the end of the call."""
     earlier: tuple[Call, ...] = ()
-    """The call before it; the files in the folder are copies of its file."""
+    """The previous call; the fresh files are copies of its file."""
 
 
 @evidence_of.register

@@ -31,9 +31,9 @@ MARGIN_S = 300
 MAX_LIMIT = 4000
 """The largest limit of calls that look for a result above the default threshold."""
 QUERIES = 40
-"""Number of words that are searched for at most if a tool has no limit, frequent ones and rare ones."""
+"""Largest number of words, frequent and rare, that are searched for if a tool has no limit."""
 NEAR = 0.85
-"""Share of the default from which each further memory is followed by a call of the server as shipped."""
+"""Share of the default from which on the server as shipped is called after each further memory."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Bracket:
     inline: Call | None
     """The largest result that stayed inline."""
     inline_estimate: int | None
-    """Its E, learned from the same call with a threshold of 1."""
+    """E of `inline`, learned from the same call with a threshold of 1."""
     offloaded: Call | None
     """The smallest result that was offloaded."""
 
@@ -132,7 +132,7 @@ def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
 
 
 def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
-    """Halve the interval of limits until its ends are neighbours; that of queries where the tool takes no limit."""
+    """Halve the interval of limits, or of queries if the tool takes no limit, until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None:
         greatest = _answered(bench, name, detail, LIMIT)

@@ -27,7 +27,7 @@ class Disabled:
     listing: Mapping[str, int]
     """The offloaded files in the output folder, with their sizes."""
     nothing: tuple[Call, ...]
-    """Calls of those operations with a query that finds nothing."""
+    """Calls of the same operations as `calls`, with a query that finds nothing."""
 
 
 @trial("LRO switched off")
@@ -52,8 +52,7 @@ def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
 class Control:
     """Calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
 
-    They are those of `Inline`, which were made before: at each detail level, for `EDGE_LIMIT` records, and with a query
-    of one word.
+    They repeat calls of `Inline`: at each detail level, for `EDGE_LIMIT` records, and with a query of one word.
     """
 
     off: tuple[Call, ...]

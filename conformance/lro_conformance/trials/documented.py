@@ -26,7 +26,7 @@ class Documented:
     """A call of a server that was set by the documented variables."""
 
     call: Call | None
-    """None if the server did not start so."""
+    """None if the server did not start with these variables."""
     names: tuple[str, ...]
     """Those of `EXAMINED` that the profile sets in another way."""
     trouble: str | None = None

@@ -44,8 +44,8 @@ MOST_PLACED = 140
 """Largest number of memories in a result that is filled up."""
 
 PLACING_S = 10.0
-"""Largest time in seconds that storing them may take, by the time of a call; where calls take longer, a server of its
-own at either edge takes less."""
+"""Longest time, in seconds, that storing these memories may take, by the time of a call; beyond it, a separate server
+at each edge is faster."""
 
 MOST_CHARACTERS = 900
 """Length of the longest title that fills a result."""
@@ -77,7 +77,7 @@ class Edge:
     """The largest single record of the set, in tokens as the server measures."""
     at: tuple[Probe, ...]
     """Threshold E: expected inline."""
-    above: tuple[Probe, ...]
+    below: tuple[Probe, ...] = field(metadata={"formerly": "above"})
     """Threshold E−1: expected offloaded."""
     after: Probe | None = None
     """Threshold E again, after the same server has offloaded something."""
@@ -86,14 +86,14 @@ class Edge:
     two_percent_off: Probe | None = field(default=None, metadata={"formerly": "near"})
     """A threshold a fiftieth of E further away; None if both sides were as expected."""
     at_half: Probe | None = field(default=None, metadata={"formerly": "half"})
-    """A threshold of half of E; None unless `above` stayed inline."""
+    """A threshold of half of E; None unless `below` stayed inline."""
     low: Probe | None = None
-    """A threshold of half of the largest record; None unless `above` stayed inline."""
+    """A threshold of half of the largest record; None unless `below` stayed inline."""
     below_text: Probe | None = None
-    """A threshold a tenth below the tokens of the text that `above` returned inline; None unless that text has clearly
+    """A threshold a tenth below the tokens of the text that `below` returned inline; None unless that text has clearly
     fewer tokens than E, and the operation stayed inline at `two_percent_off`."""
     above_text: Probe | None = None
-    """A threshold a tenth above them."""
+    """A threshold a tenth above the tokens of that text."""
     other_records: bool = False
     """True if a call returned other records than the one that told E, so that its size is unknown."""
 
@@ -106,7 +106,7 @@ class Edges:
     far: tuple[Probe, ...]
     """Calls of other operations and detail levels under the same thresholds."""
     reason: str | None
-    """Reason why there are none."""
+    """Reason why there are no edges."""
     threshold: int
     """Threshold of the server that is kept at one edge, for the explorer; 0 if none is."""
 
@@ -115,8 +115,8 @@ class Edges:
 def edges(lab: Lab, survey: Survey) -> Edges:
     """Start the server at each operation's E and at E−1 and make the same call again.
 
-    If memories can be stored, the servers of the second operation serve those with smaller results, too: such a result
-    is filled up to their threshold.
+    If memories can be stored, the servers of the second operation also serve the operations with smaller results: such
+    a result is filled up to the servers' threshold.
     """
     reason = _unadjustable(survey)
     if reason is not None:
@@ -134,14 +134,14 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         if one.name in found:
             continue
         keep = "edges" if number == 0 else None
-        if restless:  # a text does not tell which records it shows, so that its call is not found to return others
+        if restless:  # a text does not tell its records, so it would not be noticed if it shows others
             one = _uncut(lab, survey, one.name) or one
         edge, seen, placed = _edge(lab, survey, one, keep, others=not far, guests=order[2:] if number == 1 else ())
         if edge.other_records and not restless and (uncut := _uncut(lab, survey, one.name)) is not None:
             edge, seen, placed = _edge(lab, survey, uncut, keep, others=False)
             restless = True
         if keep is not None:
-            threshold = edge.above[0].threshold
+            threshold = edge.below[0].threshold
         far += seen
         found |= {one.name: _diagnose(lab, edge), **placed}
     edges = {name: found[name] for name in survey.effective if name in found}
@@ -218,7 +218,7 @@ def _edge(
 def _is_exact_again(edge: Edge) -> bool:
     """Return whether every call is inline at E, the one after an offloaded one included, and offloaded at E−1."""
     at = (*edge.at, *([edge.after] if edge.after is not None else []))
-    return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.above)
+    return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
 def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
@@ -234,10 +234,10 @@ def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
 
 
 def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
-    """The edge of an operation by memories, of which the last fills a result up to the *threshold* of a server.
+    """The edge of an operation by stored memories: the last one fills a result up to the *threshold* of a server.
 
     The other server's threshold is lower by one, so it offloads the result and tells E. Returns None if no such result
-    was found, or if a decision is not as it should be: that needs servers of its own.
+    was found, or if a decision is not as it should be: then the operation needs servers of its own.
     """
     chance = random.Random(name)
     words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(1 + TRIES)]
@@ -281,7 +281,7 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
             return None
         if result.estimate == threshold:
             break
-        length += (threshold - result.estimate) * CHARACTERS_PER_TOKEN  # assumed of the server
+        length += (threshold - result.estimate) * CHARACTERS_PER_TOKEN  # assumed to be the server's rate
     else:
         return None
     at = tuple(Probe(call(upper, word), threshold, threshold) for _ in range(2))
@@ -296,8 +296,8 @@ def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
     """Calls that tell E: two calls of the survey and, if those differ, `SAMPLES` of a fresh server.
 
     If the records change with every call, only the fresh server counts: E is different after a hundred calls, and the
-    edges are tried by the first calls of a server. If a limit cuts ties in any order, E varies over a wide range, of
-    which two calls show little.
+    edges are tried by the first calls of a server. If a limit cuts ties in any order, E varies over a wider range than
+    two calls show.
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
@@ -319,9 +319,8 @@ def _unadjustable(survey: Survey) -> str | None:
 
 
 def _returned_others(call: Call, known: Call, stored: Iterable[Memory] = ()) -> bool:
-    """Return whether a call has other records than a known one, or its text shows other *stored* ones in their place.
-
-    An inline result with fewer may be a page of them.
+    """Return whether a call has other records than a known one, or its text shows other *stored* memories in their
+    place. An inline result with fewer records may be a page.
     """
     if call.outcome == "inline" and call.records is None:
         titles = {str(r["title"]) for r in known.filed if r.get("title")}
@@ -351,7 +350,8 @@ def _call(bench: Bench, name: str, limit: int | None = EDGE_LIMIT, budget: int |
 
 
 def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
-    """This operation at other detail levels, with results somewhat above and somewhat below; and *others* as well."""
+    """Calls of this operation at other detail levels, and with *others* of other operations, whose results are somewhat
+    above and somewhat below the threshold."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
     lowest = lab.kept["survey"]
@@ -364,7 +364,7 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
             limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
             named = frozenset(lowest.named_files)
             told = lowest.call(name, detail=detail, limit=limit)
-            estimate = told.estimate if os.path.basename(told.path) not in named else None  # it may be an earlier one's
+            estimate = told.estimate if os.path.basename(told.path) not in named else None  # else an earlier E
             if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
                 probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
     return probes
@@ -379,15 +379,15 @@ def _largest(call: Call) -> int:
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
     """Distinguish a wrong comparison from a wrong quantity by up to six more starts, if a side is not as expected."""
-    late = any(p.call.outcome == "inline" for p in edge.above)
+    late = any(p.call.outcome == "inline" for p in edge.below)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
     if edge.other_records:
         return edge
     limit = edge.at[0].call.limit
     far = max(2 * FEW, edge.estimate // 50)
-    beside = lab.accepted.within(edge.above[0].threshold - far) if late else edge.at[0].threshold + far
-    little = lab.accepted.within(edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    beside = lab.accepted.within(edge.below[0].threshold - far) if late else edge.at[0].threshold + far
+    little = lab.accepted.within(edge.below[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
         two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
@@ -401,7 +401,7 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     with lab.bench(Settings(threshold_tokens=low)) as bench:
         at_low = Probe(_call(bench, edge.operation, limit), edge.estimate, low)
     edge = replace(edge, at_half=at_half, low=at_low)
-    tokens = min((text_tokens(p.call) for p in edge.above if p.call.outcome == "inline"), default=0)
+    tokens = min((text_tokens(p.call) for p in edge.below if p.call.outcome == "inline"), default=0)
     around = [lab.accepted.within(round(share * tokens)) for share in (1 - AROUND, 1 + AROUND)]
     if two_percent_off.call.outcome != "inline" or not low < around[0] < around[1] < beside:
         return edge

@@ -51,10 +51,10 @@ class Younger(OfACall):
     call: Call
     """The call that wrote it."""
     first: Call
-    """The call that wrote one of the others."""
+    """The call that wrote one of the files that expired."""
     stays: bool
     trigger: int | None
-    """The id of the request that triggered cleanup before that; None if none did."""
+    """The id of the request that triggered the cleanup; None if none did."""
 
 
 @reproducer_of.register
@@ -94,7 +94,8 @@ class Expiry(OfACall):
     written_by: tuple[Call, ...] = ()
     """The calls that wrote the files, in their order."""
     restarted: Start | None = None
-    """The start that should have deleted expired files next to them; None if cleanup was triggered otherwise."""
+    """The start that should have deleted expired files next to `in_the_way`; None if cleanup was triggered
+    otherwise."""
     within_s: float | None = None
     """The time in which the server cleans up by itself, by the profile; None if something triggers cleanup."""
 
@@ -131,9 +132,9 @@ def _(expiry: Expiry) -> str:
 def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -> tuple[Expiry | None, Call | None]:
     """Observe the expiry of two files of a *known* call's operation and one of each of the *others*.
 
-    If a request triggers cleanup, one comes first; a server that then does nothing is watched once more without it.
-    Returns None if none is written; and the first call, if a cleanup before it has deleted the only file in the folder.
-    Raises `RefusedError` if the server does not start with so short a TTL.
+    If a request triggers cleanup, one comes first; a server that then deletes nothing is watched again without it.
+    Returns the observation, or None if no file was written; and the first call, if a cleanup before it has deleted the
+    only file in the folder. Raises `RefusedError` if the server does not start with so short a TTL.
     """
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
@@ -142,7 +143,7 @@ def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -
         with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
-                if bench.cleans_up_on_request:  # what a process keeps of its first cleanup is no longer true later
+                if bench.cleans_up_on_request:  # what a process remembers of a first cleanup gets outdated
                     bench.cleanup()
                 is_empty = any(not path.exists() for path in expired)
                 first = bench.offloading_call(known.operation, 5)
@@ -217,7 +218,7 @@ def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry 
 
 
 def _runs_survived(bench: Bench, call: Call, file: FileSeen, ttl_s: int) -> int:
-    """The number of cleanups after which a call's expired file is left, and a planted one that is older is not.
+    """The number of cleanups after which a call's expired file is left, but an older, planted file is gone.
 
     Returns 0 if both are gone, or the planted one is left.
     """
@@ -243,8 +244,8 @@ def _late_cleanup(
 ) -> tuple[bool | None, tuple[Entry, ...], Start | None]:
     """Clean up again when the process is older than the TTL.
 
-    Returns True if the file of a *late* call survives it (None if that took too long), and the entries that stop the
-    cleanup of expired files: names without a ULID, folders and links; with the start of the process next to them.
+    Returns True if the file of a *late* call survives (None if that took too long); the entries that stop the cleanup
+    of expired files: names without a ULID, folders and links; and the start of the process next to them.
     """
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
@@ -254,7 +255,7 @@ def _late_cleanup(
     aged = [plant(folder, file, AGED * ttl_s, late.operation, convention) for _ in strange]
     try:
         bench.cleanup()
-    except ServerTrouble:  # it does not start any more
+    except ServerTrouble:  # the server does not start any more
         return None, strange, bench.start
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < ttl_s / 4 else None

@@ -47,7 +47,7 @@ class Triple:
     begins: bool = True
     """True for the first call of a sequence. In evidence of 0.1.0 sequences are not told apart."""
     before: tuple[Intervention, ...] = ()
-    """Interventions since the call before it."""
+    """Interventions since the previous call."""
     broken: str = ""
     """Kind of failure of the output folders of the servers that offload; empty if they could be written."""
     events: tuple[str, ...] | None = None
@@ -68,7 +68,7 @@ class Triple:
 
 @dataclass(frozen=True)
 class LiveFinding:
-    """A finding about a recipe that only a program of this machine shows, so that evidence keeps it."""
+    """A finding about a recipe that only a program of this machine could make, so that evidence keeps it."""
 
     call: Call
     requirement: str
@@ -93,7 +93,7 @@ class AfterSteps(OfACall):
     """A cleanup in a sequence of the explorer."""
 
     call: Call
-    """The call beside whose file the others were planted."""
+    """The call whose file was copied to plant others next to it."""
     sweep: Sweep
     steps: tuple[Call | Intervention, ...]
     """Calls and interventions before the call."""
@@ -116,7 +116,7 @@ class Series(OfACall):
     """Many equal calls of one server process."""
 
     call: Call
-    """The last of them, or the first that was not offloaded."""
+    """The last of these calls, or the first that was not offloaded."""
     calls: int
     repeated: tuple[str, ...] = ()
     """Names that several of their files have."""
@@ -139,7 +139,7 @@ class Explored:
     """All calls of one exploration."""
 
     smallest: tuple[Triple, ...] = ()
-    """The calls of the shortest sequences that show a violation; empty if none was found."""
+    """The calls of the shortest sequences that reproduce a violation; empty if none was found."""
     triples: tuple[Triple, ...] = ()
     """All other calls, in their order."""
     unsteady: tuple[Triple, ...] = ()
@@ -168,7 +168,7 @@ class AfterStoring(OfACall):
     memories: tuple[Record, ...]
     in_flight: bool = False
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call that show it; empty if the call alone does."""
+    """Calls and interventions that must precede the call; empty if none must."""
 
 
 @hindrance_of.register
@@ -196,7 +196,7 @@ class Sweeps:
     ttl_s: int
     sweeps: tuple[Sweep, ...] = ()
     smallest: tuple[Sweep, ...] = ()
-    """The smallest cleanups that show a violation; empty if none was found."""
+    """The smallest cleanups with a violation; empty if none was found."""
 
 
 @evidence_of.register

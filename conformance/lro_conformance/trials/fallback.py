@@ -48,8 +48,7 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""The threshold is E divided by this. So few records fit that a server which returns a fixed number of them, or half of
-them, exceeds it."""
+"""The threshold is E divided by this: so few records fit that a fixed number of them, or half of them, exceeds it."""
 
 UNLIMITED = 1 << 50
 """A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
@@ -131,8 +130,8 @@ class Failing(OfACall):
 
 
 def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
-    """The records of a call by id: as they are inline, or as in its file if there are more of them, since inline there
-    may be only a page, and an id may have a name of the server's own. None of a text without records."""
+    """The records of a call by id: as they are inline, or as in its file if more have an id there, since an inline
+    result may be only a page, or name ids differently. Empty for a text without records."""
     shown, written = by_id(inline.records or []), by_id(filed.filed)
     return written if inline.records is not None and len(written) > len(shown) else shown
 
@@ -150,7 +149,7 @@ def _(failing: Failing) -> str:
 
 @dataclass(frozen=True)
 class Recovered(OfACall):
-    """A call that can be written again, made by a server of which a write was made to fail before."""
+    """A call whose result can be written again, on a server whose writes were made to fail before."""
 
     call: Call
     steps: tuple[Call | Intervention, ...] = ()
@@ -378,7 +377,8 @@ class _Scene:
         self.has_failed = True
 
     def _among_uneven_memories(self, bench: Bench) -> None:
-        """Make writing fail where the first records are not as large as most: a number of them tells no size."""
+        """Make writing fail when the first records are not as large as most, so that their number does not tell their
+        size."""
         self.lab.step("fallback", "memories of uneven size")
         folder, rate = bench.output_dir, tokens_per_character(self.survey.repeats[next(iter(self.plans))][0])
         characters = min(MOST_CHARACTERS, int(LARGE * self.threshold / rate))
@@ -405,7 +405,7 @@ class _Scene:
         return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].filed)
 
     def _measure_returned(self, bench: Bench) -> None:
-        """Call for as many records as came inline, where they seem to exceed the threshold, now that they are written.
+        """Now that files are written, call for as many records as came inline, if these seem to exceed the threshold.
 
         Records that come inline again do not exceed it.
         """

@@ -32,8 +32,8 @@ CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
 AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$, $1 or 6$&, 100%s {0} [a-z] Für 記憶'
-"""A folder name that breaks out of any command in which it is not quoted, that templates, formats and patterns of file
-names would read as theirs, and that is neither ASCII nor in lower case."""
+"""A folder name that breaks out of any command in which it is not quoted, that templates, format strings and glob
+patterns would interpret, and that is neither ASCII nor in lower case."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Folders:
     """Calls without an output folder, some by a different client, and calls in a folder with an awkward name."""
 
     unset: tuple[Call, ...]
-    """With an output folder that is the empty string."""
+    """Calls with an output folder that is the empty string."""
     real_temps: tuple[Path, ...]
     """The directory of TMPDIR for that server and the system's temporary directories, with links resolved."""
     refused: str | None
@@ -56,9 +56,9 @@ class Folders:
     """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
     not_switched_on: tuple[Call, ...] = ()
-    """The calls of `awkward` with ``enabled = true``, if nothing is offloaded for that alone."""
+    """The calls of `awkward` with ``enabled = true``; empty unless nothing is offloaded for this setting alone."""
     refusing: Start | None = None
-    """The server that did not start so."""
+    """The start with an empty output_dir, if it failed."""
     client: str | None = CLIENT
     """The name of the client of `by_other_client`; None if the profile names the client, and no other is tried."""
     swept: Sweep | None = None

@@ -41,7 +41,7 @@ LARGE = (72_000, 10_000)
 """Sizes of the large memory in characters; the first that the server accepts is used (columns may have 2^16 bytes)."""
 
 LACKING = (("tags", "provenance"), ("tags",), ())
-"""Fields that memories lack beside others that have them: the first set that the server accepts."""
+"""Sets of fields that some memories lack and others have: the first that the server accepts is used."""
 
 MANY_S = 4.0
 """Seconds after which no more of the many small memories are stored in a server."""
@@ -59,29 +59,30 @@ class Seeded:
     large: Call | None
     """A call for one memory of many thousand tokens at a threshold of twice its E."""
     large_filed: Call | None
-    """The call for that memory at a threshold of 1, which offloads it."""
+    """The call for the memory of `large` at a threshold of 1, which offloads it."""
     large_estimate: int
     huge: Call | None
-    """A call for one memory of more than 2^16 tokens at that threshold; None if the server did not accept it."""
+    """A call for one memory of more than 2^16 tokens at the threshold of `large`; None if the server did not accept
+    it."""
     delicate: Call | None = None
     """A call for memories with values that careless code alters, stored under two ids, inline."""
     delicate_filed: Call | None = None
-    """A call for those memories at a threshold of 1, which offloads them."""
+    """A call for the memories of `delicate` at a threshold of 1, which offloads them."""
     rough: Call | None = None
     """A call for a memory with values that some stores reject, inline; None if it was rejected."""
     rough_filed: Call | None = None
-    """A call for that memory at a threshold of 1, which offloads it."""
+    """A call for the memory of `rough` at a threshold of 1, which offloads it."""
     mixed: tuple[Call, ...] = ()
     """Offloaded calls whose first memory has more or fewer fields than a later one."""
     many: Call | None = None
     """A call for the many small memories that were stored within `MANY_S`, inline; None if they were too few."""
     many_filed: Call | None = None
-    """A call for as many of them at a threshold of 1, which offloads them."""
+    """A call for as many small memories as `many` at a threshold of 1, which offloads them."""
 
     @property
     def files(self) -> list[Call]:
-        """The calls whose files were read and have records, of those for mixed memories both: one of two is no evidence
-        of an estimate."""
+        """The calls whose files were read and have records; those for mixed memories only with two or more, since one
+        alone is no evidence of an estimate."""
         mixed = (c for c in self.mixed if len(c.filed) > 1)
         calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *mixed)
         return [c for c in calls if c is not None and c.filed]
@@ -172,7 +173,7 @@ def _rough(bench: Bench, name: str) -> Call | None:
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     """Calls for memories with different fields, in both orders; made last, as a server may not accept them.
 
-    A server that takes few fields may need some of them: then memories that lack others are stored.
+    A server that takes few fields may need some of them: then the memories lack others.
     """
     if not bench.server.alive:
         return ()

@@ -47,7 +47,8 @@ CROWD, CROWD_S = 8, 0.8
 """Number of further rounds of concurrent calls, and seconds within which they should end."""
 
 MANY = 40
-"""Largest number of notifications that are kept per server, and of concurrent calls that differ from those alone."""
+"""Largest number of notifications that are kept per server, and of concurrent calls that differ from the same call
+alone."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Survey:
     protocol: str | None
     """The protocol version of MCP that the server speaks."""
     messages: tuple[Said, ...] = ()
-    """Its messages other than results of calls."""
+    """The server's messages other than results of calls."""
     event_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
     many: Call | None = None
@@ -179,8 +180,8 @@ class Survey:
         return any(file is not None and now is not None and now.data != file.data for file, now in kept)
 
     def has_records_of(self, call: Call, alone: Call) -> bool:
-        """Return whether the file of a concurrent call has the records of the same call alone; only as many of them, if
-        identical calls differ."""
+        """Return whether the file of a concurrent call has the records of the same call alone; if identical calls
+        differ, only their number counts."""
         if call.operation in self.volatile_operations:
             return len(call.filed) == len(alone.filed)
         return _records_of(call) == _records_of(alone)
@@ -409,7 +410,7 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, in that second process; recorded by 0.1.0, in the first one again."""
+    """The calls at the richest detail level, in the second process; recorded by 0.1.0, in the first one again."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
@@ -429,8 +430,8 @@ class Inline:
 def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches.
 
-    Then the same calls are offloaded once more, and made inline once more. What the clock or a counter changes differs
-    between the two inline results; what does not, was the same when the file between them was written.
+    Then the same calls are offloaded once more, and made inline once more. Values that the clock or a counter changes
+    differ between the two inline results; all others were the same when the file between them was written.
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
@@ -458,8 +459,8 @@ def _call_inline(
 ) -> tuple[Inline, float]:
     """Make the calls of the survey inline: those that are *known*, the one for `CROWDED` records, others with a query.
 
-    Returns them without those of a second process, and the time after them by the monotonic clock. The survey begins
-    this while it waits, since the same calls have to be made again `APART_S` later.
+    Returns these calls, without those of a second process, and the time after them by the monotonic clock. The survey
+    begins this while it waits, since the same calls have to be made again `APART_S` later.
     """
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
@@ -486,7 +487,7 @@ def usual_detail(operation: Operation) -> str | None:
 
 
 def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
-    """Arguments of one of the concurrent calls; those for five records have a different level and a query."""
+    """Arguments of one of the concurrent calls; a call for five records has a different level and a query."""
     if limit != 5:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
     others = [d for d in operation.details if d != usual_detail(operation)]
@@ -496,8 +497,8 @@ def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, 
 def _calls_in_flight(bench: Bench, asked: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
     """Concurrent calls, each with the same call made alone.
 
-    Of a server that answers several at a time, and soon, further ones are made. Of these only those are kept whose
-    result is not that of the call alone, and is no error, since a server may refuse calls for their number.
+    If the server answers several at a time, and soon, further rounds are made. Of these, a call is kept only if its
+    result is not that of the call alone, and no error, since a server may refuse some of many calls.
     """
     begun = time.monotonic()
     first = bench.calls([*asked, *asked])

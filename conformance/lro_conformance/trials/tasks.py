@@ -82,7 +82,7 @@ def tasks(lab: Lab, survey: Survey) -> Tasks:
             direct = bench.call(name, limit=EDGE_LIMIT)
             calls.append(Tasked(direct, *bench.call_as_task(name, limit=direct.limit)))
         written = [c for c in calls if c.direct.outcome == "offloaded"]
-        heeded = all(c.call.outcome == "offloaded" for c in written)  # or a failed write is not judged by the threshold
+        heeded = all(c.call.outcome == "offloaded" for c in written)  # or no failed write could be judged
         return Tasks(tuple(calls), _fail(bench, written[0].direct) if written and heeded else None)
 
 

@@ -1,4 +1,4 @@
-"""Triggering a server's cleanup for as long as it deletes something, and cleaning up beside planted files."""
+"""Triggering a server's cleanup for as long as it deletes something, and cleaning up folders with planted files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def template_in(call: Call, edition: str) -> FileSeen | None:
 def sweep_beside(
     bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
 ) -> Sweep:
-    """A cleanup beside copies of a file of these ages, and files with other names. The copies are gone afterwards."""
+    """A cleanup of a folder with copies of a file, of these ages, and files with other names. The copies are gone
+    afterwards."""
     edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
     aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
     control = plant(folder, template, OLD_S, call.operation, edition)

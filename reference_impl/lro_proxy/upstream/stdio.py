@@ -87,7 +87,7 @@ class StdioUpstream:
                 os.write(2, chunk)
 
     def describe_end(self) -> str:
-        """Description of its end with the line of stderr that names it, for messages; waits a moment for both."""
+        """Description of its end with the line of stderr that says why, for messages; waits a moment for both."""
         until = time.monotonic() + 1
         while (code := self.exit_code()) is None and time.monotonic() < until:
             time.sleep(0.01)

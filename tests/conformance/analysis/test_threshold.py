@@ -32,8 +32,8 @@ SIDES_OF = [
 
 def edge(sides: tuple[str, str], **other: Any) -> Any:
     """An edge at 100 tokens."""
-    at, above = sides
-    found = (probe(100, at), probe(100, "inline")), (probe(99, above), probe(99, "offloaded"))
+    at, below = sides
+    found = (probe(100, at), probe(100, "inline")), (probe(99, below), probe(99, "offloaded"))
     known: dict[str, Any] = {
         "after": None,
         "few_tokens_off": None,
@@ -45,7 +45,7 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
         "other_records": False,
     }
     return Made(
-        **{"operation": "recall", "estimate": 100, "largest": 20, "at": found[0], "above": found[1], **known, **other}
+        **{"operation": "recall", "estimate": 100, "largest": 20, "at": found[0], "below": found[1], **known, **other}
     )
 
 

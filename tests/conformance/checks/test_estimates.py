@@ -60,7 +60,7 @@ class TestDefault:
         assert seen(self.judged(bracket(6400, 6401), files=(weighed(100), weighed(100)))) == (PASS, 2)
 
     def test_nor_by_one_that_is_not_compared(self) -> None:
-        astray = edge(at="offloaded", above="offloaded")
+        astray = edge(at="offloaded", below="offloaded")
         rounded = tuple(weighed(10 * n, 40 * n, id=str(n)) for n in range(1, 7))
         edges = Made(edges={"recall": astray}, reason=None, far=())
         assert seen(self.judged(bracket(6400, 6401), files=rounded, edges=edges)) == (NOT_OBSERVED, 0)

@@ -208,4 +208,4 @@ def test_a_description_that_another_command_has_elsewhere_is_told_with_the_first
     known = [*own, Command(other, 2, "same", texts[2]), *moved]
     result = judged("recipes.descriptions_stay_with_their_commands", commands=known)
     assert seen(result) == (FAIL, 5)
-    assert '"same", which is there for "jq .a' in result.observed
+    assert '"same", which that one has for "jq .a' in result.observed

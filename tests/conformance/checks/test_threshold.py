@@ -272,7 +272,7 @@ class TestTotal:
 
     def test_is_told_with_the_threshold_that_is_nearest(self) -> None:
         half, low = probe(call(outcome="inline"), 100, 50), probe(call(), 100, 5)
-        found = self.judged(edge(above="inline", at_half=half, low=low))
+        found = self.judged(edge(below="inline", at_half=half, low=low))
         assert found.verdict is FAIL
         assert (
             "a result of 100 tokens whose records have at most 10 each, is offloaded at threshold 99" in found.expected

@@ -474,7 +474,7 @@ class previews_a_quarter_of_the_records(Described):
         return {**value, "preview": call.records[: -(-len(call.records) // 4)]}
 
 
-@fault("LRO-DESC-15", says="a result of", proves=3)
+@fault("LRO-DESC-15", says="an offloaded result of", proves=3)
 class summary_lists_the_tags_of_each_record(Described):
     """A list of tags for each record: no record is there, and the descriptor grows with their number."""
 
@@ -483,7 +483,7 @@ class summary_lists_the_tags_of_each_record(Described):
         return {**value, "summary": {**value["summary"], "tags": tags}}
 
 
-@fault("LRO-DESC-15", says="a result of", proves=3)
+@fault("LRO-DESC-15", says="an offloaded result of", proves=3)
 class descriptor_indexes_every_line(Described):
     """A member `index` has the namespace and the time of every line."""
 

@@ -218,7 +218,7 @@ class a_keyword_is_evaluated(Extracting):
         )
 
 
-@broken("06", says="no line has --version")
+@broken("06", says="a search for --version")
 class a_pattern_may_be_an_option(Extracting):
     """The pattern is handed to grep without a guard."""
 

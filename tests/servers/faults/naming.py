@@ -278,7 +278,7 @@ class calls_in_flight_come_inline(Batching):
         return self.written == 1
 
 
-@fault("LRO-NAME-04", says="in flight with others", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
+@fault("LRO-NAME-04", says="in flight with other calls", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
 class calls_in_flight_share_their_content(Batching):
     """Each call has its own file, and all of these files hold the result of the first call."""
 

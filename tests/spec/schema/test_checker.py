@@ -77,7 +77,7 @@ def test_a_tame_schema_is_judged_as_the_lines_come() -> None:
     judge = LineSchemaChecker({"required": ["id"]})
     (found,) = judge.take(*block({"id": "a"}, {"n": 1}))
     assert (found.line, found.column, found.excerpt) == (6, 1, Excerpt('{"n": 1}', 0))
-    assert list(judge.take(*block({"n": 1}, {"n": 2}), fit=True)) == []
+    assert list(judge.take(*block({"n": 1}, {"n": 2}), satisfied=True)) == []
     assert list(judge.end()) == []
 
 

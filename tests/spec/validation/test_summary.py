@@ -179,8 +179,8 @@ class TestSummaries:
     @pytest.mark.parametrize(
         ("least", "most", "expected"),
         [
-            (4, 5, "expected 4 to 5, depending on what the lines are that cannot be read, got 3"),
-            (1, 2, "expected 1 to 2, depending on what the lines are that cannot be read, got 3"),
+            (4, 5, "expected 4 to 5, depending on what the unreadable lines are, got 3"),
+            (1, 2, "expected 1 to 2, depending on what the unreadable lines are, got 3"),
             (2, 4, None),
             (3, 4, None),
         ],

@@ -36,7 +36,7 @@ ALIKE = (
     ),
     _alike(
         "a quick way: what does not take it goes the slow one, and nothing else comes of it",
-        r"^if (?:self\._few is not None and|not fit|again|orjson is|lines and \(max_line_bytes) .*",
+        r"^if (?:self\._few is not None and|not satisfied|again|orjson is|lines and \(max_line_bytes) .*",
         "",
         "",
     ),

@@ -120,7 +120,7 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
             usual = answers[one.tool, "a pattern that is nowhere"]
             subjects.expect(
                 _without(one.call, "--version") == _without(usual, NOWHERE),
-                expected=f"{one.tool}: no line has --version, as none has {NOWHERE}: {show(usual.text, 60)}",
+                expected=f"{one.tool}: a search for --version is answered as one for {NOWHERE}: {show(usual.text, 60)}",
                 observed=describe(one.call),
                 at=one,
             )

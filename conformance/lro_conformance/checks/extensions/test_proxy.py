@@ -156,7 +156,7 @@ def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None
     example = {"items": [{"id": 1}]}
     subjects.expect(
         not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
-        expected=f"the listed schema admits what the server's own does, as {show(example)}",
+        expected=f"the listed schema admits what the server's own does, such as {show(example)}",
         observed=f"it does not: {show(listed, 200)}",
     )
     for one in (o for o in proxied.large if o.call.operation == "typed" and o.call.result is not None):

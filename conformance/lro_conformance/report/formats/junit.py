@@ -33,9 +33,9 @@ def to_junit(report: Report) -> str:
 
     *fail* is a failure and *error* an error. *warn* passes, with details in its output. Requirements without a verdict
     are skipped, with the reason; one that keeps the claimed level from being proved, so that the exit code is 1, is a
-    failure. Failures that decide no level (hardening) are skipped, too, with details in their output: as failures they
-    would fail a pipeline although the exit code is 0. A run without a verdict has an additional case, which is an error
-    and explains why.
+    failure. Failures that decide no level, such as those of hardening, are skipped, too, with details in their output:
+    as failures they would fail a pipeline although the exit code is 0. A run without a verdict has an additional case,
+    which is an error and explains why.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):

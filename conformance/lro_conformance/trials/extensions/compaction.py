@@ -61,7 +61,8 @@ class Compaction:
     escaping: tuple[tuple[Asked, str], ...]
     """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
     elsewhere: tuple[tuple[Asked, str], ...] | None = None
-    """Calls that name a folder of the client's, in the same way; None if none was tried."""
+    """Calls that name a folder of the client's, each with the file that appeared there, or an empty path; None if none
+    was tried."""
     within: Asked | None = None
     """The conversation below max_total_tokens; None if the tool has no such argument."""
     summarised: tuple[Asked, ...] = ()
@@ -172,7 +173,8 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
 def _escapes(
     bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> Iterator[tuple[Asked, str]]:
-    """Calls with an id and with more arguments, each with a file of its text that is in no folder of the server's."""
+    """Calls with an id and more arguments, each with the file of its text that appeared outside the server's
+    folders."""
     for about, id, more in tries:
         mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
         asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)

@@ -34,9 +34,9 @@ LARGE = 400_000
 """Characters of the memory that is too large for an answer."""
 WORD = "lroprobelarge"
 MANY = 12
-"""Records of the file that recipes are tried on."""
+"""Number of records in the file that recipes are tried on."""
 COUNTS = (3, MANY, 2, 24, 48)
-"""Limits of the calls; the first results in a small file, if that is offloaded."""
+"""Limits of the calls; the first yields a small file, if its result is offloaded."""
 PATIENCE = 3
 """Request timeouts to wait for a query that has to be stopped."""
 
@@ -70,11 +70,11 @@ class Extraction:
     large: Call | None
     """The call whose file has `LARGE` characters and more; None if there is none."""
     flooding: tuple[Asked, ...]
-    """Calls for all of that file."""
+    """Calls for the whole file of `large`."""
     endless: tuple[Asked, ...]
     """Queries and patterns that never end."""
     after: tuple[Asked, ...]
-    """A small part of the file again, after those."""
+    """A small part of the file again, after the endless queries."""
     families: Families
     """Calls for the rules of single families."""
 

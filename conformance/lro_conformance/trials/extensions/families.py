@@ -54,7 +54,7 @@ class Families:
     ranges: tuple[Part, ...] = ()
     """Ranges of characters, the last one beyond the end."""
     consecutive: tuple[Part, ...] = ()
-    """Two ranges of characters, of which one begins where the other ends."""
+    """Two adjacent ranges of characters."""
     cased: tuple[Asked, ...] = ()
     """Searches for a word in the opposite case: without case_sensitive, with true and with false."""
     counted: tuple[Asked, ...] = ()

@@ -82,14 +82,14 @@ class Together:
 
 @dataclass(frozen=True)
 class Cancelled(OfACall):
-    """A cancelled call, and what its server had received by then."""
+    """A cancelled call, and the notifications that the upstream server received."""
 
     call: Call
-    """The call that asked the server."""
+    """The call that asked the upstream server for them."""
     waiting: tuple[Any, ...]
-    """Ids of the waiting calls, as the server knows them."""
+    """Ids of the waiting calls, as the upstream server knows them."""
     heard: tuple[Any, ...]
-    """The notifications that reached it."""
+    """The notifications that the upstream server received."""
 
 
 @evidence_of.register
@@ -142,8 +142,7 @@ class Proxied:
     flooded: Exchange | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
     copies: tuple[str, ...] | None = None
-    """Files with parts of payloads that no descriptor named, in the folders of the proxy's process; None if nobody
-    looked."""
+    """Files with parts of payloads but no descriptor, in the folders of the proxy's process; None if not looked for."""
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
 
@@ -212,7 +211,7 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
 
 @contextmanager
 def _with_upstream(lab: Lab) -> Generator[Lab]:
-    """A lab in which the proxy is in front of the suite's own server: a command, or an address."""
+    """A lab in which the proxy is in front of the suite's own server, which is a command or an address."""
     command = proxy_command(lab.profile) or ()
     if any(UPSTREAM_URL in word for word in command):
         with serving() as url:
@@ -357,7 +356,7 @@ def _copies(bench: Bench) -> Iterator[str]:
 
 
 _MOST_BYTES = 16 << 20
-"""Beginning of a file that is searched."""
+"""Number of bytes at the beginning of a file that are searched."""
 
 
 def _answer(call: Call) -> dict[str, Any]:

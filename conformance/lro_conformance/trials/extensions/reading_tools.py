@@ -57,7 +57,7 @@ class Listed:
     tool: Tool
     name: str
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Of its input schema."""
+    """Properties of its input schema."""
 
 
 def listed(tools: Sequence[Mapping[str, Any]]) -> dict[str, Listed]:

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 PREFIX = "lro_probe_"
-"""Prefix of its tools' names; a proxy may add a further one."""
+"""Prefix of the server's tool names; a proxy may add a further one."""
 
 ITEMS = {
     "type": "object",
@@ -49,7 +49,7 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
-"""The parameters of its request to the client."""
+"""The parameters of the server's request to the client."""
 STEPS = 3
 FLOOD = 2000
 """Messages of a burst."""
