@@ -106,9 +106,9 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """The descriptor replaces the records: none is beside it, and text and structuredContent of a result agree.
 
-    The beginning of a title or a content is its first 60 characters. A text block that starts a descriptor and is cut
-    off does not agree with the other place, while a sentence is no second descriptor. Records next to the descriptor of
-    an injection are LRO-INJ-04.
+    The beginning of a title or a content is its first 60 characters. A descriptor that is cut off in the text does not
+    agree with that in structuredContent; a sentence is no second descriptor. Records next to the descriptor of an
+    injection are LRO-INJ-04.
     """
     exchanges.judge("LRO-DESC-11", subjects)
 

@@ -152,7 +152,7 @@ def _roughly_honest(call: Call) -> bool:
 
 @check("LRO-THR-06")
 def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
-    """One large memory is offloaded even if a small one need not be, and so is one of more than 65,536 tokens."""
+    """One large memory is offloaded, even where a small one stays inline; so is one of more than 65,536 tokens."""
     alone = seeded.large_filed
     shown = _with(WORD, alone) if alone is not None and alone.outcome == "inline" else None
     if alone is not None and shown and survey.lowest > 1 and not survey.is_small(alone):

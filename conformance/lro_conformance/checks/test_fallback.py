@@ -41,7 +41,7 @@ def test_whole_records_within_the_threshold(
     """The inline result holds fewer, but whole records, within threshold_tokens.
 
     If memories can be stored while the server runs, one call is for memories of which a few are several times as large
-    as the rest, so that the number of records says nothing of their size. The E of the same records is used where it
+    as the rest, so that the number of records says nothing of their size. The size of records is their own E where that
     can be learned. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05).
     """
     found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))

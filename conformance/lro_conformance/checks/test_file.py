@@ -135,7 +135,7 @@ def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
 def test_header_estimate_is_the_compared_one(
     edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """The header's E is the number that was compared with the threshold, rounded or not."""
+    """The number that the server compares with the threshold is the header's E, rounded just as the header has it."""
     for name, rule in decisions.items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.below[0])

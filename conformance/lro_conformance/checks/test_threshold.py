@@ -126,7 +126,7 @@ def test_default_threshold(
 
     Sizes vary by the tool's limit, up to 4,000 memories; without one, by words that find few memories and, with a seed
     tool, by memories that are stored one at a time. If estimates are rounded or vary between identical calls, 5 % of
-    slack is allowed; a quarter if each process returns other records, as another one tells the E of an inline result.
+    slack is allowed; a quarter if each process returns other records, as the E of an inline result comes from another.
     """
     require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens
@@ -191,9 +191,10 @@ OTHER_RECORDS = 0.25
 
 def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: float, slack_of_inline: float) -> None:
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
+        above = bracket.offloaded.estimate * (1 + slack) > default
         subjects.expect(
-            bracket.offloaded.estimate * (1 + slack) > default,
-            expected=f"a result of {bracket.offloaded.estimate} tokens is inline by default (threshold {default})",
+            above,
+            expected=_by_default(f"{bracket.offloaded.estimate} tokens", default, above=above),
             observed="it was offloaded",
             at=bracket.offloaded,
         )
@@ -208,10 +209,14 @@ def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: fl
         return
     subjects.expect(
         below,
-        expected=f"a result of {described} is offloaded by default (threshold {default} tokens)",
+        expected=_by_default(described, default, above=not below),
         observed="returned inline",
         at=bracket.inline,
     )
+
+
+def _by_default(size: str, default: int, *, above: bool) -> str:
+    return f"a result of {size} is {'offloaded' if above else 'inline'} by default (threshold {default} tokens)"
 
 
 @check("LRO-THR-02", calls_of=("inline",))
@@ -415,8 +420,8 @@ def test_estimate_covers_stored_memories(
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
     """If E is proportional to the characters in nearly all files of an operation, no file of it is an exception.
 
-    Otherwise it may be that of an earlier result, or of other records. Servers may count escapes as
-    nothing, and an escape or a character outside ASCII as up to two tokens.
+    An exception may have the E of an earlier result, or of other records. Servers may count escapes as nothing, and
+    an escape or a character outside ASCII as up to two tokens.
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
@@ -453,8 +458,8 @@ def test_one_token_above_is_offloaded(
 ) -> None:
     """A result that exceeds the threshold by one token is offloaded.
 
-    The call is made twice. With a seed tool, the results of some operations are filled up to the threshold of another
-    one by memories; a wrong decision is then repeated at a threshold of the operation's own.
+    The call is made twice. With a seed tool, memories are stored until the results of other operations reach the same
+    threshold; a wrong decision is then repeated at a threshold of the operation's own.
     """
     _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
@@ -587,7 +592,7 @@ def test_total_is_compared(
             subjects.not_observed(OF_AN_EARLIER_CALL)
             continue
         if edge.largest >= edge.below[0].threshold or unclear:
-            subjects.not_observed("no set of small records with an exactly known total")
+            subjects.not_observed("no result of small records whose E is compared exactly with the threshold")
             continue
         subjects.expect(
             rule != "per record",

@@ -117,5 +117,5 @@ class _Sweeper:
         call = self._bench.offloading_call(self._name, 3)
         file = template_in(call, self._lab.editions.own.name)
         if file is None:
-            raise NotObserved("none of the server's own files could be read as a template")
+            raise NotObserved("no file of the server could be copied to make aged ones")
         return call, Path(os.path.dirname(file.path)), file
