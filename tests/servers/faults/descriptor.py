@@ -267,7 +267,7 @@ class line_schema_bounds_confidence_too_low(Server):
         return schema
 
 
-@fault("LRO-DESC-09", says="provenance", proves=0)
+@fault("LRO-DESC-09", says="provenance", proves=0, everywhere=True)
 class line_schema_wants_a_confidence(Server):
     """Inferred from memories that all have one."""
 
