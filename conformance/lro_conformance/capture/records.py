@@ -62,18 +62,28 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 def texts_of_memory(memory: Record) -> list[str]:
     """The title and the content of a memory, each run of white space as one space; blank ones are left out."""
-    texts = (" ".join(text.split()) for key in ("title", "content") if isinstance(text := memory.get(key), str))
+    texts = (_spaced(text) for key in ("title", "content") if isinstance(text := memory.get(key), str))
     return [text for text in texts if text]
+
+
+@lru_cache(maxsize=1024)  # all memories of an exploration are looked for after each of its calls
+def _spaced(text: str) -> str:
+    """A text with each run of white space as one space, and none around it."""
+    return " ".join(text.split())
 
 
 def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> set[str]:
     """Ids of the records that show the title or the content of one of these memories, under whatever name."""
     texts = {text for memory in memories for text in texts_of_memory(memory)}
-    return {
-        id
-        for record in records
-        if (id := id_of(record)) is not None and any(" ".join(text.split()) in texts for text in strings_in(record))
-    }
+    return {id for record in records if (id := id_of(record)) is not None and _shows_any(record, texts)} if texts else set()
+
+
+def _shows_any(record: Record, texts: Collection[str]) -> bool:
+    """True if a record has one of these texts, in which white space does not count; mostly as the value of a field."""
+    fields = (value for value in record.values() if isinstance(value, str))
+    return any(" ".join(text.split()) in texts for text in fields) or any(
+        " ".join(text.split()) in texts for text in strings_in(record)
+    )
 
 
 def by_title(records: Iterable[Record]) -> dict[str, Record]:
