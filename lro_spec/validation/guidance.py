@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from lro_spec.display import show
@@ -166,14 +167,18 @@ def order(guidance: str) -> str | None:
 
     Advice ("use …", "you can", "consider") is none, nor is an order that depends on a condition.
     """
-    for sentence in sentences(guidance):
-        text = _VERSION.sub("that version", sentence.text)
-        purpose = _PURPOSE.search(text) is not None
-        for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
-            found = pattern.search(text)
-            if found is not None and not _is_conditional(sentence, text, found):
-                return sentence.text.strip()
-    return None
+    return next((sentence.text.strip() for sentence in sentences(guidance) if _orders(sentence)), None)
+
+
+@lru_cache(maxsize=1024)  # of a server's descriptors, most sentences are the same
+def _orders(sentence: Sentence) -> bool:
+    text = _VERSION.sub("that version", sentence.text)
+    purpose = _PURPOSE.search(text) is not None
+    for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
+        found = pattern.search(text)
+        if found is not None and not _is_conditional(sentence, text, found):
+            return True
+    return False
 
 
 def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
