@@ -68,7 +68,7 @@ from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
-from lro_spec.jsonl.strict import equal
+from lro_spec.jsonl.strict import equal, identical
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
 
 
@@ -521,7 +521,7 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
             if e.call is e.lowest and e.has_file
             for key, shown in e.shown.items()
             for record in (e.filed.get(key, {}),)
-            if record.keys() == shown.keys()
+            if record.keys() == shown.keys() and not identical(record, shown)
         ),
         default=0,
     )
