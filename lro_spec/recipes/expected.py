@@ -90,7 +90,7 @@ class Ranking:
     def met_by(self, values: Sequence[Any]) -> bool:
         """True for the right number of records, none twice, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
-        if any(_unmatched(values, self.records)):
+        if len(values) != wanted or any(_unmatched(values, self.records)):
             return False
         # Records without the key come last, or count as 0. Both are sensible, and the specification's command does
         # neither.
