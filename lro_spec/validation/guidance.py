@@ -41,8 +41,13 @@ _STOP = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
 
 
-def sentences(guidance: str) -> Iterator[Sentence]:
+@lru_cache(maxsize=16)  # several requirements ask for those of one guidance
+def sentences(guidance: str) -> tuple[Sentence, ...]:
     """The sentences at the beginning of a guidance, up to twice the limit of a brief one."""
+    return tuple(_sentences(guidance))
+
+
+def _sentences(guidance: str) -> Iterator[Sentence]:
     heading = ""
     for line in _WRAP.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
         item = _ITEM.match(line)
@@ -206,7 +211,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 def _recipes_in(text: str) -> Iterator[int]:
     """The numbers of recipes in guidance: those that follow the word in a sentence, but not in quotation marks."""
-    for sentence in sentences(text):
+    for sentence in sentences(text) if "#" in text else ():
         whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
         named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
         if named is not None:

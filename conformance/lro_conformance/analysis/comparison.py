@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
+from lro_conformance.analysis.detail import filled_fields
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import MEMORY_FIELDS, Path, by_id, comparable_keys, ids_of_memories
@@ -113,12 +114,12 @@ class Comparison:
 
     def other_level(self, filed: Call, shown: Call) -> str | None:
         """The other detail level whose fields a file has, if they are not those that the call shows inline."""
-        fields = filed.filed_fields
-        if fields == shown.fields:
+        fields = filled_fields(filed.filed)
+        if fields == filled_fields(shown.records or []):
             return None
         whole = self.inline.whole
         others = {d: c for (n, d), c in whole.items() if n == filed.operation and d not in (None, filed.detail)}
-        return next((d for d, c in others.items() if c.records and c.fields == fields), None)
+        return next((d for d, c in others.items() if c.records and filled_fields(c.records) == fields), None)
 
 
 def _differ(one: Call, other: Call) -> bool:

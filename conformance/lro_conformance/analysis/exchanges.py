@@ -619,8 +619,10 @@ def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None
     stored = {m["id"]: m for m in corpus()} if survey.seeded_by == "tool" else {}
     for memories in {id(e.stored): e.stored for e in exchanges}.values():
         stored |= memories
-    shown = ids_of_memories(chain.from_iterable(e.shown.values() for e in exchanges), stored.values())
-    return not shown & stored.keys() if shown else None
+    shown = [record for e in exchanges for record in e.shown.values()]
+    if ids_of_memories([r for r in shown if id_of(r) in stored], stored.values()):  # mostly, and quick to see
+        return False
+    return True if ids_of_memories(shown, stored.values()) else None
 
 
 def _key(call: Call) -> tuple[str, str, int]:
