@@ -172,10 +172,16 @@ def equal(a: Json, b: Json) -> bool:
 
 def identical(a: Json, b: Json) -> bool:
     """True if two values are spelled alike, which most equal values are and is quick to see; false says nothing."""
+    found = bytes_of(a)
+    return found is not None and found == bytes_of(b)
+
+
+def bytes_of(value: Json) -> bytes | None:
+    """Bytes that are equal for values that are `identical`; None if the value is nested too deeply."""
     try:
-        return marshal.dumps(a, 0) == marshal.dumps(b, 0)  # version 0 does not mark interned strings
-    except ValueError:  # too deep
-        return False
+        return marshal.dumps(value, 0)  # version 0 does not mark interned strings
+    except ValueError:
+        return None
 
 
 def spelling(value: Json) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Protocol, cast
 
-from lro_spec.jsonl.strict import Json, canonical, equal, number_of, spelling
+from lro_spec.jsonl.strict import Json, bytes_of, canonical, equal, number_of, spelling
 from lro_spec.recipes.numbers import near
 
 Record = Mapping[str, Any]
@@ -90,7 +90,7 @@ class Ranking:
     def met_by(self, values: Sequence[Any]) -> bool:
         """True for the right number of records, none twice, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
-        if any(_unmatched(values, self.records)):
+        if len(values) != wanted or any(_unmatched(values, self.records)):
             return False
         # Records without the key come last, or count as 0. Both are sensible, and the specification's command does
         # neither.
@@ -321,7 +321,8 @@ def _no_records(values: Counter[str]) -> str:
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
     """The values that match none of the records, as canonical texts; each record matches once."""
-    # Most are spelled alike, which the C encoder detects; only the others need the slow comparison.
+    # Most are spelled alike, with their members in the same order: only the others need the slower comparisons.
+    values, records = _without_identical(values, records)
     found, given = _by_spelling(values), _by_spelling(records)
     left: Counter[str] = Counter()
     for key, (value, count) in found.items():
@@ -336,6 +337,21 @@ def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]
         if count > 0 and _plain_texts(record) in possible:
             left[canonical(record)] -= count
     return +left
+
+
+def _without_identical(values: Sequence[Any], records: Sequence[Record]) -> tuple[Sequence[Any], Sequence[Record]]:
+    """The values that are identical to none of the records, and the records that are left; each record matches once."""
+    given: dict[bytes | None, list[Record]] = {}
+    for record in records:
+        given.setdefault(bytes_of(record), []).append(record)
+    unmatched: list[Any] = []
+    for value in values:
+        key = bytes_of(value)
+        if key is not None and given.get(key):
+            given[key].pop()
+        else:
+            unmatched.append(value)
+    return unmatched, [record for left in given.values() for record in left]
 
 
 def _plain_texts(value: Json) -> frozenset[tuple[str, str]]:

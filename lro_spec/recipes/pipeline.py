@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from lro_spec.recipes.filters import NotInterpretedError, awk_exclusion, awk_lines, grep_exclusion, sed_exclusion
 from lro_spec.recipes.lexer import refuse_reaching_out
-from lro_spec.recipes.shell import SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
+from lro_spec.recipes.shell import LONGEST, SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
 
 _FLAGS = {
     "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
@@ -84,6 +84,32 @@ def parse_command(command: str) -> Pipeline:
     `NotInterpretedError`, a subclass, if the only problem is an awk or grep before jq that does more than select lines,
     or an option of jq such as -R: such a command may be correct.
     """
+    named = _PLAIN_PATH.search(command)
+    if named is not None and command.count(named[0]) == 1 and len(command) <= LONGEST and _ANY_FILE not in command:
+        alike = _parse_for_any_file(command.replace(named[0], _ANY_FILE))
+        if alike is not None:
+            stages = tuple(tuple(word.replace(_ANY_FILE, named[0]) for word in words) for words in alike.stages)
+            return replace(alike, path=named[0], stages=stages)
+    return _parse(command)
+
+
+_ANY_FILE = "/lro-recipe-of-any-file.jsonl"
+_PLAIN_PATH = re.compile(r"(?<![^\s'\"])/[\w./-]+\.jsonl(?![^\s'\"|])", re.ASCII)
+"""A path that a shell reads as it is written, with or without quotes."""
+
+
+@lru_cache(maxsize=1024)  # descriptors of a server have the same commands, each with the path of its own file
+def _parse_for_any_file(command: str) -> Pipeline | None:
+    """The pipeline of a command that reads `_ANY_FILE`; None if it is none, or has that path anywhere else."""
+    try:
+        found = _parse(command)
+    except RecipeSyntaxError:  # which may quote the path
+        return None
+    elsewhere = _ANY_FILE in repr((found.jq, found.more, found.without))
+    return found if found.path == _ANY_FILE and not elsewhere else None
+
+
+def _parse(command: str) -> Pipeline:
     stages = split_pipeline(command)
     lines = _Lines()
     calls: list[JqCall] = []

@@ -10,7 +10,7 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
@@ -178,7 +178,11 @@ class JqRunner:
 
 
 def _job(call: JqCall, *, wrap: bool) -> dict[str, Any]:
-    return {**asdict(call), "wrapped": _with_inputs(call) if wrap else None}
+    options = {name: getattr(call, name) for name in _OPTIONS}
+    return {**options, "wrapped": _with_inputs(call) if wrap else None}
+
+
+_OPTIONS = tuple(f.name for f in fields(JqCall))
 
 
 _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))

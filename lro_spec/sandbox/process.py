@@ -238,8 +238,11 @@ def _exchange(
     received = bytearray()
     answer: dict[str, Any] | None = None
     os.set_blocking(child.stdin.fileno(), False)
+    while to_send and _send(child.stdin.fileno(), to_send):  # mostly all of it, as the child waits for it
+        pass
     with selectors.DefaultSelector() as selector:
-        selector.register(child.stdin, selectors.EVENT_WRITE)
+        if to_send:
+            selector.register(child.stdin, selectors.EVENT_WRITE)
         selector.register(child.stdout, selectors.EVENT_READ)
         while answer is None or len(received) < answer["bytes"]:
             left = until - time.monotonic()
@@ -252,15 +255,7 @@ def _exchange(
                         return None, b"", False
                     received += chunk
                     continue
-                try:
-                    to_send[0] = to_send[0][os.write(key.fd, to_send[0][:_CHUNK]) :]
-                except BlockingIOError:
-                    continue
-                except OSError:  # it has ended, but its answer may not have been read
-                    to_send.clear()
-                if to_send and not to_send[0]:
-                    to_send.pop(0)
-                if not to_send:
+                if _send(key.fd, to_send) and not to_send:
                     selector.unregister(child.stdin)
             if answer is None and (newline := received.find(b"\n")) >= 0:
                 answer = _header(received[:newline])
@@ -270,6 +265,20 @@ def _exchange(
             if len(received) > (_MAX_HEADER if answer is None else min(answer["bytes"], max_output)):
                 return None, b"", False
     return answer, bytes(received), False
+
+
+def _send(pipe: int, parts: list[memoryview]) -> bool:
+    """Send the next bytes of these parts, and remove them; False if the pipe is full."""
+    try:
+        parts[0] = parts[0][os.write(pipe, parts[0][:_CHUNK]) :]
+    except BlockingIOError:
+        return False
+    except OSError:  # the child has ended, but its answer may not have been read
+        parts.clear()
+        return True
+    if not parts[0]:
+        parts.pop(0)
+    return True
 
 
 def _header(line: bytearray) -> dict[str, Any] | None:

@@ -7,17 +7,25 @@ jsonschema takes for all records together is limited.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
 from lro_spec.jsonl.strict import position
-from lro_spec.schema.fast import accepts, distinguishes_long_integers, foreign_fast_validator, refusal_is_final
+from lro_spec.schema.fast import (
+    FastValidator,
+    accepts,
+    distinguishes_long_integers,
+    foreign_fast_validator,
+    refusal_is_final,
+    text_of,
+)
 from lro_spec.schema.untrusted import SchemaChild, Violation, is_tame, judge_of, validator_of
 
 if TYPE_CHECKING:
@@ -44,15 +52,34 @@ class _Line:
     """JSON pointers to values that are reported already."""
 
 
+class _Traits(NamedTuple):
+    """What the way of validating records depends on."""
+
+    fast_validator: FastValidator | None
+    refusal_is_final: bool
+    tame: bool
+    by_digits: bool
+
+
+def _traits(schema: object) -> _Traits:
+    return _Traits(
+        foreign_fast_validator(schema), refusal_is_final(schema), is_tame(schema), distinguishes_long_integers(schema)
+    )
+
+
+@lru_cache(maxsize=64)
+def _traits_of(text: str) -> _Traits:
+    return _traits(json.loads(text))
+
+
 class LineSchemaChecker:
     """Validates records against one schema, which must be valid (`lro_spec.schema.line_schema.schema_problem`)."""
 
     def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
+        text = text_of(schema)
+        traits = _traits(schema) if text is None else _traits_of(text)
         self._schema = schema
-        self._fast_validator = foreign_fast_validator(schema)
-        self._refusal_is_final = refusal_is_final(schema)
-        self._tame = is_tame(schema)
-        self._by_digits = distinguishes_long_integers(schema)
+        self._fast_validator, self._refusal_is_final, self._tame, self._by_digits = traits
         self._left_s = patience_s
         self._patience_s = patience_s
         self._child: SchemaChild | None = None

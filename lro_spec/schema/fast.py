@@ -94,9 +94,13 @@ def record_list_validator(part: str) -> FastValidator:
 def joint_list_validator(part: str, schema: object) -> FastValidator | None:
     """The fast validator of lists of records that satisfy our line schema and a foreign one; None if they cannot be
     combined."""
-    if not isinstance(schema, dict):
-        return None
-    foreign = cast("dict[str, Any]", schema)
+    text = text_of(cast("object", schema)) if isinstance(schema, dict) else None
+    return None if text is None else _joint_list_validator(part, text)
+
+
+@lru_cache(maxsize=64)
+def _joint_list_validator(part: str, text: str) -> FastValidator | None:
+    foreign: dict[str, Any] = json.loads(text)
     # Only schemas that can be part of another schema: none with its own id.
     apart = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
     if apart or not is_bounded(foreign) or distinguishes_long_integers(foreign):
@@ -133,11 +137,17 @@ def _built(schema: Any) -> FastValidator | None:
 
 def _validator(schema: Any) -> Any:
     """The validator of a schema, made once for all descriptors that have the same schema."""
+    text = text_of(schema)
+    return None if text is None else _validator_of(text)
+
+
+def text_of(schema: object) -> str | None:
+    """A schema as text, by which results that depend on it alone are kept, as a server sends the same one with every
+    descriptor; None if it is not JSON."""
     try:
-        text = json.dumps(schema)
+        return json.dumps(schema)
     except (ValueError, RecursionError, TypeError):
         return None
-    return _validator_of(text)
 
 
 @lru_cache(maxsize=64)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from lro_spec.display import pointer, shorten, show
@@ -177,10 +178,22 @@ def operation_in_name(path: str, edition: Edition) -> str | None:
     return None if parts is None else parts.operation
 
 
-def _line_schema(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
-    from lro_spec.schema.line_schema import is_vacuous, refuses_every_record, schema_problem
+def _line_schema(descriptor: dict[str, Any], edition: Edition) -> Iterable[Finding]:
+    from lro_spec.schema.fast import text_of
 
     schema = descriptor["line_schema"]
+    text = text_of(schema)
+    return _about_schema(schema, edition) if text is None else _about_text_of_schema(text, edition.name)
+
+
+@lru_cache(maxsize=64)
+def _about_text_of_schema(text: str, edition: str) -> tuple[Finding, ...]:
+    return tuple(_about_schema(json.loads(text), edition_named(edition)))
+
+
+def _about_schema(schema: object, edition: Edition) -> Iterator[Finding]:
+    from lro_spec.schema.line_schema import is_vacuous, refuses_every_record, schema_problem
+
     problem = schema_problem(schema)
     if problem is not None:
         expected = "a JSON Schema (draft 2020-12, or the one it declares)"

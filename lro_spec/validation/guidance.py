@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from lro_spec.display import show
@@ -40,8 +41,13 @@ _STOP = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
 
 
-def sentences(guidance: str) -> Iterator[Sentence]:
+@lru_cache(maxsize=16)  # several requirements ask for those of one guidance
+def sentences(guidance: str) -> tuple[Sentence, ...]:
     """The sentences at the beginning of a guidance, up to twice the limit of a brief one."""
+    return tuple(_sentences(guidance))
+
+
+def _sentences(guidance: str) -> Iterator[Sentence]:
     heading = ""
     for line in _WRAP.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
         item = _ITEM.match(line)
@@ -166,14 +172,18 @@ def order(guidance: str) -> str | None:
 
     Advice ("use …", "you can", "consider") is none, nor is an order that depends on a condition.
     """
-    for sentence in sentences(guidance):
-        text = _VERSION.sub("that version", sentence.text)
-        purpose = _PURPOSE.search(text) is not None
-        for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
-            found = pattern.search(text)
-            if found is not None and not _is_conditional(sentence, text, found):
-                return sentence.text.strip()
-    return None
+    return next((sentence.text.strip() for sentence in sentences(guidance) if _orders(sentence)), None)
+
+
+@lru_cache(maxsize=1024)  # of a server's descriptors, most sentences are the same
+def _orders(sentence: Sentence) -> bool:
+    text = _VERSION.sub("that version", sentence.text)
+    purpose = _PURPOSE.search(text) is not None
+    for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
+        found = pattern.search(text)
+        if found is not None and not _is_conditional(sentence, text, found):
+            return True
+    return False
 
 
 def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
@@ -201,7 +211,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 def _recipes_in(text: str) -> Iterator[int]:
     """The numbers of recipes in guidance: those that follow the word in a sentence, but not in quotation marks."""
-    for sentence in sentences(text):
+    for sentence in sentences(text) if "#" in text else ():
         whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
         named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
         if named is not None:

@@ -135,7 +135,8 @@ def lines_of(text: str) -> list[str]:
     return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
 
 
-_VARYING = re.compile(r"[\w-]*\d[\w-]*")
+# A word is read from its beginning only, and once.
+_VARYING = re.compile(r"(?<![\w-])[^\W\d]*+(?:-[^\W\d]*+)*+\d[\w-]*")
 
 
 @derived

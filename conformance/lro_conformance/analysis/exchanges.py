@@ -68,7 +68,7 @@ from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
-from lro_spec.jsonl.strict import equal
+from lro_spec.jsonl.strict import equal, identical
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
 
 
@@ -525,7 +525,7 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
             if e.call is e.lowest and e.has_file
             for key, shown in e.shown.items()
             for record in (e.filed.get(key, {}),)
-            if record.keys() == shown.keys()
+            if record.keys() == shown.keys() and not identical(record, shown)
         ),
         default=0,
     )
@@ -625,8 +625,10 @@ def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None
     stored = {m["id"]: m for m in corpus()} if survey.seeded_by == "tool" else {}
     for memories in {id(e.stored): e.stored for e in exchanges}.values():
         stored |= memories
-    shown = ids_of_memories(chain.from_iterable(e.shown.values() for e in exchanges), stored.values())
-    return not shown & stored.keys() if shown else None
+    shown = [record for e in exchanges for record in e.shown.values()]
+    if ids_of_memories([r for r in shown if id_of(r) in stored], stored.values()):  # mostly, and quick to see
+        return False
+    return True if ids_of_memories(shown, stored.values()) else None
 
 
 def _key(call: Call) -> tuple[str, str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -62,18 +62,27 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 def texts_of_memory(memory: Record) -> list[str]:
     """The title and the content of a memory, each run of white space as one space; blank ones are left out."""
-    texts = (" ".join(text.split()) for key in ("title", "content") if isinstance(text := memory.get(key), str))
+    texts = (_spaced(text) for key in ("title", "content") if isinstance(text := memory.get(key), str))
     return [text for text in texts if text]
+
+
+@lru_cache(maxsize=1024)  # all memories of an exploration are looked for after each of its calls
+def _spaced(text: str) -> str:
+    """A text with each run of white space as one space, and none around it."""
+    return " ".join(text.split())
 
 
 def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> set[str]:
     """Ids of the records that show the title or the content of one of these memories, under whatever name."""
     texts = {text for memory in memories for text in texts_of_memory(memory)}
-    return {
-        id
-        for record in records
-        if (id := id_of(record)) is not None and any(" ".join(text.split()) in texts for text in strings_in(record))
-    }
+    named = ((id, record) for record in records if (id := id_of(record)) is not None)
+    return {id for id, record in named if _shows_any(record, texts)} if texts else set()
+
+
+def _shows_any(record: Record, texts: Set[str]) -> bool:
+    """True if a record has one of these texts, in which white space does not count; mostly as the value of a field."""
+    fields = [value for value in record.values() if isinstance(value, str)]
+    return not texts.isdisjoint(fields) or any(" ".join(text.split()) in texts for text in strings_in(record))
 
 
 def by_title(records: Iterable[Record]) -> dict[str, Record]:
@@ -242,6 +251,8 @@ def lost_or_changed(
     the inline record has names of the server's own (`names_are_mapped`). *names* maps those names whose field is known
     to it (`names_of_fields`).
     """
+    if identical(inline, filed):  # as nearly all are
+        return []
     skip = set(volatile)
     may_be_added = MEMORY_FIELDS if names_are_mapped(inline, filed) else added
     own = _own_values(inline, filed)

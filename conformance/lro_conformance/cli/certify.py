@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -257,9 +256,6 @@ def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) ->
     from lro_conformance.profile import ProfileError
     from lro_conformance.wire.subreaper import adopt_orphans
 
-    # a run keeps almost all objects that it allocates; default collection takes a tenth of its time
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
     # trials release the interpreter for each line of a server, and judging does not: by default each waits 5 ms for it
     sys.setswitchinterval(0.0005)
     try:

@@ -89,11 +89,13 @@ class Judgement:
 
     def _judge_each(self) -> Iterator[bool]:
         while True:
+            known = len(self._evidence.captured)
             for check in self._checks:
                 if check.name not in self._results and self._evidence.has(check.needs):
                     self._judge(check)
                     yield True
-            yield False
+            while len(self._evidence.captured) == known:  # nothing else can be judged before there is more
+                yield False
 
     def find_failure(self) -> str | None:
         """The id of a MUST of a level that fails by the evidence so far; None if none does.
