@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from lro_conformance.analysis.detail import filled_fields
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.corpus import corpus
-from lro_conformance.capture.records import MEMORY_FIELDS, Path, by_id, comparable_keys, ids_of_memories
+from lro_conformance.capture.records import (
+    MEMORY_FIELDS,
+    Path,
+    Record,
+    by_id,
+    comparable_keys,
+    ids_of_memories,
+    renamed,
+)
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -112,14 +121,20 @@ class Comparison:
                 paths[call.operation] |= volatile_between(known, call)
         return {operation: frozenset(found) for operation, found in paths.items()}
 
-    def other_level(self, filed: Call, shown: Call) -> str | None:
-        """The other detail level whose fields a file has, if they are not those that the call shows inline."""
-        fields = filled_fields(filed.filed)
-        if fields == filled_fields(shown.records or []):
+    def other_level(self, filed: Call, shown: Call, names: Mapping[str, str]) -> str | None:
+        """The other detail level whose fields a file has, if they are not those that the call shows inline; *names* are
+        those of the server's inline fields, mapped to MIF's."""
+
+        def fields(records: Sequence[Record]) -> frozenset[str]:
+            return filled_fields([renamed(record, names) for record in records] if names else records) - added
+
+        added = self.added.difference(names.values())
+        found = fields(filed.filed)
+        if found == fields(shown.records or []):
             return None
         whole = self.inline.whole
         others = {d: c for (n, d), c in whole.items() if n == filed.operation and d not in (None, filed.detail)}
-        return next((d for d, c in others.items() if c.records and filled_fields(c.records) == fields), None)
+        return next((d for d, c in others.items() if c.records and fields(c.records) == found), None)
 
 
 def _differ(one: Call, other: Call) -> bool:

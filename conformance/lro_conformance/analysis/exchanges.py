@@ -908,7 +908,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     skip = [(context.names.get(path[0], path[0]), *path[1:]) for path in context.volatile[filed.operation]]
     if exchange.paired_by != "id":
         skip.append(("id",))
-    level = comparison.other_level(filed, shown)
+    level = comparison.other_level(filed, shown, context.names)
     lines = filed.file.record_lines if filed.file is not None else []
     there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
     given = exchange.given
@@ -984,11 +984,11 @@ _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\
 
 
 def _blank_side(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
-    """Return whether only one side has the field.
+    """Return whether only one side has the field, or the member of a field.
 
     In a file with the fields of a different level, that does not violate LRO-FILE-10.
     """
-    return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
+    return is_blank(at_path(inline, path)) != is_blank(at_path(filed, path))
 
 
 def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -1000,7 +1000,7 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if (obstacle := exchange.obstacle(comparison)) is not None:
         yield obstacle
         return
-    other = comparison.other_level(filed, shown)
+    other = comparison.other_level(filed, shown, context.names)
     wanted, found = filled_fields(shown.records), filled_fields(filed.filed)
     key = min(found - wanted, default=None)
     first = next((r for r in filed.filed if key is not None and not is_blank(r.get(key))), None)

@@ -321,8 +321,8 @@ def test_operation_runs_as_without_lro(
         raise NotObserved(survey.reason_not_set("enabled"))
     if not pairs:
         raise NotObserved(
-            "no call could be compared with LRO on and off: one has to give a result with LRO off (LRO-CFG-01 comes "
-            "first), and the same memories each time with LRO on"
+            "no call could be compared with LRO on and off: for that, it has to return its result inline with LRO off "
+            "(LRO-CFG-01 comes first), and the same memories each time with LRO on"
         )
     for pair in (p for p in pairs if p.off.records is not None):
         if pair.off.operation in comparison.restless and (pair.off.limit or 0) <= len(pair.off.records or []):

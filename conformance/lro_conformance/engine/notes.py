@@ -124,7 +124,7 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note on records that no id matches: which of them were compared with inline results, if any."""
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
-        alone = f"; only in files, and so not compared: {', '.join(found)}" if (found := exchanges.unpaired) else ""
+        alone = f"; like no inline field, and not compared: {', '.join(found)}" if (found := exchanges.unpaired) else ""
         return f"inline records have names of their own, which were compared with those in files: {known}{alone}"
     if exchanges.by_title:
         return (
@@ -161,7 +161,7 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     if not survey.operations:
         yield "no tool of the server was called, so no level is proved: none resembles recall, search or inject"
         yield f"the server lists {show([str(t.get('name')) for t in survey.tools], LISTED)}"
-        yield from survey.claims
+        yield from _signs(survey)
         yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
         return
     if survey.offloads_other_records:
@@ -183,9 +183,14 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         yield trouble or f"{silent[0].label}: {what_came(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
         yield f"{len(silent)} calls of {tools} had no response, or were not made after that (profile: server.timeout_s)"
-    yield from survey.claims
+    yield from _signs(survey)
     if len(silent) < len(survey.calls):
         yield _helpful_key(survey)
+
+
+def _signs(survey: Survey) -> Iterator[str]:
+    """The reasons for which a server that offloaded nothing is not said to be one without LRO."""
+    return (f"it may offload all the same: {claim}" for claim in survey.claims)
 
 
 LISTED = 900
@@ -233,7 +238,10 @@ def _helpful_key(survey: Survey) -> str:
         words = f"name arguments with which {arguments}, or another tool that does (operations.{name}.tool)"
         return words if survey.answered else f"remove the cause that the error names; if it is the arguments, {words}"
     given = f"the server was given the suite's memories (profile: seed.{survey.seeded_by})"
-    return f"{given}, but no call found them: name arguments with which {arguments}"
+    return (
+        f"{given}, but no call found them: name arguments with which {arguments}, or, if {operation.tool} keeps what "
+        "it read before they were stored, let it read again"
+    )
 
 
 def start_reproducer(survey: object) -> str:

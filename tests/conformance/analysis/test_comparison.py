@@ -31,8 +31,18 @@ def test_a_file_is_taken_for_the_level_whose_fields_it_has(filed: Any, shown: An
         ("recall", "light"): one(records=[LIGHT]), ("recall", "full"): one(records=[FULL]),
         ("inject", "medium"): one(records=[MEDIUM]), ("search", "medium"): one(records=[MEDIUM]),
     }  # fmt: skip
-    comparison = Comparison(survey(), cast("Any", Made(whole=whole)))
-    assert comparison.other_level(one(400, 100, filed), one(records=[shown])) == level
+    comparison = Comparison(survey(), cast("Any", Made(whole=whole, calls=[])))
+    assert comparison.other_level(one(400, 100, filed), one(records=[shown]), {}) == level
+
+
+def test_a_level_is_recognised_under_the_names_of_the_server() -> None:
+    brief = {"id": "a", "subject": "A"}
+    whole = {("recall", "light"): one(records=[brief]), ("recall", "full"): one(records=[{**brief, "body": "text"}])}
+    comparison = Comparison(survey(), cast("Any", Made(whole=whole, calls=list(whole.values()))))
+    filed = one(400, 100, {"id": "a", "title": "A", "content": "text", "memory_type": "note"})
+    names = {"subject": "title", "body": "content"}
+    assert comparison.other_level(filed, one(records=[brief]), names) == "full"
+    assert comparison.other_level(filed, one(records=[{**brief, "body": "text"}]), names) is None
 
 
 def inline(**of: Any) -> Any:

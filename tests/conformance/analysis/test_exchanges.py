@@ -74,7 +74,7 @@ def context(
         added=frozenset(),
         restless=volatile,
         volatile=lambda name: set(),
-        other_level=lambda filed, shown: None,
+        other_level=lambda filed, shown, names: None,
     )
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context

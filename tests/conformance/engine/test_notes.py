@@ -45,7 +45,7 @@ def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
     assert said.endswith(", which were compared with those in files: subject with title, body with content")
     told = compared(["a"], ["b"], True, names={"subject": "title"}, unpaired=("namespace", "created"))
-    assert told.endswith("; only in files, and so not compared: namespace, created")
+    assert told.endswith("; like no inline field, and not compared: namespace, created")
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:

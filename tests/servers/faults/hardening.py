@@ -107,6 +107,15 @@ class quotes_within_paths_are_not_escaped(Server):
         return f"'{path}'"
 
 
+@fault("LRO-HARD-03", says="quot", proves=3)
+class what_follows_a_single_quote_is_repeated(Server):
+    """`gsub("'", "'\\\\''")` in Ruby, where `\\'` is the text behind the match."""
+
+    def quote(self, path: str) -> str:
+        before, quoted, after = path.partition("'")
+        return f"'{before}'{after}'{after}'" if quoted else f"'{path}'"
+
+
 @fault("LRO-HARD-04", says="deleted", proves=3)
 class deletes_any_old_jsonl(Server):
     """Every `*.jsonl` of sufficient age."""
