@@ -35,6 +35,7 @@ os.environ["LRO_GAIN"] = "off"  # the record of lro proxy is its user's
 settings.register_profile(
     "unhurried", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("the same again", settings.get_profile("unhurried"), max_examples=40)
 settings.load_profile("unhurried")
 
 
@@ -97,6 +98,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # as `lro certify` does
     gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples where they are those of every other run."""
+    if "CI" in os.environ and not config.getoption("--long"):
+        settings.load_profile("the same again")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,8 +10,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,18 @@ import yaml
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.format import MANIFEST
 from lro_conformance.profile import profile_for_command
+from tests.servers.variants import command
 from tests.support.action import Step
 from tests.support.paths import DATA, ROOT
 
 ALL: list[dict[str, Any]] = yaml.safe_load((DATA / "attacks_on_documents.yaml").read_text("utf-8"))
-ATTACKS = [a for a in ALL if "run" in a]
-ON_ACTION = [a for a in ALL if "action" in a]
+
+
+def params(kind: str) -> list[Any]:
+    """The attacks of a kind. Those that are ``long`` are like another, and take a second or several of one core."""
+    return [pytest.param(a, id=a["about"], marks=pytest.mark.long if "long" in a else ()) for a in ALL if kind in a]
+
+
 SECRET = "hunter2hunter2"
 SECONDS, MEBIBYTES = 10, 300
 CHUNK = 1 << 20
@@ -36,10 +43,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc 
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("kept") / "evidence"
-    certify(profile_for_command(["lro", "serve"]), seed=1, examples=0, only={"LRO-FILE-01"}, evidence=folder)
-    return folder
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Gives evidence, which is made for the first attack that changes some."""
+
+    @cache
+    def made() -> Path:
+        folder = tmp_path_factory.mktemp("kept") / "evidence"
+        certify(profile_for_command(command()), seed=1, examples=0, only={"LRO-FILE-01"}, evidence=folder)
+        return folder
+
+    return made
 
 
 def chunks(made: Mapping[str, Any]) -> Iterator[bytes]:
@@ -52,12 +65,12 @@ def chunks(made: Mapping[str, Any]) -> Iterator[bytes]:
     yield made.get("after", "").encode()
 
 
-def make(path: Path, made: Any, kept: Path, fill: Any) -> None:
+def make(path: Path, made: Any, kept: Callable[[], Path], fill: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(made, str):
         path.write_text(made, encoding="utf-8")
     elif "evidence" in made:
-        copy(kept, path)
+        copy(kept(), path)
         member = path / made["evidence"]
         member.unlink()
         make(member, {k: v for k, v in made.items() if k != "evidence"}, kept, fill)
@@ -146,8 +159,8 @@ def standard_input(made: Mapping[str, Any]) -> Iterator[int]:
         os.close(writer)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[a["about"] for a in ATTACKS])
-def test_an_attack_ends_in_one_clear_line(attack: dict[str, Any], tmp_path: Path, kept: Path) -> None:
+@pytest.mark.parametrize("attack", params("run"))
+def test_an_attack_ends_in_one_clear_line(attack: dict[str, Any], tmp_path: Path, kept: Callable[[], Path]) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(f"password = {SECRET}\n" * 3)
     here = tmp_path / "here"
@@ -196,7 +209,7 @@ def test_an_attack_ends_in_one_clear_line(attack: dict[str, Any], tmp_path: Path
     assert len(said) < 20_000
 
 
-@pytest.mark.parametrize("attack", ON_ACTION, ids=[a["about"] for a in ON_ACTION])
+@pytest.mark.parametrize("attack", params("action"))
 def test_an_attack_on_the_action_runs_nothing_and_never_another_server(attack: dict[str, Any], tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(f"password = {SECRET}\n")

@@ -53,8 +53,15 @@ def test_there_are_commands_to_see_it_work() -> None:
     assert [command[0] for command in COMMANDS] == ["lro", "pytest", "pytest", "pytest"]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(c, id=" ".join(c[:2]), marks=pytest.mark.long if c[1].endswith("/test_sound.py") else ())
+        for c in COMMANDS
+    ],
+)
 def test_the_check_works(command: list[str], copy: Path) -> None:
+    """A whole certification of a sound server by it, which takes seven seconds, is left to ``--long``."""
     program, *arguments = command
     module = {"lro": ("lro_conformance",), "pytest": ("pytest", "-q", "-n", "0", "-p", "no:cacheprovider")}[program]
     if "-n" in arguments:

@@ -53,6 +53,7 @@ def test_the_typescript_clients(tmp_path: Path, installed: Installed, generation
     accepted(said["results"], tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.registry
 @pytest.mark.timeout(400)
 def test_the_client_of_fastmcp(tmp_path: Path, installed: Installed) -> None:

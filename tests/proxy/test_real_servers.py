@@ -145,6 +145,7 @@ def test_the_everything_server(tmp_path: Path, installed: Installed) -> None:
     assert compare(tmp_path, installed.npm("server-everything"), calls) >= 5
 
 
+@pytest.mark.long
 def test_the_git_server(tmp_path: Path, installed: Installed) -> None:
     if shutil.which("git") is None:
         pytest.skip("mcp-server-git: git is not installed here")

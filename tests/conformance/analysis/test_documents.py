@@ -30,12 +30,12 @@ from tests.support.agreement import disagreements
 from tests.support.made import Made
 
 SERVERS = {**faults(), **sounds(), **variants()}
-ALWAYS = ("summary_count_includes_the_header",)
-"""Servers that are tried each time; the others with ``--long``."""
 
 
-@pytest.mark.parametrize("name", [n if n in ALWAYS else pytest.param(n, marks=pytest.mark.long) for n in SERVERS])
+@pytest.mark.long
+@pytest.mark.parametrize("name", SERVERS)
 def test_documents_of_servers_are_judged_alike(name: str, tmp_path: Path) -> None:
+    """Those of a recorded server are judged each time (evidence/test_earlier_releases.py)."""
     path = tmp_path / "lro.yaml"
     path.write_text(profile_text(name, SERVERS[name].profile), encoding="utf-8")
     report = certify(profiles.load(path), seed=1, examples=0, evidence=tmp_path / "evidence")

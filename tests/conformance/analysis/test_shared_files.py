@@ -95,7 +95,7 @@ def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: 
 @pytest.mark.parametrize(
     ("fault", "root", "examples"),
     [
-        ("calls_in_flight_share_their_content", "LRO-NAME-04", SEQUENCES),
+        pytest.param("calls_in_flight_share_their_content", "LRO-NAME-04", SEQUENCES, marks=pytest.mark.long),
         pytest.param("header_estimate_grows_with_every_call", "LRO-FILE-13", SEQUENCES, marks=pytest.mark.long),
         ("header_estimate_adds_the_header", "LRO-FILE-13", 0),
         pytest.param("takes_the_time_when_it_starts", "LRO-FILE-07", 0, marks=pytest.mark.long),
@@ -104,7 +104,7 @@ def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: 
 def test_a_fault_that_fails_several_requirements_is_one_cause(
     tmp_path: Path, fault: str, root: str, examples: int
 ) -> None:
-    """The first two fail others than their own only by sequences that are explored, the second with `--long`."""
+    """The first two fail others than their own only by sequences that are explored, which takes long."""
     (tmp_path / "lro.yaml").write_text(profile_text(fault), encoding="utf-8")
     (cause,) = causes(certify(profiles.load(tmp_path / "lro.yaml"), seed=1, examples=examples))
     assert cause.first.id == root

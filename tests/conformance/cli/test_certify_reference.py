@@ -121,8 +121,9 @@ class Finished:
         return {**checks, **requirements, **levels, "hardening": self.report["hardening"]}
 
 
-def certified(place: Place) -> Finished:
-    process = place.start("certify", "--plain", "--json", str(place.here / "report.json"), "--", "lro", "serve")
+def certified(place: Place, *options: str) -> Finished:
+    report = ("--json", str(place.here / "report.json"))
+    process = place.start("certify", "--plain", *options, *report, "--", "lro", "serve")
     out, err = process.communicate(timeout=300)
     written = place.here / "report.json"
     assert written.exists(), out + err
@@ -130,11 +131,12 @@ def certified(place: Place) -> Finished:
 
 
 @pytest.fixture(scope="module")
-def among_traps(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def among_traps(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Explored less each time than with `--long`."""
     place = Place(tmp_path_factory.mktemp("traps"), "/usr/bin:/bin")
     for name, text in TRAPS.items():
         (place.here / name).write_text(text, encoding="utf-8")
-    return certified(place)
+    return certified(place, *(() if request.config.getoption("--long") else ("--budget", "quick")))
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
 from lro_conformance.report.formats.badge import to_svg
 from lro_conformance.report.formats.junit import to_junit
 from lro_conformance.report.terminal import plain_lines
+from tests.support.paths import SERVERS
 
 SERVER = """\
 import json, sys, time
@@ -159,7 +160,9 @@ def test_evidence_of_calls_that_were_not_made_is_judged_again(tmp_path: Path) ->
 
 
 def ended(seconds: float, evidence: Path | None = None) -> Report:
-    return certify(profile_for_command(["lro", "serve"]), seed=1, examples=0, timeout_s=seconds, evidence=evidence)
+    """The report on a conformant server that takes its time, so that no run is over by then."""
+    slow = [sys.executable, "-I", "-S", str(SERVERS / "broken" / "run.py"), "Slow", "0.3"]
+    return certify(profile_for_command(slow), seed=1, examples=0, timeout_s=seconds, evidence=evidence)
 
 
 def test_a_run_ends_at_its_time_limit_with_what_is_known(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from lro_spec.catalogue import GROUPS, requirement
 from tests.servers.faults.catalogue import Fault, faults
 from tests.support.certifying import Job, Outcome, now_and_then, spread
 
-SAMPLE = 5
-"""Each takes three seconds of one core. What is blamed for the others is tried in test_faults.py each time, and that
-nothing else is with `--long`."""
+SAMPLE = 3
+"""Each takes five seconds of one core. What is blamed for others is tried in test_faults.py each time, and that nothing
+else is with `--long`."""
 
 
 def by(key: Callable[[Fault], str], keys: Sequence[str]) -> Mapping[str, list[str]]:

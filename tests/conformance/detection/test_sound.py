@@ -1,7 +1,7 @@
 """No sound server is accused, however unusual: nothing fails, nothing warns that may not, and the level is proved.
 
-Every server takes seconds, so that the trickiest ones and one of each of three other chapters are tried each time, and
-the rest with ``--long``.
+Every server takes seconds, so that a few are tried each time, tricky ones and some of other chapters, and the rest with
+``--long``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,11 @@ from tests.servers.sound.catalogue import CHAPTERS, sounds
 from tests.support.certifying import Job, Outcome, now_and_then, spread
 
 TRICKY = (
-    "counts_accesses",
-    "ties_come_in_any_order",
     "has_twelve_large_memories",
     "inline_is_jsonl",
-    "cleans_up_by_a_command",
     "is_set_by_flags",
-    "is_set_by_a_toml_file",
 )
-"""Those that the suite has once accused, or that take another way through it."""
+"""Some that the suite has once accused, or that take another way through it."""
 
 
 def chapter(name: str) -> str:
@@ -31,7 +27,7 @@ def chapter(name: str) -> str:
 
 BY_CHAPTER = {c: [n for n in sounds() if chapter(n) == c] for c in CHAPTERS}
 OTHERS = {c: names for c, names in BY_CHAPTER.items() if not {*names} & {*TRICKY}}
-SAMPLED = [*TRICKY, *spread(OTHERS, 3)]
+SAMPLED = [*TRICKY, *spread(OTHERS, 2)]
 
 
 def param(name: str) -> object:
@@ -52,4 +48,4 @@ def test_a_sound_server_is_not_accused(job: Job, certified: Callable[[Job], Outc
 
 def test_the_sample_is_of_other_chapters_than_the_tricky_ones() -> None:
     added = [chapter(name) for name in SAMPLED if name not in TRICKY]
-    assert len({*added} - {chapter(name) for name in TRICKY}) == len(added) == 3
+    assert len({*added} - {chapter(name) for name in TRICKY}) == len(added) == 2

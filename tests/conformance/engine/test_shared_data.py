@@ -43,12 +43,6 @@ def test_shared_data_of_a_user_that_are_enough_are_noticed_by_the_first_memory(t
     assert 301 <= len(stored.read_text().splitlines()) <= 303  # another trial may have stored one meanwhile
 
 
-def test_an_answer_that_repeats_its_query_is_no_memory_of_another_process(tmp_path: Path) -> None:
-    path = tmp_path / "lro.yaml"
-    path.write_text(profile_text("recipes_take_the_query_for_a_pattern"))
-    assert certify(profiles.load(path), seed=1, examples=0).failure is None
-
-
 def _bookmark(number: int) -> dict[str, object]:
     return {
         "id": f"note-{number + 1:04}",

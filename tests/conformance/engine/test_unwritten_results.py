@@ -34,7 +34,7 @@ def test_a_server_that_can_write_nothing_has_no_verdict(tmp_path: Path) -> None:
     assert "give it a folder with free space" in (found.failure or "")
 
 
-@pytest.mark.parametrize("which", ["20000", *(pytest.param(w, marks=pytest.mark.long) for w in ("recall", "later"))])
+@pytest.mark.parametrize("which", ["later", *(pytest.param(w, marks=pytest.mark.long) for w in ("recall", "20000"))])
 def test_what_could_not_be_written_is_not_observed(tmp_path: Path, which: str) -> None:
     """Neither is the server accused, nor does its warning earn it a level. `--long` tries two other kinds, too."""
     found = report(tmp_path, which)

@@ -1,6 +1,7 @@
 """Evidence of earlier releases: it is judged as it was, `lro validate` agrees, and words decide nothing.
 
-That words decide nothing is tried each time on the evidence of a fault, on the rest with ``--long``.
+That words decide nothing, and that `lro validate` agrees, is tried each time on the evidence of a fault, on the rest
+with ``--long``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,16 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return Recorded(folder, stored, judge_again(stored))
 
 
+of_a_fault = pytest.mark.parametrize(
+    "recorded",
+    [
+        pytest.param(path, id=path.name, marks=pytest.mark.long if "offloads_at" not in path.name else ())
+        for path in ARCHIVES
+    ],
+    indirect=True,
+)
+
+
 def test_evidence_of_earlier_releases_is_judged_as_it_was(recorded: Recorded) -> None:
     """Every release reads the recordings of earlier ones, and comes to the same verdicts and levels.
 
@@ -56,18 +67,12 @@ def test_evidence_of_earlier_releases_is_judged_as_it_was(recorded: Recorded) ->
     assert recorded.report.to_dict()["level"] == then["level"]
 
 
+@of_a_fault
 def test_recorded_documents_are_judged_alike(recorded: Recorded, tmp_path: Path) -> None:
     assert list(disagreements(recorded.stored, recorded.report, tmp_path)) == []
 
 
-@pytest.mark.parametrize(
-    "recorded",
-    [
-        pytest.param(path, id=path.name, marks=pytest.mark.long if "offloads_at" not in path.name else ())
-        for path in ARCHIVES
-    ],
-    indirect=True,
-)
+@of_a_fault
 def test_other_words_leave_verdicts_and_counts(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     made, expect = Finding.__init__, Subjects.expect
 

@@ -26,7 +26,7 @@ def failed(path: Path) -> tuple[str, set[str]]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     folder = tmp_path_factory.mktemp("all")
     (folder / "lro.yaml").write_text(profile_text(), encoding="utf-8")
     arguments = [
@@ -42,7 +42,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
         "quick",
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(BUDGETS, "quick", 1)  # each edition judges all that is explored
+        if not request.config.getoption("--long"):
+            patch.setitem(BUDGETS, "quick", 0)  # each edition judges all that is explored, which takes most of the time
         return folder, main(["certify", "--profile", str(folder / "lro.yaml"), *arguments, "-q"])
 
 
@@ -53,9 +54,8 @@ def test_one_run_is_judged_by_each_edition(run: tuple[Path, int]):
     assert found == FAILED
 
 
-@pytest.mark.parametrize(
-    "edition", ["lro-paper", *(pytest.param(e, marks=pytest.mark.long) for e in list(EDITIONS)[:2])]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("edition", EDITIONS)
 def test_what_was_kept_is_judged_by_any_edition(run: tuple[Path, int], tmp_path: Path, edition: str):
     code = main(["judge", "--edition", edition, "--json", str(tmp_path / "r.json"), str(run[0] / "kept"), "-q"])
     assert failed(tmp_path / "r.json") == (edition, FAILED[edition])
@@ -63,9 +63,12 @@ def test_what_was_kept_is_judged_by_any_edition(run: tuple[Path, int], tmp_path:
 
 
 def test_judging_by_all_shows_the_first_in_full_and_the_others_in_short(
-    run: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+    run: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    assert main(["judge", "--edition", "all", "--level", "1", "--plain", str(run[0] / "kept")]) == 0
+    json = ["--json", str(tmp_path / "r.json")]
+    assert main(["judge", "--edition", "all", "--level", "1", "--plain", *json, str(run[0] / "kept")]) == 0
+    names = ("r.json", "r.lro-1600.json", "r.lro-paper.json")
+    assert dict(failed(tmp_path / name) for name in names) == FAILED, "from what was kept as in the run itself"
     shown = capsys.readouterr().out
     assert shown.count("(claimed: level 1)") == 1, "a claim is made by one edition, as in the run itself"
     assert [line.split()[1] for line in shown.splitlines() if line.startswith("edition ")] == list(EDITIONS)

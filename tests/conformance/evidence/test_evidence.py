@@ -49,10 +49,11 @@ def _certified(
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
-    """A whole run against a server with one fault."""
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
+    """A whole run against a server with one fault; with ``--long`` also what is explored (as test_replay.py has it)."""
     folder = tmp_path_factory.mktemp("recorded")
-    return folder / "evidence", _certified(folder, FAULT, examples=2)
+    examples = 2 if request.config.getoption("--long") else 0
+    return folder / "evidence", _certified(folder, FAULT, examples=examples)
 
 
 def _refused(*_: object, **__: object) -> None:

@@ -237,17 +237,17 @@ class TestLevel:
 
 
 class TestInsideOfASuite:
-    EXPLORES_LITTLE = (
+    EXPLORES_NOTHING = (
         "from functools import partial\n"
         "import lro_conformance.engine.run as engine\n"
-        "engine.certify = partial(engine.certify, examples=1)\n"
+        "engine.certify = partial(engine.certify, examples=0)\n"
     )
     """Here it matters that all checks share one run, not how much that run tries."""
     THREE_LINES = "def test_lro(lro_report):\n    assert lro_report.achieved >= 3\n"
 
     def test_three_lines_certify_and_checks_share_the_run(self, suite: Suite):
         suite.profile()
-        suite.pytester.makeconftest(self.EXPLORES_LITTLE)
+        suite.pytester.makeconftest(self.EXPLORES_NOTHING)
         suite.pytester.makepyfile(self.THREE_LINES)
         result = suite.run(str(suite.folder), "--lro-level", "3", "--lro-json", "r.json")
         assert result.ret == 0
@@ -260,7 +260,7 @@ class TestInsideOfASuite:
 
     def test_failure_is_told_in_full_where_no_check_was_collected(self, suite: Suite):
         suite.profile("needs_one_token_more")
-        suite.pytester.makeconftest(self.EXPLORES_LITTLE)
+        suite.pytester.makeconftest(self.EXPLORES_NOTHING)
         suite.pytester.makepyfile(self.THREE_LINES)
         result = suite.run(pyargs=False)
         result.assert_outcomes(failed=1)

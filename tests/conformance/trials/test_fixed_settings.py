@@ -33,11 +33,11 @@ def flagged(folder: Path, *flags: str) -> list[str]:
     return [sys.executable, str(server), *flags]
 
 
-def run(folder: Path, *flags: str, sections: str = "", only: set[str] | None = None) -> Report:
+def run(folder: Path, *flags: str, sections: str = "", only: set[str] | None = None, examples: int = 0) -> Report:
     words = ", ".join(f'"{word}"' for word in flagged(folder, *flags))
     path = folder / "lro.yaml"
     path.write_text(profile_text(sections=f"server: {{command: [{words}]}}\n{sections}"), encoding="utf-8")
-    return certify(profiles.load(path), seed=1, examples=1, only=only)
+    return certify(profiles.load(path), seed=1, examples=examples, only=only)
 
 
 def messages(report: Report) -> dict[str, str]:
@@ -50,15 +50,19 @@ def failures(report: Report) -> list[str]:
     return [r.requirement.id for r in report.requirements if r.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)]
 
 
-ALONE = [("--output-dir", "{folder}", "LRO-CFG-04"), ("--enabled", "true", "LRO-CFG-01")]
+WHOLE = ("--lro-threshold-tokens", "500", "LRO-CFG-02")
+ALONE = [
+    ("--ttl-seconds", "5", "LRO-CFG-03"),
+    ("--output-dir", "{folder}", "LRO-CFG-04"),
+    ("--enabled", "true", "LRO-CFG-01"),
+]
 """Flags for which each time only their own requirement is judged, and all requirements with `--long`."""
 
 
 @pytest.mark.parametrize(
     ("flag", "value", "unseen", "only"),
     [
-        ("--ttl-seconds", "5", "LRO-CFG-03", None),
-        ("--lro-threshold-tokens", "500", "LRO-CFG-02", None),
+        (*WHOLE, None),
         *((flag, value, unseen, {unseen}) for flag, value, unseen in ALONE),
         *(pytest.param(*row, None, marks=pytest.mark.long) for row in ALONE),
     ],
@@ -67,7 +71,7 @@ def test_what_a_flag_hides_is_told_with_its_name(
     tmp_path: Path, flag: str, value: str, unseen: str, only: set[str] | None
 ) -> None:
     (tmp_path / "out").mkdir()
-    report = run(tmp_path, flag, value.format(folder=tmp_path / "out"), only=only)
+    report = run(tmp_path, flag, value.format(folder=tmp_path / "out"), only=only, examples=int(only is None))
     assert failures(report) == []
     told = {id: said for id, said in messages(report).items() if only is None or id in only}
     assert unseen in told

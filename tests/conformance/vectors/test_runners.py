@@ -244,6 +244,15 @@ def exceptions(runner: Runner, known: Mapping[str, str] | None = None, **changes
     (runner.cwd / "exceptions.json").write_text(json.dumps({**whole, **changes}), encoding="utf-8")
 
 
+LANGUAGES = list(MAKERS)
+
+
+def tried(*each_time: str) -> pytest.MarkDecorator:
+    """The languages in which a test is tried each time; `--long` tries all."""
+    given = [pytest.param(one, marks=() if one in each_time else pytest.mark.long) for one in LANGUAGES]
+    return pytest.mark.parametrize("prepared", given, indirect=True)
+
+
 needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed here (Debian: jq)")
 
 
@@ -278,6 +287,7 @@ def test_it_agrees_with_the_suite_on_every_vector(runner: Runner, edition: str, 
     assert runner.passed(said) == len(load().select(edition=edition).vectors)
 
 
+@tried("go", "rust")
 def test_a_known_failure_with_a_reason_is_no_failure(runner: Runner, answers: dict[str, Any], tmp_path: Path) -> None:
     changed = change(runner)
     exceptions(runner, dict.fromkeys(changed, "a reason"))
@@ -298,6 +308,7 @@ def test_every_difference_is_noticed(runner: Runner, answers: dict[str, Any], tm
     assert [each for each in (*changed, *words) if each not in said] == []
 
 
+@tried("typescript", "go")
 def test_a_failure_shows_what_explains_it_and_a_kind_without_a_function_is_one_line(
     runner: Runner, answers: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -331,6 +342,7 @@ def test_a_failure_shows_what_explains_it_and_a_kind_without_a_function_is_one_l
     assert said.count("quoting.") < 10, "no line for each vector"
 
 
+@tried("go", "rust")
 def test_an_empty_reason_is_none_and_another_wrong_answer_is_not_called_the_common_mistake(
     runner: Runner, answers: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -346,7 +358,9 @@ def test_an_empty_reason_is_none_and_another_wrong_answer_is_not_called_the_comm
     assert "mistake: " not in said
 
 
-@pytest.mark.parametrize("edition", ["lro-640", "", "lro-6400 lro-1600"])
+@pytest.mark.parametrize(
+    "edition", ["lro-6400 lro-1600", *(pytest.param(e, marks=pytest.mark.long) for e in ("lro-640", ""))]
+)
 def test_an_unknown_edition_is_one_line_with_the_known_ones(runner: Runner, edition: str) -> None:
     exceptions(runner, edition=edition)
     code, said = runner()
@@ -357,6 +371,7 @@ def test_an_unknown_edition_is_one_line_with_the_known_ones(runner: Runner, edit
     assert len(said.splitlines()) < 40
 
 
+@tried("typescript", "go")
 def test_a_version_of_another_format_is_noticed(runner: Runner) -> None:
     exceptions(runner, version="1")
     code, said = runner()
@@ -481,7 +496,9 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("language", MINE)
+@pytest.mark.parametrize(
+    "language", [pytest.param(n, marks=() if n in ("go", "rust") else pytest.mark.long) for n in MINE]
+)
 def test_steps_of_the_page_put_a_runner_into_an_own_project(
     language: str, installed: Installed, tmp_path: Path
 ) -> None:

