@@ -1229,7 +1229,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     if exchange.lowest is None or context.decisions is None or call.operation not in context.decisions:
         return
     if context.decisions[call.operation] != "exact":
-        yield "the server does not decide by comparing the header's E with the threshold (see LRO-FILE-13)"
+        yield "the server's decisions do not follow the header's E to the token (LRO-THR-06, LRO-THR-07, LRO-FILE-13)"
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate

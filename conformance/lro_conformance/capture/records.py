@@ -483,12 +483,11 @@ def show(value: object, limit: int = 160) -> str:
 
 
 def show_path(path: object) -> str:
-    """A path for a message, in which a long run of ``../`` is abridged and counted, so that its end can be seen."""
+    """A path for a message, in which a long run of ``../`` is replaced by its number, so that its end can be seen."""
     run = _UPWARDS.search(path) if isinstance(path, str) else None
     if run is None or not isinstance(path, str):
         return show(path)
-    abridged = f"{path[: run.start()]}../…/../{path[run.end() :]}"
-    return f'{show(abridged)} ("../" is repeated {len(run[0]) // 3} times)'
+    return show(f"{path[: run.start()]}(../ × {len(run[0]) // 3}){path[run.end() :]}")
 
 
 _UPWARDS = re.compile(r"(?:\.\./){4,}")

@@ -89,7 +89,7 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
     yield f"# `lro validate {path}` checks it; `lro schema profile` describes every key."
     yield ""
     yield f"edition: {profile.edition}"
-    yield "# level: 3                     # level that you claim: `lro certify` exits 0 only if it is proved"
+    yield "# level: 3                     # the level that you claim; `lro certify` exits 0 if it is proved or attested"
     yield ""
     yield "server:"
     yield f"  command: {_flow(profile.server.command)}"

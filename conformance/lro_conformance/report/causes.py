@@ -164,7 +164,7 @@ def next_step(report: Report) -> str | None:
     if trouble := _hiding(report):
         what = f"{trouble}, then {what}"
     if unseen := _unobserved(report, level):
-        return f"fix {what}; level {level} also needs {_ids(unseen)}, not observed so far"
+        return f"fix {what}, and certify again: level {level} also needs {_ids(unseen)}, not observed so far"
     if report.implemented is False:
         step = f"fix {what}; only then do the other requirements of LRO apply"
         may_claim = report.achieved > 0 and report.claimed is None

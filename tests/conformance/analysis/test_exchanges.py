@@ -404,7 +404,7 @@ def test_the_estimate_decides(E: int, threshold: int, outcome: str, above: list[
 def test_nothing_is_decided_without_an_exact_threshold() -> None:
     one = exchange(call(A, outcome="inline", threshold=5), lowest=call(A))
     assert judged("LRO-THR-06", one, context("comparison")) == [
-        "the server does not decide by comparing the header's E with the threshold (see LRO-FILE-13)"
+        "the server's decisions do not follow the header's E to the token (LRO-THR-06, LRO-THR-07, LRO-FILE-13)"
     ]
     assert judged("LRO-THR-06", exchange(call(A, outcome="inline", threshold=5))) == []
 

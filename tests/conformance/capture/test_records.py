@@ -539,8 +539,8 @@ def test_other_texts_are_not_cut_off(text: str, ids: tuple[str, ...]) -> None:
 
 def test_a_path_with_many_steps_upwards_shows_its_end() -> None:
     assert show_path("/tmp/a/../b") == '"/tmp/a/../b"'
-    assert show_path("../" * 32 + "tmp/x.jsonl") == '"../…/../tmp/x.jsonl" ("../" is repeated 32 times)'
-    assert show_path("/srv/" + "../" * 5 + "x") == '"/srv/../…/../x" ("../" is repeated 5 times)'
+    assert show_path("../" * 32 + "tmp/x.jsonl") == '"(../ × 32)tmp/x.jsonl"'
+    assert show_path("/srv/" + "../" * 5 + "x") == '"/srv/(../ × 5)x"'
 
 
 def test_a_record_whose_texts_are_empty_is_compared_by_names_that_other_records_show() -> None:

@@ -116,7 +116,9 @@ def test_a_run_that_its_time_limit_ended_is_to_be_run_to_its_end() -> None:
     ended = made(unseen, levels=dict.fromkeys((1, 2, 3), "unproved"), incomplete=why)
     assert next_step(ended) == f"run it to its end, to observe LRO-CLN-01: {why}"
     failed = made(at("", "LRO-THR-07", 1), unseen, incomplete=why)
-    assert (next_step(failed) or "").startswith("fix this: LRO-THR-07; level 1 also needs LRO-CLN-01")
+    assert (next_step(failed) or "").startswith(
+        "fix this: LRO-THR-07, and certify again: level 1 also needs LRO-CLN-01"
+    )
 
 
 def test_many_requirements_without_a_verdict_for_one_reason_are_one_row_and_no_next_step() -> None:
