@@ -54,6 +54,7 @@ from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_spec.editions import DETAILS
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, LOW
 
 ROOM = 1.15
 """Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
@@ -254,11 +255,10 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
         return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
-    rate = tokens_per_character(failing.original)
-    returned, usual = sum(map(size, records)), sum(size(failing.known[key]) for key in each if key in failing.known)
+    rate, returned = tokens_per_character(failing.original), sum(map(size, records))
     tokens = returned * rate
-    if failing.returned_estimate:  # E of the same records as they usually are at this detail level
-        tokens = failing.returned_estimate * max(1.0, returned / usual if usual else 1.0)
+    if failing.returned_estimate:  # E of the same records, which may have come with more than they usually have
+        tokens = max(failing.returned_estimate, LOW * returned / CHARACTERS_PER_TOKEN)
     alone = _too_large_by_itself(failing, records)
     # A record that is too large by itself can be cut only in its texts.
     counted = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
