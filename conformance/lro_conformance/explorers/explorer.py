@@ -351,11 +351,16 @@ class Explorer:
             self.end()
 
     def _try_interventions(self) -> None:
-        """Try the sequence that comes next in every run: folders that break and are mended, old files, a restart."""
-        name, details = next(iter(self.details.items()))
-        asked = {"name": name, "detail": [None, *details][-1], "limit": 3, "find": "all"}
+        """Try the sequence that comes next in every run: folders that break and are mended, old files, a restart.
+
+        The first folder breaks for all operations, at the lowest threshold and others; the rest is tried with one.
+        """
+        of = [{"name": n, "detail": [None, *d][-1], "limit": 3, "find": "all"} for n, d in self.details.items()]
+        asked, *others = of
+        calls: list[Step] = [("call", [{**one, "limit": 20}]) for one in others]
         ages = [self.ttl_s // 2, self.ttl_s - 60, self.ttl_s + 60, *(n * DAY for n in (2, 20, 70))]
-        first, second = ([("break", asked, kind), ("mend",)] if self._can_break else [] for kind in (REPLACED, REMOVED))
+        first: list[Step] = [*calls, ("break", asked, REPLACED), *calls, ("mend",)] if self._can_break else []
+        second: list[Step] = [("break", asked, REMOVED), ("mend",)] if self._can_break else []
         swept: list[Step] = [("sweep", asked, ages)] if self._can_sweep else []
         again: list[Step] = [("restart", asked)] if self._can_restart else []
         self._try([*first, *swept, *second, *again])
@@ -397,12 +402,17 @@ class Explorer:
     def _reduce_to_part(self, steps: Sequence[Step]) -> None:
         """Look for the shortest part of a sequence that reproduces the violation, in fresh processes."""
         parts = [steps[n : n + length] for length in range(1, len(steps)) for n in range(len(steps) - length + 1)]
-        for part in (p for p in parts if p[0][0] != "mend"):
-            try:
-                self._take(part)
-            except Violation:
-                return
-        self._steps = [(name, tuple(given)) for name, *given in steps]
+        is_reduced = False
+        try:
+            for part in (p for p in parts if p[0][0] != "mend"):
+                try:
+                    self._take(part)
+                except Violation:
+                    is_reduced = True
+                    return
+        finally:  # if there is no time left, too, it is the whole sequence that is tried again
+            if not is_reduced:
+                self._steps = [(name, tuple(given)) for name, *given in steps]
 
     def _reduce(self) -> None:
         """Look for one memory of a sequence, or none, with which the last step reproduces the violation.
@@ -412,17 +422,21 @@ class Explorer:
         steps = self._steps
         name, given = steps[-1]
         stored = [m for name, given in steps if name == "store" for m in given[0]]
-        for before in ((), *([("store", [memory])] for memory in stored)):
-            try:
-                self._take([*before, (name, *given)])
-            except Violation:
-                if self._recurs_afresh(self._steps):
+        is_reduced = False
+        try:
+            for before in ((), *([("store", [memory])] for memory in stored)):
+                try:
+                    self._take([*before, (name, *given)])
+                except Violation:
+                    if is_reduced := self._recurs_afresh(self._steps):
+                        return
+                    break
+            for length in range(2, len(steps) + 1):
+                if is_reduced := self._recurs_afresh(steps[-length:]):
                     return
-                break
-        for length in range(2, len(steps) + 1):
-            if self._recurs_afresh(steps[-length:]):
-                return
-        self._steps = steps
+        finally:
+            if not is_reduced:
+                self._steps = steps
         self._search.failing.append(self._search.failing[0])
 
     def _recurs_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:

@@ -15,6 +15,7 @@ from lro_conformance.capture.intervention import BREAKING, READ_ONLY, REMOVED
 from lro_conformance.capture.records import Record
 from lro_conformance.engine.capture import SEQUENCES, Capture
 from lro_conformance.engine.run import certify
+from lro_conformance.explorers.budgeted_search import OutOfBudget
 from lro_conformance.explorers.explorer import Explorer
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.lab.broken_folder import BrokenFolder
@@ -174,6 +175,22 @@ def test_a_sequence_that_begins_forgets_nothing_of_servers_of_other_trials() -> 
     explorer._is_stuck = explorer._starts_afresh = False
     explorer._forget()
     assert forgot == ["own"]
+
+
+def test_a_violation_is_tried_again_by_its_whole_sequence_if_no_time_is_left_to_reduce_it() -> None:
+    def take(steps: Sequence[Any]) -> None:
+        explorer._steps = [("begun", ())]
+        raise OutOfBudget
+
+    explorer: Any = Explorer.__new__(Explorer)
+    explorer._take = take
+    whole: list[Any] = [("break", (1,)), ("call", (2,))]
+    with pytest.raises(OutOfBudget):
+        explorer._reduce_to_part([("break", 1), ("call", 2)])
+    assert explorer._steps == whole
+    with pytest.raises(OutOfBudget):
+        explorer._reduce()
+    assert explorer._steps == whole
 
 
 @pytest.mark.long

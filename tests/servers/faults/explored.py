@@ -209,6 +209,21 @@ class gives_up_on_small_results_after_a_failure(Server):
         return super().on_write_failure(call, problem)
 
 
+@fault("LRO-ERR-02", says="a text of", proves=2, explored=True)
+class fallback_of_inject_goes_by_its_budget_alone(Server):
+    """A failed write leaves the usual text of some 900 tokens, whatever the threshold."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        return super().inject_text(call, min(budget, 900))
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        if call.operation != "inject":
+            return super().on_write_failure(call, problem)
+        self.write_failed(call, problem)
+        text = self.inject_text(call, self.argument(call.arguments, "max_tokens", self.budget, int))
+        return self.text(f"Warning: {self.warning(text.count('## '), len(call.records), problem)}\n\n{text}")
+
+
 @fault("LRO-CLN-03", says="stays", proves=1, explored=True)
 class cleans_up_everything_after_a_failure(Server):
     """The first cleanup after a failed write takes every file for a remnant of it."""
