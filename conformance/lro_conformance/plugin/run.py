@@ -211,7 +211,7 @@ class PytestRun:
         return exit_code(replace(self._report, claimed=self._claimed))
 
     def summarize(self, terminal: Any) -> None:
-        """Print the levels and their effect on the exit status."""
+        """Print the levels, and whether the session fails by them."""
         terminal.section("Large Result Offloading")
         report = self._report
         if report is None:
@@ -221,8 +221,7 @@ class PytestRun:
             self._summarize(replace(report, claimed=self._claimed), terminal)
         code = self._exit_code()
         if code != EXIT_OK or self._claimed is not None:
-            line = f"{'exit status':<14}  {int(code != EXIT_OK)}: {self._explanation(code)}"
-            terminal.line(line, **_TONES["bad" if code != EXIT_OK else "good"])
+            terminal.line(f"{'result':<14}  {self._explanation(code)}", **_TONES["bad" if code != EXIT_OK else "good"])
 
     def _explanation(self, code: int) -> str:
         if code == EXIT_NO_VERDICT:

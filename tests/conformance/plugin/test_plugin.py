@@ -105,7 +105,7 @@ class TestWhichServer:
         assert result.ret == pytest.ExitCode.TESTS_FAILED
         result.assert_outcomes(skipped=len(EVERY))
         result.stdout.fnmatch_lines(
-            ["no verdict *cannot start no-such-program-anywhere*", "exit status *there is no verdict*"]
+            ["no verdict *cannot start no-such-program-anywhere*", "result *there is no verdict*"]
         )
 
 
@@ -218,7 +218,7 @@ class TestLevel:
         result = suite.run("-k", ONE, "--lro-level", "1")
         result.assert_outcomes(passed=1, deselected=len(EVERY) - 1)
         assert result.ret == pytest.ExitCode.TESTS_FAILED
-        result.stdout.fnmatch_lines(["exit status     1: level 1 is not proved, so the session fails"])
+        result.stdout.fnmatch_lines(["result          level 1 is not proved, so the session fails"])
 
     def test_level_of_the_profile_is_not_asked_of_a_selection(self, suite: Suite):
         suite.profile(sections="level: 3")
@@ -256,7 +256,7 @@ class TestInsideOfASuite:
         assert found["passed"] + found.get("skipped", 0) == len(EVERY) + 1
         assert found.keys() <= {"passed", "skipped"}
         assert json.loads((suite.folder / "r.json").read_bytes())["level"]["achieved"] == 3
-        result.stdout.fnmatch_lines(["achieved        level 3*", "exit status     0: level 3 is proved"])
+        result.stdout.fnmatch_lines(["achieved        level 3*", "result          level 3 is proved"])
 
     def test_failure_is_told_in_full_where_no_check_was_collected(self, suite: Suite):
         suite.profile("needs_one_token_more")
