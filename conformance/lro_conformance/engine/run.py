@@ -105,7 +105,7 @@ def _certify(
         failed = judgement.find_failure() if fail_fast else None
         return None if failed is None else f"the run ended once {failed} had failed (--fail-fast)"
 
-    with _rare_collections():
+    with rare_collections():
         try:
             run = capture.run(jobs or os.cpu_count() or 1, meanwhile, reason_to_end)
         except ProfileError as problem:
@@ -122,10 +122,11 @@ def _certify(
 
 
 @contextmanager
-def _rare_collections() -> Generator[None]:
+def rare_collections() -> Generator[None]:
     """Collects garbage rarely: a run keeps almost all objects that it allocates, and the interpreter's usual
     collections would look at all of them again and again, for a seventh of its time."""
     usual = gc.get_threshold()
+    gc.collect()  # what an earlier run of this process has left, which would stay for good otherwise
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
