@@ -53,7 +53,7 @@ class _Line:
 
 
 class _Traits(NamedTuple):
-    """What the way of validating records depends on."""
+    """Traits of a schema that decide how records are validated against it."""
 
     fast_validator: FastValidator | None
     refusal_is_final: bool

@@ -7,8 +7,8 @@ import pytest
 from tests.golden.kept import MADE_UP, kept
 
 EACH = 4
-"""Of the changes that are made to every call of a survey, one in so many is tried each time, as each runs the recipes
-of all calls again; the same change to the first call alone is tried each time, and all of them with `--long`."""
+"""Interval of the changes to every call of a survey that are tried without `--long`: each runs the recipes of all calls
+again. The same change to the first call alone is always tried."""
 
 
 def param(group: str, name: str) -> object:

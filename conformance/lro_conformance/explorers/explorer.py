@@ -129,6 +129,7 @@ class Explorer:
         self._target_requirement: str | None = None
         self._sequence: list[Triple] = []
         self._steps: list[tuple[str, tuple[Any, ...]]] = []
+        self._violating_steps: Sequence[tuple[str, tuple[Any, ...]]] = ()
         self._word: str | None = None
         self._memories: list[Record] = []
         self._refused = 0
@@ -402,17 +403,11 @@ class Explorer:
     def _reduce_to_part(self, steps: Sequence[Step]) -> None:
         """Look for the shortest part of a sequence that reproduces the violation, in fresh processes."""
         parts = [steps[n : n + length] for length in range(1, len(steps)) for n in range(len(steps) - length + 1)]
-        is_reduced = False
-        try:
-            for part in (p for p in parts if p[0][0] != "mend"):
-                try:
-                    self._take(part)
-                except Violation:
-                    is_reduced = True
-                    return
-        finally:  # if there is no time left, too, it is the whole sequence that is tried again
-            if not is_reduced:
-                self._steps = [(name, tuple(given)) for name, *given in steps]
+        for part in (p for p in parts if p[0][0] != "mend"):
+            try:
+                self._take(part)
+            except Violation:
+                return
 
     def _reduce(self) -> None:
         """Look for one memory of a sequence, or none, with which the last step reproduces the violation.
@@ -422,21 +417,16 @@ class Explorer:
         steps = self._steps
         name, given = steps[-1]
         stored = [m for name, given in steps if name == "store" for m in given[0]]
-        is_reduced = False
-        try:
-            for before in ((), *([("store", [memory])] for memory in stored)):
-                try:
-                    self._take([*before, (name, *given)])
-                except Violation:
-                    if is_reduced := self._recurs_afresh(self._steps):
-                        return
-                    break
-            for length in range(2, len(steps) + 1):
-                if is_reduced := self._recurs_afresh(steps[-length:]):
+        for before in ((), *([("store", [memory])] for memory in stored)):
+            try:
+                self._take([*before, (name, *given)])
+            except Violation:
+                if self._recurs_afresh(self._steps):
                     return
-        finally:
-            if not is_reduced:
-                self._steps = steps
+                break
+        for length in range(2, len(steps) + 1):
+            if self._recurs_afresh(steps[-length:]):
+                return
         self._search.failing.append(self._search.failing[0])
 
     def _recurs_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:
@@ -450,10 +440,9 @@ class Explorer:
         return False
 
     def _again(self) -> None:
-        """Repeat the last sequence."""
-        steps = list(self._steps)
+        """Repeat the last sequence that has shown a violation."""
         self._forget()
-        for name, given in steps:
+        for name, given in self._violating_steps:
             self.step(name, *given)
 
     # steps
@@ -681,6 +670,7 @@ class Explorer:
                 self._target_requirement = requirement
             if requirement == self._target_requirement:
                 self._starts_afresh |= any(t.before or t.sweep is not None for t in self._sequence)
+                self._violating_steps = tuple(self._steps)
                 self._search.found(tuple(self._sequence))
 
     def _violated_after_interventions(self, count: int) -> Iterator[str]:

@@ -183,14 +183,16 @@ def test_a_violation_is_tried_again_by_its_whole_sequence_if_no_time_is_left_to_
         raise OutOfBudget
 
     explorer: Any = Explorer.__new__(Explorer)
-    explorer._take = take
-    whole: list[Any] = [("break", (1,)), ("call", (2,))]
-    with pytest.raises(OutOfBudget):
-        explorer._reduce_to_part([("break", 1), ("call", 2)])
-    assert explorer._steps == whole
-    with pytest.raises(OutOfBudget):
-        explorer._reduce()
-    assert explorer._steps == whole
+    explorer._take, explorer._forget = take, lambda: None
+    whole = [("break", (1,)), ("call", (2,))]
+    for reduce in (lambda: explorer._reduce_to_part([("break", 1), ("call", 2)]), lambda: explorer._reduce()):
+        repeated: list[Any] = []
+        explorer.step = lambda name, *given, into=repeated: into.append((name, given))
+        explorer._steps, explorer._violating_steps = list(whole), tuple(whole)
+        with pytest.raises(OutOfBudget):
+            reduce()
+        explorer._again()
+        assert repeated == whole
 
 
 @pytest.mark.long
