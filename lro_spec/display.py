@@ -23,6 +23,12 @@ def shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 memory``, ``2,000 memories``."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def pointer(path: list[str | int]) -> str:
     """The JSON pointer of a path of keys and indexes."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

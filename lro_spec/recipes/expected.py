@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Protocol, cast
 
+from lro_spec.display import counted
 from lro_spec.jsonl.strict import Json, bytes_of, canonical, equal, number_of, spelling
 from lro_spec.recipes.numbers import near
 
@@ -74,8 +75,8 @@ class Selection:
             return _no_records(foreign)
         missing, extra = _unmatched(chosen, values).total(), _unmatched(values, possible).total()
         if missing or extra:
-            parts = [f"{_records(missing)} missing"] if missing else []
-            return " and ".join([*parts, *([f"{_records(extra)} too many"] if extra else [])])
+            parts = [f"{counted(missing, 'record')} missing"] if missing else []
+            return " and ".join([*parts, *([f"{counted(extra, 'record')} too many"] if extra else [])])
         return "the records are the right ones, but not in the order of the file"
 
 
@@ -112,7 +113,7 @@ class Ranking:
         if foreign := _unmatched(values, self.records):
             return _no_records(foreign)
         if len(values) != wanted:
-            return f"it has {_records(len(values))} instead of {wanted}"
+            return f"it has {counted(len(values), 'record')} instead of {wanted}"
         keys = [self.key(v) for v in values]
         if (turned := next((p for p in pairwise(keys) if _or(p[0], 0) < _or(p[1], 0)), None)) is not None:
             one, other = ("none" if k is None else f"{k:g}" for k in turned)
@@ -137,14 +138,14 @@ class ByOrder:
     def text(self) -> str:
         """The first keys."""
         keys = sorted((r.get(self.field) for r in self.records), key=_rank)
-        return f"{len(keys)} records by rising {self.field}{_list(map(str, keys))}"
+        return f"{counted(len(keys), 'record')} by rising {self.field}{_list(map(str, keys))}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """Values that are no records, their number, or the order."""
         if foreign := _unmatched(values, self.records):
             return _no_records(foreign)
         if len(values) != len(self.records):
-            return f"it has {_records(len(values))} instead of {len(self.records)}"
+            return f"it has {counted(len(values), 'record')} instead of {len(self.records)}"
         keys = [v.get(self.field) for v in values]
         one, other = next((p for p in pairwise(keys) if _rank(p[0]) > _rank(p[1])), ("", ""))
         return f"the order is not that of rising {self.field}, as {one} comes before {other}"
@@ -190,7 +191,7 @@ class Projection:
     def difference(self, values: Sequence[Any]) -> str:
         """The number of objects, or the first that is wrong."""
         if len(values) != len(self.records):
-            return f"it has {_many(len(values), 'value')} instead of {len(self.records)}"
+            return f"it has {counted(len(values), 'value')} instead of {len(self.records)}"
         for number, (value, record) in enumerate(zip(values, self.records, strict=True), 1):
             if not any(self._is_cut(value, record, fields) for fields in self._choices):
                 return f"value {number} {self._fault(value, record)}"
@@ -225,7 +226,7 @@ class Table:
     def difference(self, values: Sequence[Any]) -> str:
         """The number of rows, or the first that is wrong."""
         if len(values) != len(self.rows):
-            return f"it has {_many(len(values), 'row')} instead of {len(self.rows)}"
+            return f"it has {counted(len(values), 'row')} instead of {len(self.rows)}"
         number = next((n for n, pair in enumerate(zip(values, self.rows, strict=True), 1) if not _is_row(*pair)), 0)
         return f"row {number} is wrong"
 
@@ -263,7 +264,7 @@ class Counts:
             return f"it is not a list of {self.field} and count"
         found = {canonical(v): n for v, n in pairs}
         if missing := [v for key, (v, _) in self.counts.items() if key not in found]:
-            return f"{_many(len(missing), 'value')} of {self.field} missing: {_some(missing)}"
+            return f"{counted(len(missing), 'value')} of {self.field} missing: {_some(missing)}"
         if foreign := [v for v, _ in pairs if canonical(v) not in self.counts]:
             return f"no record has the {self.field} {_cell(foreign[0])}"
         if len(found) < len(pairs):
@@ -293,7 +294,7 @@ class Distinct:
         """Values that are missing, too many, or repeated."""
         wanted, found = ({canonical(v): v for v in each} for each in (self.values, values))
         if missing := [v for key, v in wanted.items() if key not in found]:
-            return f"{_many(len(missing), 'value')} missing: {_some(missing)}"
+            return f"{counted(len(missing), 'value')} missing: {_some(missing)}"
         if foreign := [v for key, v in found.items() if key not in wanted]:
             return f"no record has the value {_cell(foreign[0])}"
         return "values are repeated"
@@ -304,19 +305,11 @@ def _some(values: Sequence[Any]) -> str:
     return ", ".join([*map(_cell, values[:3]), *(["…"] if len(values) > 3 else [])])
 
 
-def _records(number: int) -> str:
-    return _many(number, "record")
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def _no_records(values: Counter[str]) -> str:
     """A clause about outputs that are no complete records of the file, or that repeat one."""
     number = values.total()
     is_none = "is no complete record" if number == 1 else "are no complete records"
-    return f"{_many(number, 'value')} {is_none} of the file, or {'repeats' if number == 1 else 'repeat'} one"
+    return f"{counted(number, 'value')} {is_none} of the file, or {'repeats' if number == 1 else 'repeat'} one"
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:

@@ -67,6 +67,7 @@ from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import equal, identical
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
@@ -730,11 +731,11 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         lacks = not missing and len(filed.filed) < memories
         yield Judged(
             not missing and not added and not lacks,
-            f"the {memories} memories that the call returns inline",
+            f"the {counted(memories, 'memory')} that the call returns inline",
             (
                 f"{len(filed.filed)} records: some of several with the same {exchange.paired_by} are missing"
                 if lacks
-                else f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
+                else f"{counted(len(filed.filed), 'record')}: {len(missing)} missing, {len(added)} others"
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_cut_inline(shown) if added and not missing else ""),
@@ -749,8 +750,8 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     more = is_part and len(filed.filed) > len(records)
     yield Judged(
         len(filed.filed) == len(records) or more,
-        f"{len(records)} records, as inline",
-        f"{len(filed.filed)} records" + (_cut_inline(shown) if len(filed.filed) > len(records) else ""),
+        f"{counted(len(records), 'record')}, as inline",
+        f"{counted(len(filed.filed), 'record')}" + (_cut_inline(shown) if len(filed.filed) > len(records) else ""),
     )
 
 
@@ -808,15 +809,17 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
     missing = missing_from(filed, known, shown.text)
     yield Judged(
         not missing,
-        f"the {len(known)} memories whose title and content the call shows inline",
-        f"{len(filed.filed)} records, {len(missing)} missing"
+        f"the {counted(len(known), 'memory')} whose title and content the call shows inline",
+        f"{counted(len(filed.filed), 'record')}, {len(missing)} missing"
         + (f"; first missing: {show(missing[0])}" if missing else ""),
     )
     for (title, content), times in Counter((m["title"], m["content"]) for m in _stored_in(exchange, shown)).items():
         both = min(times, shown.text.count(content))
         there = sum(r.get("title") == title for r in filed.filed)  # a content may be altered (LRO-FILE-10)
         if both > 1 and any("title" in r for r in filed.filed):
-            yield Judged(there >= both, f"{both} memories that differ in their ids only, as inline", f"{there} of them")
+            yield Judged(
+                there >= both, f"{counted(both, 'memory')} that differ in their ids only, as inline", f"{there} of them"
+            )
 
 
 def shown_in_text(exchange: Exchange, context: Context) -> list[Record]:
@@ -1145,7 +1148,7 @@ def _repeated(call: Call, text: str) -> str | None:
     ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
     several = [i for i in ids if i in text]
     if len(several) > max(3, len(ids) // 4):
-        return f"the ids of {len(several)} records next to the descriptor"
+        return f"the ids of {counted(len(several), 'record')} next to the descriptor"
     long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
     return f"the text of record {long} next to the descriptor" if long is not None else None
 

@@ -53,6 +53,7 @@ from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
+from lro_spec.display import counted
 from lro_spec.editions import DETAILS
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, LOW
 
@@ -254,15 +255,15 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
-        return f"{len(records)} records, but only {len(each)} different ids: some are repeated"
+        return f"{counted(len(records), 'record')}, but only {len(each)} different ids: some are repeated"
     rate, returned = tokens_per_character(failing.original), sum(map(size, records))
     tokens = returned * rate
     if failing.returned_estimate:  # E of the same records, which may have come with more than they usually have
         tokens = max(failing.returned_estimate, LOW * returned / CHARACTERS_PER_TOKEN)
     alone = _too_large_by_itself(failing, records)
     # A record that is too large by itself can be cut only in its texts.
-    counted = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
-    if counted > ROOM * failing.threshold + SLACK:
+    measured = tokens if alone is None else min(tokens, rate * max(map(len, strings_in(alone)), default=0))
+    if measured > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items() if alone is None else ():
         known = failing.known.get(key, record)

@@ -25,6 +25,7 @@ from lro_conformance.capture.records import (
 )
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
+from lro_spec.display import counted
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
     """Records that a call returns with LRO off, and what it returns instead with LRO on; None if they do not differ."""
     usual, shown = pair.off.records or [], pair.on[-1].records or []
     if len(usual) != len(shown):
-        return f"{len(usual)} records", f"{len(shown)} records"
+        return f"{counted(len(usual), 'record')}", f"{counted(len(shown), 'record')}"
     if comparison.obstacle is None:
         by_off, by_on = by_id(usual), by_id(shown)
         if missing := by_off.keys() - by_on.keys():

@@ -20,6 +20,7 @@ from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
 from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.display import counted
 
 SEVERAL = 5
 """Smallest number of records of a result whose truncation can be seen."""
@@ -66,7 +67,7 @@ def test_disabled_keeps_to_the_limit(
         subjects.expect(
             not pair.ignores_limit,
             expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",
-            observed=f"{len(pair.off.records or [])} records",
+            observed=f"{counted(len(pair.off.records or []), 'record')}",
             at=pair.off,
         )
 

@@ -17,6 +17,7 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
+from lro_spec.display import counted
 from lro_spec.findings import Kind
 from lro_spec.tokens import LOW
 
@@ -90,7 +91,7 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
         subjects.expect(
             call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded at threshold {survey.lowest} for the query {show(call.query)}",
-            observed=f"{len(found)} records inline",
+            observed=f"{counted(len(found), 'record')} inline",
             at=call,
         )
 

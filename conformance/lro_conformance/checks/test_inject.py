@@ -18,6 +18,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.edges import Edge, Edges, text_tokens
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.display import counted
 
 
 @check("LRO-INJ-01")
@@ -146,7 +147,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         subjects.expect(
             not short and not fewer,
             expected=f"the file has every memory that E = {call.estimate} counts",
-            observed=f"{len(call.filed)} memories, "
+            observed=f"{counted(len(call.filed), 'memory')}, "
             + (f"but recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
         )
@@ -159,7 +160,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
     if least and most and least.filed_ids < most.filed_ids and len(least.filed_ids) <= FEWER * len(most.filed_ids):
         subjects.expect(
             holds=False,
-            expected=f"the same {len(most.filed_ids)} memories at {least.detail} detail as at {most.detail}",
+            expected=f"the same {counted(len(most.filed_ids), 'memory')} at {least.detail} detail as at {most.detail}",
             observed=f"{len(least.filed_ids)} of them: the file seems to hold what a budget has left",
             at=least,
         )
@@ -172,15 +173,15 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         if is_readable and large.filed:
             subjects.expect(
                 other.filed_ids == large.filed_ids,
-                expected=f"the same {len(large.filed_ids)} memories {budget} as with a large one",
-                observed=f"{len(other.filed_ids)} memories",
+                expected=f"the same {counted(len(large.filed_ids), 'memory')} {budget} as with a large one",
+                observed=f"{counted(len(other.filed_ids), 'memory')}",
                 at=other,
             )
     if not subjects.examined:
         asked = [c for c in survey.calls if c.query is not None and c.query == survey.word and len(c.filed) >= SEVERAL]
         own = next((c for c in asked if c.operation == "inject"), None)
         if own is not None and any(c.filed_ids == own.filed_ids for c in asked if c.operation != "inject"):
-            expected = f"the {len(own.filed)} memories that another operation finds by the same word"
+            expected = f"the {counted(len(own.filed), 'memory')} that another operation finds by the same word"
             subjects.expect(holds=True, expected=expected, observed="the same ones", at=own)
     if not subjects.examined:
         subjects.not_observed(

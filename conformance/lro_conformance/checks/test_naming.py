@@ -12,6 +12,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked, Subjects
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
+from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_ulid
 
@@ -102,8 +103,9 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         place = "a shared file" if call.path in shared else "a file of its own"
         subjects.expect(
             survey.has_records_of(call, alone),
-            expected=f"in flight with other calls, {call.label} has the {len(alone.filed)} records that it has alone",
-            observed=f"{len(call.filed)} records, {others}in {place}",
+            expected=f"in flight with other calls, {call.label} has the {counted(len(alone.filed), 'record')} that it "
+            "has alone",
+            observed=f"{counted(len(call.filed), 'record')}, {others}in {place}",
             at=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
         )
 

@@ -20,6 +20,7 @@ from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Said, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_conformance.wire.reply import MODERN_VERSION
+from lro_spec.display import counted
 from lro_spec.schema.line_schema import schema_problem
 
 
@@ -53,7 +54,7 @@ def test_task_results_are_offloaded(tasks: Tasks, subjects: Subjects) -> None:
         subjects.expect(
             one.call.outcome == "offloaded",
             expected=f"{one.call.label} as a task: a descriptor, as without a task",
-            observed=f"{len(one.call.records or ())} records inline: {show(one.call.text, 120)}",
+            observed=f"{counted(len(one.call.records or ()), 'record')} inline: {show(one.call.text, 120)}",
             at=one,
         )
 

@@ -24,6 +24,7 @@ from lro_conformance.profile import Seed
 from lro_conformance.profile.reader import memory_words
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.shortage import Shortage
+from lro_spec.display import counted
 
 if TYPE_CHECKING:
     from lro_conformance.capture.call import Call
@@ -391,10 +392,10 @@ class Seeding:
         elif seekers and len(waiting) == len(seekers) and not any(s.found_any for s in waiting):
             calls = ", ".join(s.calls[0].label for s in waiting)
             self.unfound = (
-                f"{tool} accepted {len(stored)} memories of the suite, but for {FOUND_S:g} s after that none was found "
-                f"by {calls}: if the tools need other arguments, name them (profile: operations); if the server needs "
-                f"longer, let {tool} answer only once the memory can be found, or give the server the memories before "
-                "it starts (profile: seed.command or seed.env)"
+                f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but for {FOUND_S:g} s after that none "
+                f"was found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
+                f"server needs longer, let {tool} answer only once the memory can be found, or give the server the "
+                "memories before it starts (profile: seed.command or seed.env)"
             )
             self._remark(self.unfound)
 

@@ -32,6 +32,7 @@ from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
+from lro_spec.display import counted
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -125,7 +126,7 @@ class Failing(OfACall):
             )
         count, there = self.call.header.get("count"), len(self.call.filed)
         if self.original.header.get("count") == len(self.original.filed) and isinstance(count, int) and there < count:
-            return f"{there} records of the {count} in its header"
+            return f"{counted(there, 'record')} of the {count} in its header"
         return None if file.data or not whole.data else "it is empty"
 
 

@@ -14,6 +14,7 @@ from lro_conformance.report.formats.github import command
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.validate.alike import AlikeFindings, Groups
 from lro_conformance.validate.finding_quota import FindingQuota
+from lro_spec.display import counted
 from lro_spec.findings import Excerpt, Finding
 
 if TYPE_CHECKING:
@@ -81,13 +82,13 @@ class FindingsPrinter:
 
     def sentence(self) -> str:
         """The summary in one line."""
-        looked = ", ".join(_many(n, kind) for kind, n in self._kinds.items() if n)
-        lines = f" ({_many(self._lines, 'line')})" if self._lines else ""
-        others = f"; {_many(self._others, 'file')} of records that are not memories" if self._others else ""
-        skipped = f"{others}; {_many(self.skipped, 'other file')} skipped" if self.skipped else others
+        looked = ", ".join(counted(n, kind) for kind, n in self._kinds.items() if n)
+        lines = f" ({counted(self._lines, 'line')})" if self._lines else ""
+        others = f"; {counted(self._others, 'file')} of records that are not memories" if self._others else ""
+        skipped = f"{others}; {counted(self.skipped, 'other file')} skipped" if self.skipped else others
         if not self.counts.total():
             return f"nothing wrong: {looked}{lines}{skipped}"
-        found = " and ".join(_many(n, severity) for severity, n in self.counts.items() if n)
+        found = " and ".join(counted(n, severity) for severity, n in self.counts.items() if n)
         rest = self.counts.total() - self.shown
         more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
         where = f", in {len(self._wrong)} of {self.documents} documents" if self.documents > 1 else ""
@@ -131,10 +132,6 @@ class FindingsPrinter:
                 yield finding
         except OSError as problem:
             raise UnreadableError(problem.strerror or str(problem)) from problem
-
-
-def _many(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def line(path: str, finding: Finding) -> str:

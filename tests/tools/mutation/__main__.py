@@ -12,12 +12,13 @@ from pathlib import Path
 
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
+from tests.support.certifying import explored_servers
 from tests.tools.mutation import page
-from tests.tools.mutation.judging import Judging
+from tests.tools.mutation.judging import Judging, JudgingServers
 from tests.tools.mutation.kept import Fates
 from tests.tools.mutation.mutants import ROOT, Mutant, mutants_of
 from tests.tools.mutation.recordings import load, record_all
-from tests.tools.mutation.targets import CHECK_TESTS, OTHERS, SLOW, judged, servers, tested
+from tests.tools.mutation.targets import CHECK_TESTS, OTHERS, SLOW, judged, of_the_model, servers, sound_servers, tested
 from tests.tools.mutation.trying import UNREACHED, Yardstick, baseline, try_all
 from tests.tools.mutation.units import with_units
 
@@ -63,6 +64,10 @@ def main() -> int:
 
     if given.again:  # what recordings did not notice, a new test may
         units(quick=True, first=True)
+    of_model = [name for name in names if name in of_the_model() and not given.units]
+    if any(run.left[name] for name in of_model):
+        recorded = dict.fromkeys([*faults(), *sound_servers(given.sound), *explored_servers()])
+        run.use(JudgingServers(load([*recorded], given.keep / "recordings")), of_model)
     for name in (n for n in names if n in judged() and run.left[n] and not given.units):
         # Calls and files remember what was made of them, and no check can change that: so once is enough.
         judging = Judging(load(servers(name, given.sound), given.keep / "recordings"), name)

@@ -1,4 +1,4 @@
-"""Checks as trials of mutants: each check on each recording, without any server."""
+"""Checks as trials of mutants, without any server: each check on each recording, or all that matter on each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.catalogue import catalogue
+from tests.servers.faults.catalogue import faults
 from tests.tools.mutation.mutants import Mutant
 from tests.tools.mutation.recordings import Recording
 from tests.tools.mutation.trying import ERROR, VERDICT, WORDS
@@ -38,9 +39,11 @@ class Judging:
         """The verdict, the number of subjects, expectation, observation, and evidence."""
         name, _, server = trial.partition(" ")
         recording = self._recordings[server]
-        one = self._checks[name]
-        had = Evidence(recording.edition, recording.evidence).select(one.needs)
-        result = judge(one, had, edition=recording.edition)
+        return self._result(self._checks[name], recording, Evidence(recording.edition, recording.evidence))
+
+    @staticmethod
+    def _result(check: Check, recording: Recording, evidence: Evidence) -> Any:
+        result = judge(check, evidence.select(check.needs), edition=recording.edition)
         shown = sha256(f"{result.location}\0{result.evidence}".encode("utf-8", "replace")).hexdigest()
         return result.verdict.label, result.subjects, result.expected, result.observed, shown
 
@@ -57,6 +60,41 @@ class Judging:
         name, _, server = trial.partition(" ")
         own = self._recordings[server].requirement == self._checks[name].requirement
         return 0 if own else 1 if before[0] in BLAME else 2 if before[0] == Verdict.PASS.label else 3
+
+
+class JudgingServers(Judging):
+    """Recordings judged as wholes: a fault by the checks of the requirements that it breaks, a sound server by all.
+
+    For mutants of what checks judge by: what is derived of evidence is computed once for all checks of a recording.
+    """
+
+    def __init__(self, recordings: Sequence[Recording]) -> None:
+        super().__init__(recordings)
+        self._of: dict[str, list[str]] = {}
+        for trial in self._trials:
+            name, _, server = trial.partition(" ")
+            fault = faults().get(server)
+            if fault is None or self._checks[name].requirement in (fault.requirement, *fault.also):
+                self._of.setdefault(server, []).append(name)
+
+    def trials(self) -> Sequence[str]:
+        """The names of the servers."""
+        return list(self._of)
+
+    def measure(self, trial: str) -> Any:
+        """What `Judging.measure` returns for each check, by its name."""
+        recording = self._recordings[trial]
+        evidence = Evidence(recording.edition, recording.evidence)
+        return {name: self._result(self._checks[name], recording, evidence) for name in self._of[trial]}
+
+    def difference(self, before: Any, after: Any) -> str | None:
+        """The worst difference of any check."""
+        found = {super(JudgingServers, self).difference(before[name], after[name]) for name in before}
+        return next((one for one in (VERDICT, ERROR, WORDS) if one in found), None)
+
+    def rank(self, trial: str, mutant: Mutant, before: Any) -> int:
+        """Order of trials: faults, then sound servers."""
+        return int(self._recordings[trial].requirement is None)
 
 
 def _has(recording: Recording, check: Check) -> bool:

@@ -1,9 +1,8 @@
-"""The outcomes of mutants in earlier runs, and the accepted survivors, each with its reason."""
+"""The outcomes of mutants in earlier runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 
 from tests.tools.mutation.mutants import Key, Mutant
 from tests.tools.mutation.trying import KILLED, Fate
-
-ACCEPTED = Path(__file__).with_name("survivors.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +56,3 @@ class Fates:
         with self._path.open("a", encoding="utf-8") as file:
             told = {name: getattr(entry, name) for name in Entry.__slots__}
             file.write(json.dumps({"key": fate.mutant.key, **told}, ensure_ascii=False) + "\n")
-
-
-def accepted(path: Path = ACCEPTED) -> dict[Key, str]:
-    """The accepted survivors, with the reasons."""
-    found: dict[Key, str] = {}
-    for group in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
-        for module, place, before, after, nth in group["mutants"]:
-            found[module, place, before, after, nth] = group["reason"]
-    return found
-
-
-def accept(reasons: Mapping[Key, str], path: Path = ACCEPTED) -> None:
-    """Write the file of accepted survivors, in a fixed order."""
-    groups: dict[str, list[Key]] = {}
-    for key, reason in reasons.items():
-        groups.setdefault(reason, []).append(key)
-    text = [
-        f' {{"reason": {json.dumps(reason, ensure_ascii=False)},\n  "mutants": [\n   {_lines(sorted(keys))}\n  ]}}'
-        for reason, keys in sorted(groups.items())
-    ]
-    path.write_text("[\n" + ",\n".join(text) + "\n]\n", encoding="utf-8")
-
-
-def _lines(keys: Iterable[Key]) -> str:
-    return ",\n   ".join(json.dumps(key, ensure_ascii=False) for key in keys)

@@ -1,6 +1,7 @@
 """Evidence of faults and of sound servers, recorded once, so that a mutated check can be tried without any server.
 
-Of a fault only the trials are made that its requirement needs, as in test_faults.py; of a sound server all.
+Of a fault only the trials are made that its requirement needs, as in test_faults.py; of a sound server all. Those are
+explored that test_faults.py and test_sound.py explore.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from typing import Any
 
 from lro_conformance import evidence
 from lro_conformance import profile as profiles
+from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
+from tests.support.certifying import explored_servers
 
 SEED = 1
 
@@ -57,7 +60,12 @@ def record(name: str, folder: Path, only: str | None = None) -> str:
         path.write_text(profile_text(name, variant.profile), encoding="utf-8")
         made = Path(work) / name
         certify(
-            profiles.load(path), seed=SEED, jobs=1, only=None if only is None else {only}, examples=0, evidence=made
+            profiles.load(path),
+            seed=SEED,
+            jobs=1,
+            only=None if only is None else {only},
+            examples=SEQUENCES if name in explored_servers() else 0,
+            evidence=made,
         )
         made.rename(folder / name)
     return name

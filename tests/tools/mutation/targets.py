@@ -30,17 +30,14 @@ class Area:
     """Paths below tests."""
 
 
+MODEL = "the model"
+
 AREAS: Mapping[str, Area] = {
-    "what checks judge by": Area(
-        ("lro_conformance/analysis", "lro_conformance/capture"),
-        (
-            *CHECK_TESTS,
-            "conformance/analysis/test_threshold.py",
-            "conformance/capture",
-            "conformance/trials",
-            "spec/validation/test_unusual_queries.py",
-        ),
+    MODEL: Area(
+        ("lro_conformance/analysis",),
+        (*CHECK_TESTS, "conformance/analysis", "conformance/trials", "spec/validation/test_unusual_queries.py"),
     ),
+    "captured records": Area(("lro_conformance/capture",), (*CHECK_TESTS, "conformance/capture")),
     "verdicts": Area(
         ("lro_conformance/judging/check", "lro_conformance/judging/verdicts"),
         ("conformance/judging", "conformance/report/test_model.py"),
@@ -68,6 +65,11 @@ def judged() -> list[str]:
     return list(dict.fromkeys(c.function.__module__ for c in checks()))
 
 
+def of_the_model() -> list[str]:
+    """The modules that checks judge by, which are tried with the recordings of all servers."""
+    return modules(AREAS[MODEL])
+
+
 def modules(area: Area) -> list[str]:
     """The dotted names of an area's modules."""
     found: list[str] = []
@@ -88,7 +90,12 @@ def servers(module: str, sound: int) -> list[str]:
     """Whose recordings a module is tried with: the faults of its checks, and so many sound servers of all chapters."""
     mine = {c.requirement for c in checks() if c.function.__module__ == module}
     broken = [n for n, f in faults().items() if mine & {f.requirement, *f.also}]
+    return [*broken, *sound_servers(sound)]
+
+
+def sound_servers(most: int) -> list[str]:
+    """At most so many sound servers, of all chapters."""
     chapters: dict[str, list[str]] = {}
     for name, variant in sounds().items():
         chapters.setdefault(variant.server.__module__, []).append(name)
-    return [*broken, *spread(chapters, sound)]
+    return spread(chapters, most)

@@ -15,6 +15,7 @@ from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.extraction import MANY, Extraction
 from lro_conformance.trials.extensions.families import Asked, Part
+from lro_spec.display import counted
 
 
 @check("LRO-EXTRACT-10")
@@ -167,7 +168,7 @@ def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -
         subjects.expect(
             found < len(ids) / 2,
             expected=f"{one.about}, of {len(ids)} records: that one, and the lines around it",
-            observed=f"{found} records",
+            observed=f"{counted(found, 'record')}",
             at=one,
         )
 
