@@ -121,11 +121,12 @@ def now_and_then(job: Job, outcome: Outcome) -> tuple[Standing, Standing]:
 
 
 @contextmanager
-def side_by_side(jobs: Iterable[Job]) -> Generator[Callable[[Job], Outcome]]:
-    """Gives a function that returns what a job found, and meanwhile does those that come after it in *jobs*."""
+def side_by_side(jobs: Iterable[Job], at_once: int | None = None) -> Generator[Callable[[Job], Outcome]]:
+    """Gives a function that returns what a job found, and meanwhile does those that come after it in *jobs*: *at_once*
+    of them (default: one per core)."""
     order = list(dict.fromkeys(jobs))
     started: dict[Job, Future[Outcome]] = {}
-    pool = ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(at_once or os.cpu_count() or 1, mp_context=get_context("spawn"))
 
     def outcome(job: Job) -> Outcome:
         at = order.index(job)
