@@ -1,7 +1,7 @@
 """Bash scripts that reproduce a finding: the same JSON-RPC lines to the same server, started the same way.
 
-The only text of the server in a script are the names of its tools, inside quoted JSON. A recipe of a descriptor is
-never part of a script that a user pastes.
+Text that the server chose, such as names of its tools and files, is in a script only inside quotes. A recipe of a
+descriptor is never part of a script that a user pastes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
@@ -227,7 +228,8 @@ def _removal(call: Call) -> str:
     start, path = call.start, call.file.path if call.file is not None else ""
     if not path or os.path.dirname(os.path.join(start.cwd, path)) != str(start.cwd):
         return ""
-    pattern = quote(f"{os.path.basename(path).partition('-')[0]}-*.jsonl")
+    prefix = re.sub(r"[*?\[\\]", r"\\\g<0>", os.path.basename(path).partition("-")[0])  # no wildcards of the server's
+    pattern = quote(f"{prefix}-*.jsonl")
     return f'find {word(start, str(start.cwd))} -maxdepth 1 -name {pattern} -newer "$d" -print -delete'
 
 
@@ -440,9 +442,9 @@ def _method(line: bytes) -> str | None:
 
 _PLANT = """\
 plant() {  # AGE_S OPERATION [-m]: a copy of the newest file, back-dated in name, header and time
-  local a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
+  local prefix=PREFIX a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
   for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
-  p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABC$((100 + n++)).jsonl"
+  p="$(dirname "$f")/$prefix-$2-${u}0123456789ABC$((100 + n++)).jsonl"
   sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
   touch $3 -d "@$(($(stat -c %Y "$f") - $1))" "$p"
 }"""
@@ -497,7 +499,7 @@ def _planted(
     present as the time of their last reading."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
     planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
-    defined = [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")] if planting else []
+    defined = [_PLANT.replace("\n", "\n  ").replace("PREFIX", quote(prefix))] if planting else []
     return [f"f=$(ls -t {folder}/*.jsonl | head -n 1)", *defined, *planting]
 
 

@@ -16,7 +16,7 @@ import pytest
 from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import MENDED, REPLACED, SIZE_LIMIT, Intervention
-from lro_conformance.capture.reproduce import of_call, of_steps
+from lro_conformance.capture.reproduce import of_call, of_cleaning, of_steps
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.subjects import Mark, Marked, reproducer_of
 from lro_conformance.wire import jsonrpc
@@ -130,3 +130,20 @@ def test_a_marked_part_of_a_file_is_shown_if_its_beginning_does_not_have_it(
         assert label.startswith(f"  line {mark.number if mark else 0} from byte ")
         assert shown in part
         assert len(part.encode()) <= 202
+
+
+@pytest.mark.parametrize("name", ["$(touch owned)-recall-01.jsonl", "`touch owned`'\"-recall-01.jsonl"])
+def test_a_file_name_that_the_server_chose_is_no_command(name: str, tmp_path: Path) -> None:
+    """The name of planted files begins as that of the server's file, whatever that is."""
+    call = replace(filed("{}\n"), file=FileSeen(f"/servers/0001/out/{name}", data=b"{}\n"))
+    script = of_cleaning(call, None, planted=[(60, "search")])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert [p.name for p in tmp_path.rglob("*")] == []
+    assert f"{name.partition('-')[0]}-search-" in done.stdout
+
+
+def test_wildcards_in_a_file_name_delete_no_other_file() -> None:
+    """A server without an output folder writes where it runs, and its file is deleted by the beginning of its name."""
+    call = replace(filed("{}\n"), file=FileSeen("*[a-recall-01.jsonl", data=b"{}\n"))
+    call = replace(call, start=replace(call.start, output_dir=None, temp=Path("/elsewhere")))
+    assert r"-name '\*\[a-*.jsonl' " in of_call(call)
