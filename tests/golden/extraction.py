@@ -127,7 +127,7 @@ def made_shorter() -> Compaction:
         done=said("context_offload", "a conversation", "done"),
         messages=messages,
         stored=filed(PLACE, TEXT.encode()),
-        reload=said("read_file", "what has left the conversation", TEXT),
+        reload=said("read_file", "the offloaded message", TEXT),
         foreign=(ask("read_file", "a file elsewhere"), ask("read_file", "a file of another process")),
         escaping=((ask("context_offload", "an id with .."), ""),),
         elsewhere=((ask("context_offload", "a folder elsewhere"), ""),),

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXPLORER_MODULES = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
-"""Modules of trials that check what they see by the model, and so are a layer above the other trials."""
+"""Modules of trials that compare what they observe with the model; they belong to a layer above the other trials."""
 
 _REGISTRY: dict[str, Trial] = {}
 
 
-def _bound(known: Any) -> str | None:
+def _always_applies(_: Any) -> str | None:
     return None
 
 
@@ -38,10 +38,10 @@ class Trial:
     """A few words for the live view."""
     needs: tuple[str, ...]
     function: Callable[..., Any]
-    unbound: Callable[[Profile], str | None] = _bound
-    """Returns the reason why the trial does not apply to a server with this profile; None if it does."""
-    reason_not_listed: Callable[[Any], str | None] = _bound
-    """Returns the reason why the trial does not apply: the server does not list the feature; None if it does."""
+    unbound: Callable[[Profile], str | None] = _always_applies
+    """Returns the reason why the trial does not apply to a server with this profile; None if it applies."""
+    reason_not_listed: Callable[[Any], str | None] = _always_applies
+    """Called with the survey. Returns the reason why the server does not seem to have the feature; None if it does."""
     after: tuple[str, ...] = ()
     """Trials that end before this one begins, if they are part of the run."""
 
@@ -52,15 +52,16 @@ class Trial:
 
     @property
     def applies_without_lro(self) -> bool:
-        """True when it also runs on a server without LRO: trials of extensions do."""
-        return not self.needs or self.reason_not_listed is not _bound
+        """True if the trial also runs on a server without LRO: it needs no evidence, or examines a feature that the
+        server lists."""
+        return not self.needs or self.reason_not_listed is not _always_applies
 
 
 def trial(
     title: str,
     *,
-    unbound: Callable[[Profile], str | None] = _bound,
-    reason_not_listed: Callable[[Any], str | None] = _bound,
+    unbound: Callable[[Profile], str | None] = _always_applies,
+    reason_not_listed: Callable[[Any], str | None] = _always_applies,
     after: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Make a function an experiment; *unbound*, *reason_not_listed* and *after* as in `Trial`."""
@@ -78,7 +79,7 @@ def trial(
 
 @cache
 def trials() -> dict[str, Trial]:
-    """Every trial there is, by name."""
+    """All trials by name."""
     for module in sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.")):
         importlib.import_module(module)
     for module in EXPLORER_MODULES:
@@ -87,7 +88,7 @@ def trials() -> dict[str, Trial]:
 
 
 def closure(names: Iterable[str]) -> list[Trial]:
-    """The trials with these names and all trials that they build on, each after those that it builds on."""
+    """The trials with these names and all trials that they need, each after the trials that it needs."""
     found: dict[str, Trial] = {}
 
     def add(name: str) -> None:

@@ -33,7 +33,7 @@ from lro_conformance.trials.decoys import (
     plant,
     plant_decoys,
 )
-from lro_conformance.trials.expiry import Expiry, RefusedError, watch
+from lro_conformance.trials.expiry import Expiry, RefusedError, observe_expiry
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import clean_up
 from lro_spec.editions import edition as edition_named
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
-"""The TTL, in seconds, that is tried if the server declines a longer one."""
+"""The TTL, in seconds, that is tried if the server rejects `LONG_TTL`."""
 LONG_TTL = 2 * DAY
-"""The TTL of the run that checks the setting: longer than a day, in case a server reads `timedelta.seconds`, which
-leaves out whole days."""
+"""The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
+`timedelta.seconds`, which leaves out whole days."""
 NEAR_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
 CROWD = 200
-"""Fresh files that are planted before an unrelated call."""
+"""Number of fresh files that are planted before a call, which must not delete them."""
 EXPIRED = "OffloadFileExpired"
 
 
@@ -77,7 +77,7 @@ class Decoy:
 
     path: Path
     kind: str
-    """``name``, ``folder``, ``subfolder``, ``symlink`` (the target of one)."""
+    """``name``, ``folder``, ``subfolder``, or ``symlink`` for a file behind a symbolic link."""
     gone: bool
 
 
@@ -94,15 +94,15 @@ class Cleaning:
     events: tuple[str, ...]
     """OffloadFileExpired events."""
     events_observable: bool = field(metadata={"formerly": "listened"})
-    """True when the profile says where events are seen."""
+    """True when the profile names a channel on which events appear."""
     call: Call | None
     """A call that wrote one of the server's own files."""
     trigger: int | None = None
     """The id of the request that triggered cleanup; None if none did."""
     other_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
-    """Other output at that time that names a planted file."""
+    """Other output of the server that names a planted file."""
     read: Planted | None = None
-    """A further old file, which was read just before."""
+    """A further old file, whose time of last access is just before the cleanup."""
     premature: tuple[str, ...] = ()
     """Names of files that an event reported as expired while they still existed."""
     renamed: tuple[tuple[str, str], ...] = ()
@@ -172,11 +172,11 @@ def _(crowd: Crowd) -> str:
 
 @dataclass(frozen=True)
 class Sessions(OfACall):
-    """A fresh file of one server process, and the start of the next."""
+    """A fresh file of an earlier server process, and the start of the next process."""
 
     call: Call
     at_start: str | None
-    """The name of an earlier process's file that the start deleted."""
+    """The name of the earlier file if the start deleted it; None if it did not."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,7 @@ class Cleanup:
     set_ttl: Cleaning | None
     own: Expiry | None
     reason: str | None
+    """Reason why no TTL could be set; None if one was set."""
     sessions: Sessions | None = None
     refused: str | None = None
     """Reason why the expiry of own files was not observed: the server does not start with a short TTL."""
@@ -195,13 +196,13 @@ class Cleanup:
     nothing_planted: str | None = None
     """Reason why no files were planted in the output folder: it could not be set."""
     after_the_only_file: Call | None = None
-    """The first call after a cleanup that deleted the only file in the folder; None if there was no such cleanup, or if
-    no call for fewer records is known to be offloaded under this threshold."""
+    """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup, or if
+    no call for fewer records was offloaded: then the result may be too small to be offloaded."""
 
 
-@trial("cleanup with a TTL of two days, and with one of a few seconds")
+@trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
-    """Set the TTL and observe what cleanup deletes; the two TTLs in parallel if each server has a folder of its own."""
+    """Observe which files cleanup deletes under a long and a short TTL, in parallel if the servers share no folder."""
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
@@ -213,7 +214,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     name = survey.files[0].operation
 
     others = [n for n in survey.operations if n != name and survey.offloads(n)]
-    expire = partial(watch, lab, threshold, survey.files[0], others)
+    expire = partial(observe_expiry, lab, threshold, survey.files[0], others)
     with ThreadPoolExecutor(1, "cleanup") as executor:
         expiry = executor.submit(expire) if lab.can_set("output_dir") else None
         try:
@@ -228,7 +229,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, emptied, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    emptied = emptied if crowd is not None else None  # a crowd begins with a call for fewer records, which is offloaded
+    emptied = emptied if crowd is not None else None  # a crowd begins with an offloaded call for fewer records
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
 
 
@@ -251,7 +252,7 @@ def _clean_up_under(
 
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
-    """Plant many fresh files, make a call, and note which of them it deleted; None if there is no template to copy."""
+    """Plant many fresh files, make a call, and note which of the files it deleted; None if there is no file to copy."""
     first = bench.offloading_call(name, 2)
     if first.file is None or first.file.problem is not None:
         return None
@@ -267,13 +268,14 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 
 
 def clean(
-    bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call], near: Sequence[int] = ()
+    bench: Bench, ttl_s: int | None, ages: Sequence[int], offload: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
     """Plant files of these ages, and of ages *near* to the TTL, along with decoys, and trigger cleanup.
 
-    Returns None if the server wrote no file of its own.
+    The planted files are copies of one that the server writes when *offload* makes a call. Returns None if the server
+    wrote no readable file, or has no output folder of its own.
     """
-    calls = [c for c in (make(), make()) if c.file is not None and c.file.problem is None]
+    calls = [c for c in (offload(), offload()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
@@ -281,11 +283,11 @@ def clean(
     known = edition_named(convention).operations or OPERATIONS
     planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
     planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in known if n != operation]
-    read = plant(folder, template, OLD_S, operation, convention)
-    os.utime(read, (time.time(), read.stat().st_mtime))
+    recently_read = plant(folder, template, OLD_S, operation, convention)
+    os.utime(recently_read, (time.time(), recently_read.stat().st_mtime))
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
-    due.append(read)
+    due.append(recently_read)
     digests = {digest: p.name for p in due if (digest := _digest(p)) is not None}
     before = _files_below(folder)
     output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
@@ -306,7 +308,7 @@ def clean(
         call=calls[0],
         trigger=bench.cleanup_request,
         other_lines=tuple(s for s in lines if s not in events),
-        read=Planted(read, OLD_S, not read.exists()),
+        read=Planted(recently_read, OLD_S, not recently_read.exists()),
         premature=tuple(sorted(output.premature)),
         renamed=tuple(_renamed(folder, digests, before)),
         runs=output.runs,
@@ -315,7 +317,7 @@ def clean(
 
 
 def _renamed(folder: Path, digests: Mapping[bytes, str], before: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Old and new names of files that were renamed, in the folder or into a subfolder, as their contents show."""
+    """Old and new names of files that were renamed or moved into a subfolder; a file is recognized by its content."""
     for name in sorted(_files_below(folder).difference(before)):
         digest = _digest(folder / name)
         old = None if digest is None else digests.get(digest)
@@ -339,7 +341,7 @@ def _digest(path: Path) -> bytes | None:
 
 
 class _Output:
-    """Output of the server about some files, collected over runs of cleanup; each restart begins a new process."""
+    """Output of the server that reports an expired file or names a planted one, collected after each run of cleanup."""
 
     def __init__(self, planted: Sequence[Path], own: Sequence[Path]) -> None:
         self._planted, self._own = planted, own
@@ -350,7 +352,7 @@ class _Output:
         """Number of runs of cleanup."""
 
     def collect(self, bench: Bench) -> None:
-        """Add the output up to now, after a run."""
+        """Add the output of the current process up to now, after a run of cleanup."""
         self.runs += 1
         lines = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
         self._by_process[id(bench.server)] = bench.server, lines
@@ -360,6 +362,6 @@ class _Output:
         }
 
     def lines(self) -> list[str]:
-        """All lines; those of the file of events, which all processes write to, are the last process's alone."""
+        """The lines of all processes. All of them write to one event file, so its lines are returned only once."""
         *earlier, last = (lines for _, lines in self._by_process.values())
         return [line for lines in earlier for line in lines if not line.startswith("file: ")] + last

@@ -26,9 +26,9 @@ HOUR = 3600
 OLD_S = 40 * DAY
 """An age above every TTL that the suite sets."""
 AHEAD_S = 60
-"""Seconds in the future from which on a modification time cannot be the time of writing."""
-AN_ERA_S = 400 * DAY
-"""A number in a header within this distance from now, in seconds or milliseconds, is a time."""
+"""A modification time that is further in the future, in seconds, cannot be the time of writing."""
+MAX_DISTANCE_S = 400 * DAY
+"""A number in a header counts as a time, in seconds or milliseconds, if it is within this distance from now."""
 STRANGE = ("0", "recall-", "recall-0", "x")
 """Middle parts of file names that match the pattern but have no ULID."""
 
@@ -36,21 +36,22 @@ STRANGE = ("0", "recall-", "recall-0", "x")
 def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
     """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
 
-    A modification time in the future stays as far ahead: it may be the time at which the file expires.
+    If the modification time of *own* is in the future, it may be the time at which the file expires. Then the copy's
+    modification time is ahead of its back-dated time of writing by as much.
     """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
     path.write_bytes(_backdated(own.data, age, operation))
     modified = when.timestamp() + _ahead(own)
-    with suppress(FileNotFoundError):  # a server that cleans up all the time may have been here
+    with suppress(FileNotFoundError):  # a server that cleans up continuously may have deleted it
         path.chmod(0o600)
         os.utime(path, (modified, modified))
     return path
 
 
 def folder_with_a_file(call: Call, age_s: float, edition: str, planted: list[Path]) -> Callable[[Path], None]:
-    """A function that makes an output folder with a back-dated copy of a call's file, and notes its path."""
+    """A function that makes an output folder with a back-dated copy of a call's file and adds its path to *planted*."""
 
     def make(folder: Path) -> None:
         folder.mkdir()
@@ -72,9 +73,9 @@ def operation_of(name: str) -> str:
 
 
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
-    """The file as one of this operation, with all times in its header moved back by *age*, in their format.
+    """The *template* as a file of this operation, with all times in its header moved back by *age*, in their format.
 
-    A header may also have the time at which the file expires.
+    All times are moved, because a header may also have the time at which the file expires.
     """
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
@@ -93,7 +94,7 @@ def _moved(value: Any, age: timedelta) -> Any:
         if isinstance(value, str):
             return _before(value, age)
         for unit in (1, 1000) if isinstance(value, int | float) else ():
-            if abs(value - time.time() * unit) < AN_ERA_S * unit:
+            if abs(value - time.time() * unit) < MAX_DISTANCE_S * unit:
                 return type(value)(value - age.total_seconds() * unit)
     return value
 
@@ -109,9 +110,10 @@ def _before(sample: str, age: timedelta) -> str:
 
 
 def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
-    """Plant old entries that do not match the pattern, are not files directly in the folder, or are behind a link.
+    """Plant old files whose names do not match the pattern, that are in a subfolder, or that are behind a link.
 
-    They are old in every respect, as planted files are: a server may use the header's timestamp.
+    Returns their paths, each with its kind (see `cleanup.Decoy`). Their headers are old, too, because a server may
+    decide by the header's timestamp.
     """
     template = _backdated(template, timedelta(seconds=OLD_S), operation)
     past = datetime.now(UTC) - timedelta(seconds=OLD_S)
@@ -174,7 +176,7 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
 
 
 def plant_in_the_way(folder: Path, operation: str, convention: str) -> list[Entry]:
-    """Plant old entries with matching names that are not a server's files: odd names, a folder, a link to nowhere."""
+    """Plant old entries that match the pattern but are no server's files: odd names, a folder, a link to nowhere."""
     prefix = edition_named(convention).file_prefix
     names = [f"{prefix}-{word}.jsonl" for word in STRANGE]
     made = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 MARGIN_S = 300
 """Seconds by which back-dated files are older or younger than the default TTL."""
 MAX_LIMIT = 4000
-"""The largest limit of calls that look for a result above the default threshold."""
+"""The largest `limit` argument of the calls that look for a result above the default threshold."""
 QUERIES = 40
-"""Largest number of words, frequent and rare, that are searched for if a tool has no limit."""
+"""Largest number of words, frequent and rare, that are searched for if a tool takes no limit."""
 NEAR = 0.85
-"""Share of the default from which on the server as shipped is called after each further memory."""
+"""Share of the default threshold. Once E has reached it, the server as shipped is called after each further memory."""
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """The neighbouring limits between which a call at the default threshold changes from inline to offloaded."""
+    """The results of one operation that are next to the default threshold, on both sides of it."""
 
     operation: str
     detail: str | None
@@ -51,7 +51,7 @@ class Bracket:
 
     @property
     def is_close(self) -> bool:
-        """True if both ends are known and the larger is less than a tenth above the other."""
+        """True if E of both results is known and the larger is at most a tenth above the other."""
         upper = self.offloaded.estimate if self.offloaded is not None else None
         return upper is not None and self.inline_estimate is not None and upper <= 1.1 * self.inline_estimate
 
@@ -65,7 +65,7 @@ class Defaults:
     bare: Call | None
     """The call with the smallest offloaded result, repeated on a server without any setting."""
     bare_temps: tuple[Path, ...]
-    """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
+    """The folder that TMPDIR named for that server, and the system's temporary folders, with links resolved."""
     enabled: tuple[Call, ...]
     """The largest results with ``enabled = true`` set; empty if something was offloaded without it."""
     preset: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -85,7 +85,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
         raise NotObserved("no operation answered")
     with lab.bench(Settings(as_shipped=True)) as bench:
         brackets = tuple(_brackets(lab, bench, survey))
-        brackets += tuple(_stored(lab, survey, brackets))
+        brackets += tuple(_brackets_by_storing(lab, survey, brackets))
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
         cleaning = None
         if crossing is not None and "ttl_seconds" not in lab.profile.preset:
@@ -95,7 +95,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
-            enabled = tuple(_answered(bench, n, _fullest(survey, n), LIMIT) for n in survey.operations)
+            enabled = tuple(_largest_call(bench, n, _fullest(survey, n), LIMIT) for n in survey.operations)
     return Defaults(brackets, cleaning, bare, bare_temps, enabled, lab.profile.preset)
 
 
@@ -103,17 +103,17 @@ def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...
     if crossing is None:
         return None, ()
     with lab.bench(Settings(output_dir=None, as_shipped=True)) as bench:
-        return _answered(bench, crossing.operation, crossing.detail, crossing.limit), real_temps(bench)
+        return _largest_call(bench, crossing.operation, crossing.detail, crossing.limit), real_temps(bench)
 
 
-def _answered(bench: Bench, name: str, detail: str | None, limit: int | None) -> Call:
-    """The call with the largest limit, or with *limit* if the server rejects that."""
+def _largest_call(bench: Bench, name: str, detail: str | None, limit: int | None) -> Call:
+    """A call with `MAX_LIMIT`, or with *limit* if the server rejects that."""
     call = bench.call(name, detail=detail, limit=MAX_LIMIT)
     return bench.call(name, detail=detail, limit=limit) if call.outcome == "error" else call
 
 
 def real_temps(bench: Bench) -> tuple[Path, ...]:
-    """Directories for a server's temporary files, with links resolved: that of TMPDIR first."""
+    """Directories for a server's temporary files, with links resolved; the directory of TMPDIR comes first."""
     return tuple(Path(real_path(str(t))) for t in bench.temps)
 
 
@@ -135,51 +135,51 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
     """Halve the interval of limits, or of queries if the tool takes no limit, until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None:
-        greatest = _answered(bench, name, detail, LIMIT)
+        greatest = _largest_call(bench, name, detail, LIMIT)
         inline = greatest if greatest.outcome == "inline" else None
-        return Bracket(name, detail, inline, _known(lab, survey, inline), None)
+        return Bracket(name, detail, inline, _estimate_of(lab, survey, inline), None)
     if top.limit is None:
-        asked = _queries_by_size(lab, survey, top)
-        low, high = -1, len(asked)
+        queries = _queries_by_size(lab, survey, top)
+        low, high = -1, len(queries)
     else:
-        asked, low, high = None, 0, min(top.limit, max(1, len(top.filed)))
+        queries, low, high = None, 0, min(top.limit, max(1, len(top.filed)))
     lower, upper = None, top
     # The search begins near the default of the edition; the server's behaviour decides where it ends.
-    near = _near(top, bench.editions.own.default_threshold_tokens) if asked is None else iter(())
+    near = _likely_limits(top, bench.editions.own.default_threshold_tokens) if queries is None else iter(())
     while high - low > 1:
         middle = next((n for n in near if low < n < high), (low + high) // 2)
-        if asked is None:
+        if queries is None:
             call = bench.call(name, detail=detail, limit=middle)
         else:
-            call = bench.call(name, detail=detail, query=asked[middle])
+            call = bench.call(name, detail=detail, query=queries[middle])
         if call.outcome == "offloaded":
             high, upper = middle, call
         else:
             low, lower = middle, call
     inline = lower if lower is not None and lower.outcome == "inline" and lower.text else None
-    return Bracket(name, detail, inline, _known(lab, survey, inline), upper)
+    return Bracket(name, detail, inline, _estimate_of(lab, survey, inline), upper)
 
 
 def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
-    """Words of titles, ordered by the E of what they find; without E, by how many titles have them."""
+    """Words of titles in ascending order of E of the results that they find; if E is unknown, from rare to frequent."""
     if survey.operations[top.operation].query is None:
         return []
     titles = [str(r.get("title") or "") for r in top.filed]
     known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
     words = [word for word, _ in known.most_common()]
     ranks = {int(len(words) ** (n / QUERIES)) for n in range(QUERIES)}  # closer together among the frequent ones
-    asked = [words[rank - 1] for rank in sorted(ranks, reverse=True) if 1 <= rank <= len(words)]
+    queries = [words[rank - 1] for rank in sorted(ranks, reverse=True) if 1 <= rank <= len(words)]
     if not survey.adjustable:
-        return asked
-    calls = (lab.kept["survey"].call(top.operation, detail=top.detail, query=word) for word in asked)
+        return queries
+    calls = (lab.kept["survey"].call(top.operation, detail=top.detail, query=word) for word in queries)
     sized = sorted((c.estimate, str(c.query)) for c in calls if c.estimate is not None)
     return [query for _, query in sized]
 
 
-def _stored(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[Bracket]:
-    """Brackets by results that grow with each stored memory, for the operations whose default is not bracketed closely.
+def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[Bracket]:
+    """Brackets of results that grow with each stored memory, for the operations that have no close bracket yet.
 
-    Two servers are given the same memories: one as shipped, and one whose threshold of 1 tells E.
+    Two servers are given the same memories: one as shipped, and one with a threshold of 1, whose headers state E.
     """
     seed, default = lab.profile.seed, lab.editions.own.default_threshold_tokens
     loose = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]
@@ -214,8 +214,8 @@ def _stored(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[B
                 yield Bracket(name, usual_detail(bench.operations[name]), inline, known, None)
 
 
-def _near(top: Call, default: int) -> Iterator[int]:
-    """Limits to try first: around the one at which E should reach the default, going by the sizes of the records."""
+def _likely_limits(top: Call, default: int) -> Iterator[int]:
+    """Limits to try first, around the limit at which E should reach the default, estimated by the sizes of records."""
     if not top.estimate or top.file is None:
         return
     reached = list(accumulate(len(line.raw) for line in top.file.record_lines))
@@ -224,6 +224,7 @@ def _near(top: Call, default: int) -> Iterator[int]:
 
 
 def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
+    """Calls with larger and larger limits, up to the first that is offloaded."""
     calls: list[Call] = []
     limit = LIMIT
     while limit <= MAX_LIMIT:
@@ -234,8 +235,8 @@ def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
     return calls
 
 
-def _known(lab: Lab, survey: Survey, call: Call | None) -> int | None:
-    """E of the call, from the server whose threshold is 1."""
+def _estimate_of(lab: Lab, survey: Survey, call: Call | None) -> int | None:
+    """E of the same call on the server whose threshold is 1; None if it is unknown."""
     if call is None or not survey.adjustable:
         return None
     return lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate

@@ -38,11 +38,11 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
         offloading = [n for n in bench.operations if survey.offloads(n)]
         calls = [bench.call(name, limit=LIMIT) for name in offloading]
         listing = bench.listing()
-        return Disabled(tuple(calls), listing, tuple(asking(bench, offloading, NOWHERE)))
+        return Disabled(tuple(calls), listing, tuple(calls_with_query(bench, offloading, NOWHERE)))
 
 
-def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
-    """Calls of each operation that takes a query, as long as the server runs."""
+def calls_with_query(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
+    """Calls with this query of each operation that takes one, as long as the server runs."""
     for name in names:
         if bench.operations[name].query is not None and bench.server.alive:
             yield bench.call(name, query=query, limit=EDGE_LIMIT)
@@ -64,7 +64,7 @@ def control(lab: Lab, survey: Survey, inline: Inline, disabled: Disabled) -> Con
     """Repeat the calls of `inline` in the servers of `disabled` and of `inline`."""
     kept = lab.kept["disabled"], lab.kept["inline"]
     if not all(bench.server.alive for bench in kept):
-        raise NotObserved("one of the servers ended in an earlier call")
+        raise NotObserved("one of the servers ended during an earlier call")
     made = [*inline.whole.values(), *inline.edges.values(), *inline.others]
     asked = [(c.operation, c.detail, c.limit, c.query) for c in made if survey.offloads(c.operation)]
     off, on = (

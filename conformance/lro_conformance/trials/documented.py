@@ -1,4 +1,4 @@
-"""A server set by the documented variables, where the profile names others."""
+"""A server whose settings are given by the documented variables, although its profile names other ways."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ EXAMINED = ("threshold_tokens", "output_dir")
 
 @dataclass(frozen=True)
 class Documented:
-    """A call of a server that was set by the documented variables."""
+    """A call of a server that was given its settings by the documented variables."""
 
     call: Call | None
     """None if the server did not start with these variables."""
     names: tuple[str, ...]
-    """Those of `EXAMINED` that the profile sets in another way."""
+    """The settings of `EXAMINED` for which the profile names another way."""
     trouble: str | None = None
     """Reason why there is no call."""
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -25,33 +25,34 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 FEW = 12
-"""Largest distance from the threshold, in tokens, at which a wrong comparison decides wrongly: one that is off by one,
-counts a wrapper as well, or compares in tens. A server that is wrong farther away compares a different number."""
+"""Largest distance from the threshold, in tokens, at which a wrong comparison decides wrongly. Such a comparison is off
+by one, counts a wrapper, or rounds to tens. A server that is wrong farther away compares a different number."""
 
 SAMPLES = 8
-"""Calls that are made when E varies between identical calls; also the memories whose size is measured first."""
+"""Number of calls that are made if E varies between identical calls; also the number of memories that are stored first,
+to measure their size."""
 
 TRIES = 3
-"""Number of memories that are stored, one after another, to fill a result up to a threshold."""
+"""Largest number of memories that are stored, one after another, until a result reaches a threshold exactly."""
 
 AROUND = 0.1
-"""Share by which thresholds lie below and above the tokens of a text: servers estimate a text a little differently."""
+"""Share by which thresholds lie below and above the tokens of a text: servers estimate it a little differently."""
 
 MARGIN = 80
 """Characters that are added to the first memory, so that the result exceeds the threshold and its E becomes known."""
 
 MOST_PLACED = 140
-"""Largest number of memories in a result that is filled up."""
+"""Largest number of memories in a result that is filled up to a threshold."""
 
 PLACING_S = 10.0
-"""Longest time, in seconds, that storing these memories may take, by the time of a call; beyond it, a separate server
-at each edge is faster."""
+"""Longest time, in seconds, that storing these memories may take, estimated from the time of a call. If it would take
+longer, servers of the operation's own are faster."""
 
 MOST_CHARACTERS = 900
 """Length of the longest title that fills a result."""
 
 LONG = "a-folder-whose-name-is-as-long-as-that-of-a-folder-may-be-" * 3 + "in-a-file-system-of-today"
-"""The output folder of one server: a path of more than 260 characters is in each command and in the guidance."""
+"""Name of the output folder of one server, for a path of more than 260 characters in each command and the guidance."""
 
 
 @dataclass(frozen=True)
@@ -65,37 +66,37 @@ class Probe:
 
 @dataclass(frozen=True)
 class Edge:
-    """The two sides of one operation's edge."""
+    """Calls of one operation at a threshold of E, and just below it."""
 
     operation: str
     estimate: int
     """E, from identical calls at a threshold of 1; the largest if they differ."""
     drift: int
-    """Difference between the largest and smallest E of those calls. As further calls may differ more, the exact test is
-    widened by twice as much on each side."""
+    """Difference between the largest and the smallest E of those calls. Further calls may differ more, so the
+    thresholds of `at` and `below` are moved apart, each by twice this difference."""
     largest: int
-    """The largest single record of the set, in tokens as the server measures."""
+    """Tokens of the largest record of the result, as the server measures."""
     at: tuple[Probe, ...]
-    """Threshold E: expected inline."""
+    """Calls at a threshold of E, expected inline."""
     below: tuple[Probe, ...] = field(metadata={"formerly": "above"})
-    """Threshold E−1: expected offloaded."""
+    """Calls at a threshold of E−1, expected to be offloaded."""
     after: Probe | None = None
-    """Threshold E again, after the same server has offloaded something."""
+    """A call at a threshold of E again, after the same server has offloaded something."""
     few_tokens_off: Probe | None = field(default=None, metadata={"formerly": "next"})
-    """A threshold `FEW` tokens further away; None if both sides were as expected."""
+    """A call at a threshold `FEW` tokens farther away; None if both sides were as expected."""
     two_percent_off: Probe | None = field(default=None, metadata={"formerly": "near"})
-    """A threshold a fiftieth of E further away; None if both sides were as expected."""
+    """A call at a threshold a fiftieth of E farther away; None if both sides were as expected."""
     at_half: Probe | None = field(default=None, metadata={"formerly": "half"})
-    """A threshold of half of E; None unless `below` stayed inline."""
+    """A call at a threshold of half of E; None unless a call of `below` stayed inline."""
     low: Probe | None = None
-    """A threshold of half of the largest record; None unless `below` stayed inline."""
+    """A call at a threshold of half of the largest record; None unless a call of `below` stayed inline."""
     below_text: Probe | None = None
-    """A threshold a tenth below the tokens of the text that `below` returned inline; None unless that text has clearly
-    fewer tokens than E, and the operation stayed inline at `two_percent_off`."""
+    """A call at a threshold a tenth below the tokens of the text that `below` returned inline. None unless that text
+    has clearly fewer tokens than E, and the result stayed inline at `two_percent_off`."""
     above_text: Probe | None = None
-    """A threshold a tenth above the tokens of that text."""
+    """A call at a threshold a tenth above the tokens of that text."""
     other_records: bool = False
-    """True if a call returned other records than the one that told E, so that its size is unknown."""
+    """True if a call returned other records than the call whose E is known, so that its size is unknown."""
 
 
 @dataclass(frozen=True)
@@ -113,33 +114,33 @@ class Edges:
 
 @trial("exact threshold: E and E−1")
 def edges(lab: Lab, survey: Survey) -> Edges:
-    """Start the server at each operation's E and at E−1 and make the same call again.
+    """Start the server with thresholds of each operation's E and E−1, and make the same call again.
 
-    If memories can be stored, the servers of the second operation also serve the operations with smaller results: such
-    a result is filled up to the servers' threshold.
+    If memories can be stored, the servers of the second operation also serve the operations with smaller results:
+    memories are stored until such a result reaches the servers' threshold.
     """
-    reason = _unadjustable(survey)
+    reason = _reason_without_edges(survey)
     if reason is not None:
         return Edges({}, (), reason, 0)
     sized = [s for name in survey.effective if (s := _sized(lab, survey, name)) is not None]
     if any(one.most + one.margin > HIGH[-1] for one in sized):
         with lab.highest_bench(Settings(threshold_tokens=NEVER)):
-            pass  # the server may accept no threshold as high as these estimates
+            pass  # this finds the highest threshold that the server accepts, which may be below these estimates
     order = [*sized[:1], *sorted(sized[1:], key=lambda s: -s.most)]
     found: dict[str, Edge] = {}
     far: list[Probe] = []
     threshold = 0
-    restless = False
+    records_vary = False
     for number, one in enumerate(order):
         if one.name in found:
             continue
         keep = "edges" if number == 0 else None
-        if restless:  # a text does not tell its records, so it would not be noticed if it shows others
+        if records_vary:  # in a text, other records would not be noticed
             one = _uncut(lab, survey, one.name) or one
         edge, seen, placed = _edge(lab, survey, one, keep, others=not far, guests=order[2:] if number == 1 else ())
-        if edge.other_records and not restless and (uncut := _uncut(lab, survey, one.name)) is not None:
+        if edge.other_records and not records_vary and (uncut := _uncut(lab, survey, one.name)) is not None:
             edge, seen, placed = _edge(lab, survey, uncut, keep, others=False)
-            restless = True
+            records_vary = True
         if keep is not None:
             threshold = edge.below[0].threshold
         far += seen
@@ -155,7 +156,7 @@ class _Sized(NamedTuple):
     least: int
     most: int
     call: Call
-    """One of the calls that told E."""
+    """One of the calls whose E is known."""
 
     @property
     def drift(self) -> int:
@@ -175,8 +176,8 @@ def _sized(lab: Lab, survey: Survey, name: str) -> _Sized | None:
 
 
 def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
-    """E of an operation's call whose result no limit cuts, so that every process returns the same memories; None if
-    there is no such call."""
+    """E of a call whose result is not cut by its limit, so that every process returns the same memories; None if there
+    is no such call of the operation."""
     call = survey.whole.get((name, usual_detail(survey.operations[name])), survey.whole[name, None])
     estimate, limit = call.estimate, call.limit
     if estimate is None or estimate < lab.accepted.lowest + 2 or (limit is not None and len(call.filed) >= limit):
@@ -187,7 +188,11 @@ def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
 def _edge(
     lab: Lab, survey: Survey, one: _Sized, keep: str | None, *, others: bool, guests: Sequence[_Sized] = ()
 ) -> tuple[Edge, list[Probe], dict[str, Edge]]:
-    """The edge of an operation with two servers of its own, probes farther away, and the edges of *guests*."""
+    """The edge of an operation, found with two servers of its own.
+
+    Returns also probes farther from the edge, and the edges of those *guests* whose results these servers can fill up
+    to the same threshold, by name.
+    """
     name, estimate, drift = one.name, one.most, one.drift
     lab.step("edges", f"{name}: E = {estimate}")
     reached, below = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
@@ -205,10 +210,11 @@ def _edge(
         edge = Edge(name, estimate, drift, _largest(one.call), at, above, after, other_records=others_came)
         placed: dict[str, Edge] = {}
         if drift == 0 and _is_exact_again(edge):
-            guests = [g for g in guests if g.drift == 0 and _can_be_placed(lab, survey, g.name)]
-            beside = [_far(lab, upper, survey, g.name, estimate, others=False) for g in guests]  # before any is stored
-            for guest, probes in zip(guests, beside, strict=True):
-                filled = _placed(upper, lower, survey, guest.name, estimate)
+            guests = [g for g in guests if g.drift == 0 and _can_be_filled(lab, survey, g.name)]
+            # before any memory is stored
+            probes_of_guests = [_far(lab, upper, survey, g.name, estimate, others=False) for g in guests]
+            for guest, probes in zip(guests, probes_of_guests, strict=True):
+                filled = _edge_by_storing(upper, lower, survey, guest.name, estimate)
                 if filled is not None:
                     placed[guest.name] = filled
                     far += probes
@@ -216,13 +222,13 @@ def _edge(
 
 
 def _is_exact_again(edge: Edge) -> bool:
-    """Return whether every call is inline at E, the one after an offloaded one included, and offloaded at E−1."""
+    """Return whether each call at E is inline, also the call after an offloaded one, and each call at E−1 offloaded."""
     at = (*edge.at, *([edge.after] if edge.after is not None else []))
     return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
-def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
-    """Return whether a result of stored memories alone can be had, of a size that the server's own budget allows."""
+def _can_be_filled(lab: Lab, survey: Survey, name: str) -> bool:
+    """Return whether a result can be filled with stored memories: quickly, by a query, and without a token budget."""
     seed, operation = lab.profile.seed, survey.operations[name]
     stores = seed is not None and seed.tool is not None
     still = name not in survey.volatile_operations
@@ -233,11 +239,12 @@ def _can_be_placed(lab: Lab, survey: Survey, name: str) -> bool:
     )
 
 
-def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
-    """The edge of an operation by stored memories: the last one fills a result up to the *threshold* of a server.
+def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
+    """The edge of an operation on servers of another one: memories are stored until E of a result is *threshold*.
 
-    The other server's threshold is lower by one, so it offloads the result and tells E. Returns None if no such result
-    was found, or if a decision is not as it should be: then the operation needs servers of its own.
+    That is the threshold of *upper*. The threshold of *lower* is one less, so it offloads the result and states E in
+    the header. Returns None if no result has this E, or if a decision is not as it should be: then the operation needs
+    servers of its own.
     """
     chance = random.Random(name)
     words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(1 + TRIES)]
@@ -247,7 +254,7 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
         return bench.call(name, detail=detail, query=word, limit=LIMIT)
 
     def store(*memories: Memory) -> bool:
-        return all([bench.stored(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - each is given it
+        return all([bench.stored(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - both servers get it
 
     base, more, rest = (filling(w, MOST_PLACED) for w in (words, words[:1], words[1:]))
     if not store(*base[:SAMPLES]) or not usual.estimate:
@@ -258,7 +265,7 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
     half = count * 3 // 4
     if not SAMPLES < half <= MOST_PLACED or not store(*base[SAMPLES:half], *more[:half]):
         return None
-    larger = call(lower, words[0])  # its E tells how many characters make a token
+    larger = call(lower, words[0])  # its E shows how many characters make a token
     own = [
         line
         for line in (larger.file.record_lines if larger.file is not None else ())
@@ -293,11 +300,11 @@ def _placed(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: in
 
 
 def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
-    """Calls that tell E: two calls of the survey and, if those differ, `SAMPLES` of a fresh server.
+    """Calls whose E is known: two calls of the survey and, if they differ, `SAMPLES` calls of a fresh server.
 
-    If the records change with every call, only the fresh server counts: E is different after a hundred calls, and the
-    edges are tried by the first calls of a server. If a limit cuts ties in any order, E varies over a wider range than
-    two calls show.
+    If the records change with every call, only the calls of the fresh server are returned: E may be different after a
+    hundred calls, and the edges are tried by the first calls of a server. If a limit cuts off ties in random order, E
+    varies over a wider range than two calls show.
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
@@ -308,7 +315,7 @@ def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
     return [c for c in calls if c.estimate is not None]
 
 
-def _unadjustable(survey: Survey) -> str | None:
+def _reason_without_edges(survey: Survey) -> str | None:
     if not survey.adjustable:
         return survey.reason_not_set("threshold_tokens")
     if not survey.offloaded:
@@ -319,8 +326,9 @@ def _unadjustable(survey: Survey) -> str | None:
 
 
 def _returned_others(call: Call, known: Call, stored: Iterable[Memory] = ()) -> bool:
-    """Return whether a call has other records than a known one, or its text shows other *stored* memories in their
-    place. An inline result with fewer records may be a page.
+    """Return whether a call has other records than a *known* call, or its text shows other *stored* memories instead.
+
+    An inline result with fewer records is not different: it may be a page of them.
     """
     if call.outcome == "inline" and call.records is None:
         titles = {str(r["title"]) for r in known.filed if r.get("title")}
@@ -350,8 +358,8 @@ def _call(bench: Bench, name: str, limit: int | None = EDGE_LIMIT, budget: int |
 
 
 def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
-    """Calls of this operation at other detail levels, and with *others* of other operations, whose results are somewhat
-    above and somewhat below the threshold."""
+    """Calls with results somewhat above and somewhat below the threshold: of the operation *own* at other detail levels
+    and, if *others*, of other operations."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
     lowest = lab.kept["survey"]
@@ -363,22 +371,23 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
         for share in (1.3, 0.75):
             limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
             named = frozenset(lowest.named_files)
-            told = lowest.call(name, detail=detail, limit=limit)
-            estimate = told.estimate if os.path.basename(told.path) not in named else None  # else an earlier E
+            offloaded = lowest.call(name, detail=detail, limit=limit)
+            is_new = os.path.basename(offloaded.path) not in named  # otherwise its header states an earlier E
+            estimate = offloaded.estimate if is_new else None
             if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
                 probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
     return probes
 
 
 def _largest(call: Call) -> int:
-    """The largest record of a file in the server's tokens: E times its share of the characters."""
+    """Tokens of the largest record of a file, as the server measures: E times the record's share of the characters."""
     lengths = [len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines] if call.file else []
     total = sum(lengths)
     return max(1, (call.estimate or 0) * max(lengths) // total) if total else 1
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """Distinguish a wrong comparison from a wrong quantity by up to six more starts, if a side is not as expected."""
+    """If a side is not as expected, distinguish a wrong comparison from a wrong quantity by up to six more starts."""
     late = any(p.call.outcome == "inline" for p in edge.below)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
@@ -386,12 +395,12 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
         return edge
     limit = edge.at[0].call.limit
     far = max(2 * FEW, edge.estimate // 50)
-    beside = lab.accepted.within(edge.below[0].threshold - far) if late else edge.at[0].threshold + far
-    little = lab.accepted.within(edge.below[0].threshold - FEW) if late else edge.at[0].threshold + FEW
-    with lab.bench(Settings(threshold_tokens=beside)) as bench:
-        two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, beside)
-    with lab.bench(Settings(threshold_tokens=little)) as bench:
-        few_tokens_off = Probe(_call(bench, edge.operation, limit), edge.estimate, little)
+    two_percent = lab.accepted.within(edge.below[0].threshold - far) if late else edge.at[0].threshold + far
+    few = lab.accepted.within(edge.below[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    with lab.bench(Settings(threshold_tokens=two_percent)) as bench:
+        two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, two_percent)
+    with lab.bench(Settings(threshold_tokens=few)) as bench:
+        few_tokens_off = Probe(_call(bench, edge.operation, limit), edge.estimate, few)
     edge = replace(edge, two_percent_off=two_percent_off, few_tokens_off=few_tokens_off)
     if not late:
         return edge
@@ -403,7 +412,7 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     edge = replace(edge, at_half=at_half, low=at_low)
     tokens = min((text_tokens(p.call) for p in edge.below if p.call.outcome == "inline"), default=0)
     around = [lab.accepted.within(round(share * tokens)) for share in (1 - AROUND, 1 + AROUND)]
-    if two_percent_off.call.outcome != "inline" or not low < around[0] < around[1] < beside:
+    if two_percent_off.call.outcome != "inline" or not low < around[0] < around[1] < two_percent:
         return edge
     probes: list[Probe] = []
     for threshold in around:
@@ -413,5 +422,5 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
 
 
 def text_tokens(call: Call) -> int:
-    """Tokens of the text of a result, by its characters."""
+    """Tokens of a result's text, estimated from its characters."""
     return script_aware_estimate(call.text)

@@ -19,6 +19,7 @@ from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials.decoys import folder_with_a_file, plant, plant_in_the_way
 from lro_conformance.trials.trigger import clean_up
+from lro_spec.display import counted
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -30,13 +31,13 @@ SHORT_TTLS = (2, 10, 60)
 Each is more than one, so that a server with times in whole seconds does not mistake a fresh file for an old one.
 """
 AGED = 30
-"""Age of a planted file in TTLs."""
+"""Age of a planted file, in TTLs."""
 LATER, YOUNG = 0.65, 0.75
-"""Share of the TTL after which a further file is written, and age in TTLs up to which it is surely not expired."""
+"""Shares of the TTL: the time until a further file is written, and the age up to which it has surely not expired."""
 PATIENCE_S = 6.0
-"""Seconds without a deletion after which the wait for expired files ends; each look triggers cleanup again.
+"""Seconds without a deletion after which the wait for expired files ends. Until then cleanup is triggered repeatedly.
 
-A conformant server needs one look.
+A conformant server needs only one cleanup.
 """
 
 
@@ -70,37 +71,37 @@ class Expiry(OfACall):
     """One of the calls that wrote them; if files are left, one that wrote such a file."""
     paths: tuple[str, ...]
     """Two files of one operation, and one of each other operation that offloads; then one that was written later, if
-    it is left."""
+    it was left over."""
     left: tuple[str, ...]
-    """The files that are still there in the end."""
+    """The files that are still there at the end."""
     aged_gone: bool
     """True when a planted file that is much older was deleted."""
     fresh_stays: bool | None
     """True when a new file stayed in a process older than the TTL; None when that could not be observed."""
     triggered: bool
-    """True when there is a cleanup trigger other than a restart."""
+    """True when the profile names a cleanup trigger, or the server has the conventional tool."""
     waited_s: float
     cleanups: int
     trigger: int | None = None
     """The id of the last request that triggered cleanup; None if none did."""
     stopped_by: tuple[str, ...] = ()
-    """Names without a ULID, folders and links that kept cleanup from deleting expired files."""
+    """Descriptions of the entries that kept cleanup from deleting expired files: odd names, folders and links."""
     late: Call | None = None
     """A call at the end, when the process itself was older than the TTL."""
     ttl_s: int = SHORT_TTLS[0]
     """One of `SHORT_TTLS`."""
     in_the_way: tuple[Entry, ...] = ()
-    """The entries of `stopped_by`, to be planted again."""
+    """The entries of `stopped_by`, so that a script can plant them again."""
     written_by: tuple[Call, ...] = ()
     """The calls that wrote the files, in their order."""
     restarted: Start | None = None
     """The start that should have deleted expired files next to `in_the_way`; None if cleanup was triggered
     otherwise."""
     within_s: float | None = None
-    """The time in which the server cleans up by itself, by the profile; None if something triggers cleanup."""
+    """Seconds in which the server cleans up by itself, according to the profile; None if the profile names none."""
 
     younger: Younger | None = None
-    """A file that was written later, looked at when the others had expired; None if it may have expired, too."""
+    """A file that was written later, observed after the first cleanup; None if it may have expired by then, too."""
 
     @property
     def gone(self) -> bool:
@@ -126,15 +127,18 @@ def _(expiry: Expiry) -> str:
 
 @evidence_of.register
 def _(expiry: Expiry) -> str:
-    return f"{evidence_of(expiry.call)}\ncleanup was triggered {expiry.cleanups} times over {expiry.waited_s:.1f} s"
+    times = counted(expiry.cleanups, "time")
+    return f"{evidence_of(expiry.call)}\ncleanup was triggered {times} in {expiry.waited_s:.1f} s"
 
 
-def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -> tuple[Expiry | None, Call | None]:
+def observe_expiry(
+    lab: Lab, threshold: int | None, known: Call, others: Sequence[str]
+) -> tuple[Expiry | None, Call | None]:
     """Observe the expiry of two files of a *known* call's operation and one of each of the *others*.
 
-    If a request triggers cleanup, one comes first; a server that then deletes nothing is watched again without it.
-    Returns the observation, or None if no file was written; and the first call, if a cleanup before it has deleted the
-    only file in the folder. Raises `RefusedError` if the server does not start with so short a TTL.
+    If a tool triggers cleanup, it is called once before the first call. A server that deletes nothing afterwards is
+    observed again, without this cleanup. Returns the observation, or None if no file was written; and the first call,
+    if that cleanup deleted the only file in the folder. Raises `RefusedError` if the server starts with no short TTL.
     """
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
@@ -143,23 +147,24 @@ def watch(lab: Lab, threshold: int | None, known: Call, others: Sequence[str]) -
         with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
-                if bench.cleans_up_on_request:  # what a process remembers of a first cleanup gets outdated
+                if bench.cleans_up_on_request:  # what a process remembers from a first cleanup gets outdated
                     bench.cleanup()
                 is_empty = any(not path.exists() for path in expired)
                 first = bench.offloading_call(known.operation, 5)
-                own = _own(bench, ttl_s, first, others)
+                own = _observe(bench, ttl_s, first, others)
                 break
             trouble = bench
     else:
         raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds: {trouble}")
     if is_empty and own is not None and not own.gone and not own.aged_gone:
-        # a server that has cleaned up a moment ago may not do so again
+        # a server that has just cleaned up may not clean up again so soon
         with lab.bench(Settings(threshold, ttl_s), in_far_zone=True) as bench:
-            own = _own(bench, ttl_s, bench.offloading_call(known.operation, 5), others)
+            own = _observe(bench, ttl_s, bench.offloading_call(known.operation, 5), others)
     return own, first if is_empty else None
 
 
-def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry | None:
+def _observe(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry | None:
+    """Observe the expiry of the file of *call* and of files that are written next; None if no file was written."""
     name = call.operation
     first = [call, bench.offloading_call(name, 4)]
     made = [*first, *(bench.offloading_call(other, 5) for other in others)]
@@ -197,9 +202,9 @@ def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry 
                     waited = time.monotonic() - begun
             late = bench.offloading_call(name, 3)
             stays, strange, start = (None, (), None) if left else _late_cleanup(bench, ttl_s, late, aged_gone)
-            known, call = bench.has_trigger, made[left[0]] if left else first[0]
+            triggered, call = bench.has_trigger, made[left[0]] if left else first[0]
             seen = Expiry(
-                call, tuple(made), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
+                call, tuple(made), tuple(left), aged_gone, stays, triggered, waited, cleanups, bench.cleanup_request
             )
             restarted = start if strange and start is not call.start else None
             described = tuple(map(_description, strange))
@@ -218,9 +223,9 @@ def _own(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry 
 
 
 def _runs_survived(bench: Bench, call: Call, file: FileSeen, ttl_s: int) -> int:
-    """The number of cleanups after which a call's expired file is left, but an older, planted file is gone.
+    """The number of cleanups that a call's expired file survived, although an older, planted file was deleted.
 
-    Returns 0 if both are gone, or the planted one is left.
+    Returns 0 if the call's file was deleted, or the planted file was not.
     """
     path, convention, runs = Path(file.path), bench.editions.convention_of(file.path), list[None]()
     aged = plant(path.parent, file, AGED * ttl_s, call.operation, convention)
@@ -244,8 +249,9 @@ def _late_cleanup(
 ) -> tuple[bool | None, tuple[Entry, ...], Start | None]:
     """Clean up again when the process is older than the TTL.
 
-    Returns True if the file of a *late* call survives (None if that took too long); the entries that stop the cleanup
-    of expired files: names without a ULID, folders and links; and the start of the process next to them.
+    Returns three values: True if the file of the *late* call survived (None if that could not be observed in time);
+    the entries that stopped the cleanup of expired files, such as names without a ULID, folders and links; and the
+    start of the process that found these entries (None without a file).
     """
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
@@ -255,7 +261,7 @@ def _late_cleanup(
     aged = [plant(folder, file, AGED * ttl_s, late.operation, convention) for _ in strange]
     try:
         bench.cleanup()
-    except ServerTrouble:  # the server does not start any more
+    except ServerTrouble:  # the server does not start again
         return None, strange, bench.start
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < ttl_s / 4 else None

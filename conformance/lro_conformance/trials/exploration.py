@@ -21,13 +21,13 @@ class Sweep(OfACall):
     trigger: int | None
     """The id of the request that triggered cleanup; None if none did."""
     aged: tuple[tuple[int, bool], ...] = ()
-    """Files that look offloaded: their ages in seconds, and True for those that are gone."""
+    """Ages in seconds of files that look offloaded, each with True if the file is gone."""
     named: tuple[tuple[str, bool], ...] = ()
-    """Old files with names that are not those of offloaded files, and True for those that are gone."""
+    """Names of old files that do not look offloaded, each with True if the file is gone."""
     worked: bool = False
     """True if a control file, older than every TTL, is gone: cleanup has run."""
     own_gone: tuple[str, ...] = ()
-    """Files that the server wrote less than a minute before, and that are gone."""
+    """Files that the server wrote less than a minute before the cleanup, and that are gone."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Triple:
     """One call of three servers that were given the same requests."""
 
     lowest: Call
-    """The call with the lowest threshold that the server accepts. Its file tells E."""
+    """The call with the lowest threshold that the server accepts. The header of its file states E."""
     inline: Call
     """The call with a threshold that no result reaches."""
     middle: Call | None = None
@@ -45,7 +45,7 @@ class Triple:
     stray: tuple[str, ...] = ()
     """Offloaded files that appeared in the output folders during the call and that no descriptor names."""
     begins: bool = True
-    """True for the first call of a sequence. In evidence of 0.1.0 sequences are not told apart."""
+    """True for the first call of a sequence. In evidence that version 0.1.0 recorded, it is True for every call."""
     before: tuple[Intervention, ...] = ()
     """Interventions since the previous call."""
     broken: str = ""
@@ -53,11 +53,11 @@ class Triple:
     events: tuple[str, ...] | None = None
     """OffloadWriteFailed events of the server with the lowest threshold; None if they were not looked for."""
     sweep: Sweep | None = None
-    """A cleanup of the folder of the lowest threshold, right after the call."""
+    """A cleanup of the output folder of the server with the lowest threshold, right after the call."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls, that of the lowest threshold first."""
+        """The calls; the call with the lowest threshold comes first."""
         return tuple(c for c in (self.lowest, self.middle, self.inline) if c is not None)
 
     @property
@@ -68,7 +68,7 @@ class Triple:
 
 @dataclass(frozen=True)
 class LiveFinding:
-    """A finding about a recipe that only a program of this machine could make, so that evidence keeps it."""
+    """A finding about a recipe that needed a program of this machine, such as jq, so that evidence has to keep it."""
 
     call: Call
     requirement: str
@@ -79,7 +79,7 @@ class LiveFinding:
 
     @classmethod
     def of(cls, call: Call, finding: Finding) -> LiveFinding:
-        """A finding of validation as evidence keeps it."""
+        """A finding of validation, in the form that evidence keeps."""
         return cls(call, finding.rule, finding.pointer, finding.message, finding.expected, finding.observed)
 
     @property
@@ -119,14 +119,14 @@ class Series(OfACall):
     """The last of these calls, or the first that was not offloaded."""
     calls: int
     repeated: tuple[str, ...] = ()
-    """Names that several of their files have."""
+    """File names that more than one of the calls returned."""
     gone: tuple[str, ...] = ()
     """Names of their files that could be read at first, and were not there after the last call."""
 
 
 @evidence_of.register
 def _(series: Series) -> str:
-    return f"call {series.calls} of as many equal ones\n{evidence_of(series.call)}"
+    return f"call number {series.calls} in a series of equal calls\n{evidence_of(series.call)}"
 
 
 @reproducer_of.register
@@ -153,7 +153,7 @@ class Explored:
     refused: int = 0
     """Number of memories that a server did not accept."""
     events_observable: bool = False
-    """True when the profile says where events are seen."""
+    """True when the profile names a channel on which events appear."""
     series: Series | None = None
     """Equal calls of one process, up to 250; None if they were not made."""
     live: tuple[LiveFinding, ...] = ()

@@ -1,4 +1,4 @@
-"""Write failure: the folder is a file, is replaced by one while the server runs, is read-only, or the disk is full."""
+"""Write failures: the output folder is a file, is replaced by a file or removed, is read-only, or the disk is full."""
 
 from __future__ import annotations
 
@@ -49,19 +49,20 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""The threshold is E divided by this: so few records fit that a fixed number of them, or half of them, exceeds it."""
+"""The threshold is E divided by this number. So few records fit that a fixed number, or half of them, exceeds it."""
 
 UNLIMITED = 1 << 50
-"""A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
+"""A file-size limit, in bytes, that is never reached. With it, the server is started with SIGXFSZ ignored, so that the
+limit can be reduced later."""
 
 LARGE, MOST_CHARACTERS = 0.6, 900
-"""Content of a large memory among small ones: this share of the threshold, but at most so many characters."""
+"""Content of a large memory among small ones: this share of the threshold, but at most this many characters."""
 
 TOO_MANY = 1.6
-"""The large memories that come first weigh this many times the threshold."""
+"""Tokens of the large memories that come first, all together, in thresholds."""
 
 FOLDER = "results/out"
-"""The output folder, in a folder of its own that can be broken, too."""
+"""The output folder. Its parent contains nothing else, so that it can be broken, too."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ class Failing(OfACall):
     alive: bool
     events: tuple[str, ...]
     first: bool
-    """True when nothing had failed in this server since it last wrote, or at all."""
+    """True if no other write of this server has failed since its last successful one, or since its start."""
     events_observable: bool = field(metadata={"formerly": "listened"})
-    """True when the profile says where events are seen."""
+    """True when the profile names a channel on which events appear."""
     new_entries: tuple[str, ...] = field(metadata={"formerly": "litter"})
     """New entries of the folder after the call."""
     limit: int | None = None
@@ -90,21 +91,21 @@ class Failing(OfACall):
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call: in a sequence of the explorer, or in its process, if they may matter."""
+    """Calls and interventions before the call that may matter, in a sequence of the explorer or in the same process."""
     task_status: str | None = None
-    """The last status of the task that the call was made as; None if it was none."""
+    """The last status of the task, if the call was made as a task; None otherwise."""
     events_known: bool = True
-    """False if events of other calls could not be told from those of this one."""
+    """False if events of other calls could not be distinguished from the events of this call."""
 
     @property
     def recreated(self) -> bool:
-        """True when the server could write after all, which is allowed: it created the removed folder again."""
+        """True if the server wrote the file after all, which is allowed, such as by making the removed folder again."""
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
     def unreadable_even_normally(self) -> bool:
-        """True if the named file cannot be read, and neither can this server's files when writing works."""
+        """True if the call was offloaded, and the server's files cannot be read even when writing works."""
         original = self.original.file
         return self.call.outcome == "offloaded" and (original is None or original.problem is not None)
 
@@ -131,8 +132,11 @@ class Failing(OfACall):
 
 
 def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
-    """The records of a call by id: as they are inline, or as in its file if more have an id there, since an inline
-    result may be only a page, or name ids differently. Empty for a text without records."""
+    """The records of a call by id: as they are inline or, if more of them have an id there, as in the file.
+
+    An inline result may be only a page, or may name ids differently. Empty if the inline result is a text without
+    records.
+    """
     shown, written = by_id(inline.records or []), by_id(filed.filed)
     return written if inline.records is not None and len(written) > len(shown) else shown
 
@@ -190,9 +194,9 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    scene = _Scene(lab, survey, inline, plans, [], [], {}, lab.accepted.within(min(plans.values()) // SHARE))
-    scene.run()
-    return Fallback(tuple(scene.failing), tuple(scene.recovered), scene.skipped)
+    experiment = _Experiment(lab, survey, inline, plans, [], [], {}, lab.accepted.within(min(plans.values()) // SHARE))
+    experiment.run()
+    return Fallback(tuple(experiment.failing), tuple(experiment.recovered), experiment.skipped)
 
 
 def _plans(survey: Survey) -> dict[str, int]:
@@ -205,7 +209,9 @@ def _plans(survey: Survey) -> dict[str, int]:
 
 
 @dataclass
-class _Scene:
+class _Experiment:
+    """The trial in progress, with its observations so far."""
+
     lab: Lab
     survey: Survey
     inline: Inline
@@ -222,7 +228,7 @@ class _Scene:
     """E of records that came inline, by operation, detail level and ids."""
 
     def run(self) -> None:
-        """Make writes fail in every way, in one server as long as it writes again whenever it can."""
+        """Make writes fail in every way, in a single server if it writes again whenever its folder is mended."""
         try:
             if not self._from_start():
                 with self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders) as bench:
@@ -247,9 +253,9 @@ class _Scene:
         self.failing = [replace(f, returned_estimate=known.get(_returned(f))) for f in self.failing]
 
     def _from_start(self) -> bool:
-        """Start a server whose folder is a file, and go on with it.
+        """Start a server whose output folder is a file, then make the folder and continue with the same server.
 
-        Returns False, for a fresh server to go on with, if it does not offload once the folder is there.
+        Returns False if that is impossible, because the server does not start or does not offload to the new folder.
         """
         try:
             with self.lab.bench(
@@ -275,13 +281,13 @@ class _Scene:
         folder = bench.output_dir
         if folder is None:
             return
-        # A server that compares a different number offloads nothing here and has no write to fail.
+        # A server that compares another number than E may offload nothing here, so that no write can fail.
         self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
         if self.plans:
             self._fail_while_running(bench, folder)
         else:
             self.skipped["every kind"] = (
-                "no result is offloaded at a sixth of its E, even while its file could be written"
+                "no result is offloaded at a threshold of a sixth of its E, even while its file could be written"
             )
 
     def _fail_while_running(self, bench: Bench, folder: Path) -> None:
@@ -378,8 +384,8 @@ class _Scene:
         self.has_failed = True
 
     def _among_uneven_memories(self, bench: Bench) -> None:
-        """Make writing fail when the first records are not as large as most, so that their number does not tell their
-        size."""
+        """Make writing fail when the first records are larger than most, so that a server cannot infer their size from
+        their number."""
         self.lab.step("fallback", "memories of uneven size")
         folder, rate = bench.output_dir, tokens_per_character(self.survey.repeats[next(iter(self.plans))][0])
         characters = min(MOST_CHARACTERS, int(LARGE * self.threshold / rate))
@@ -406,9 +412,10 @@ class _Scene:
         return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].filed)
 
     def _measure_returned(self, bench: Bench) -> None:
-        """Now that files are written, call for as many records as came inline, if these seem to exceed the threshold.
+        """Find out E of records that came inline and seem to exceed the threshold.
 
-        Records that come inline again do not exceed it.
+        The call is repeated for as many records, now that files can be written. If they come inline again, they do not
+        exceed the threshold.
         """
         for failing in self.failing:
             call, key = failing.call, _returned(failing)
@@ -421,6 +428,7 @@ class _Scene:
 
 
 def _returned(failing: Failing) -> tuple[str, str | None, frozenset[str]]:
+    """The records that came inline, as a key of `_Experiment.estimates`."""
     call = failing.call
     return call.operation, call.detail, frozenset(by_id(call.records or []))
 

@@ -1,4 +1,4 @@
-"""Files without an output folder and in one with an awkward name; a different client and time zone; unusual queries."""
+"""Files without an output folder, and in a folder with an awkward name; another client and time zone; odd queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import real_temps
-from lro_conformance.trials.disabled import asking
+from lro_conformance.trials.disabled import calls_with_query
 from lro_conformance.trials.exploration import Sweep
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import sweep_beside, template_in
@@ -56,7 +56,7 @@ class Folders:
     """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
     not_switched_on: tuple[Call, ...] = ()
-    """The calls of `awkward` with ``enabled = true``; empty unless nothing is offloaded for this setting alone."""
+    """The calls of `awkward`, but with ``enabled = true``; empty unless only this setting kept them inline."""
     refusing: Start | None = None
     """The start with an empty output_dir, if it failed."""
     client: str | None = CLIENT
@@ -78,7 +78,10 @@ def _settings(survey: Survey, output_dir: str | None, enabled: bool | None = Non
 
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
-    """Calls with an empty output_dir, a different client and time zone; on a second server if those mattered."""
+    """Calls with an empty output_dir by another client in another time zone.
+
+    If any is not offloaded, the calls of `unset` are made on a second server, with the usual client and time zone.
+    """
     client = CLIENT if lab.profile.client.name is None else None
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
@@ -98,11 +101,13 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
 def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str | None) -> Folders:
     with lab.bench(settings, client=client, in_far_zone=True) as bench:
         unset = _unset(bench, survey, names)
-        nothing = tuple(asking(bench, names, NOWHERE))
+        nothing = tuple(calls_with_query(bench, names, NOWHERE))
         word = survey.word or "memory"
         bench.store(odd(word))
-        unusual = [*asking(bench, names, odd_query(word))]
-        unusual += [c for query in (long_query(word), shell_query(word)) for c in asking(bench, names[:1], query)]
+        unusual = [*calls_with_query(bench, names, odd_query(word))]
+        unusual += [
+            c for query in (long_query(word), shell_query(word)) for c in calls_with_query(bench, names[:1], query)
+        ]
         return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None, client=client)
 
 
@@ -129,8 +134,11 @@ def _note_stray(bench: Bench, call: Call) -> None:
 
 
 def _awkward(lab: Lab, survey: Survey, names: list[str], seen: Folders) -> Folders:
-    """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path; and a
-    cleanup of it. At first, LRO is explicitly switched on."""
+    """Calls in the awkward folder, and a cleanup of it.
+
+    The folder is set by a relative path, first with LRO explicitly switched on, then without; or, if no readable file
+    is written there, by its absolute path.
+    """
     on = (True,) if lab.can_set("enabled") else ()
     tried: list[tuple[Call, ...]] = []
     for output_dir, enabled in (*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 AGE_S = 1.5
-"""Age in seconds that the youngest file has at least when the files are looked at again."""
+"""Least age, in seconds, of the youngest file when the files are looked at again."""
 
 
 @dataclass(frozen=True)

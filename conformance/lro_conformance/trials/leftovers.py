@@ -24,6 +24,7 @@ def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:
 
 
 def _marks(named: Collection[str], edition: str) -> set[str]:
+    """The ULIDs of offloaded files; for a file without a valid name, the name."""
     found = {name: parse_file_name(name, edition=edition) for name in named}
     return {name if parsed is None else parsed.ulid for name, parsed in found.items()} - {""}
 

@@ -31,7 +31,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import CROWDED, Survey
+from lro_conformance.trials.survey import LARGE_LIMIT, Survey
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -47,7 +47,7 @@ MANY_S = 4.0
 """Seconds after which no more of the many small memories are stored in a server."""
 
 WRAP = 1 << 16
-"""Overflow of a count in 16 bits."""
+"""The number at which a count in 16 bits overflows."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Seeded:
 
     @property
     def files(self) -> list[Call]:
-        """The calls whose files were read and have records; those for mixed memories only with two or more, since one
-        alone is no evidence of an estimate."""
+        """The calls whose files were read and have records. Calls for mixed memories need two or more, since a single
+        record is no evidence of an estimate."""
         mixed = (c for c in self.mixed if len(c.filed) > 1)
         calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *mixed)
         return [c for c in calls if c is not None and c.filed]
@@ -90,8 +90,8 @@ class Seeded:
 
 @trial("memories in a wide script", after=("cleanup", "sweeps"))
 def seeded(lab: Lab, survey: Survey) -> Seeded:
-    """Store memories in CJK scripts and ask for them."""
-    from lro_conformance.lab.seeding import reason_not_to_store  # judging loads no laboratory
+    """Store memories in CJK scripts, large ones and unusual ones, and make calls that return them."""
+    from lro_conformance.lab.seeding import reason_not_to_store  # not above: judging must not load the laboratory
 
     if (reason := reason_not_to_store(lab.profile.seed)) is not None:
         raise NotObserved(reason)
@@ -109,42 +109,55 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
             name = finder
         accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if accepted is not None else None
-        exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
+        twins_filed, rough_filed, mixed_calls = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
         stored = _store_many(bench) if finder is not None and accepted is not None else 0
         many_filed = _all_of_many(bench, name) if stored > LIMIT else None
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if accepted is None or filed is None or filed.estimate is None or finder is None:
-        return Seeded(found, None, filed, 0, None, mixed=various)
+        return Seeded(found, None, filed, 0, None, mixed=mixed_calls)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if bench.stored(accepted) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
-        shown = _twins(bench, name) if exact is not None else None
-        shown_hard = _rough(bench, name) if hard is not None else None
+        twins_inline = _twins(bench, name) if twins_filed is not None else None
+        rough_inline = _rough(bench, name) if rough_filed is not None else None
         again = many_filed is not None and _store_many(bench, stored) == stored
         many = _all_of_many(bench, name) if again else None
-    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various, many, many_filed)
+    return Seeded(
+        wide=found,
+        large=inline,
+        large_filed=filed,
+        large_estimate=filed.estimate,
+        huge=huge,
+        delicate=twins_inline,
+        delicate_filed=twins_filed,
+        rough=rough_inline,
+        rough_filed=rough_filed,
+        mixed=mixed_calls,
+        many=many,
+        many_filed=many_filed,
+    )
 
 
 def _finder(survey: Survey) -> str | None:
-    """The operation that is asked for memories by a word of theirs: the first with a query; None if there is none.
+    """The operation that finds stored memories by a word in them: the first one with a query; None if there is none.
 
-    One without a query may return other memories than those that were stored last.
+    An operation without a query may return memories other than the stored ones.
     """
     offloading = (n for n in survey.operations if survey.offloads(n))
     return next((n for n in offloading if survey.operations[n].query is not None), None)
 
 
 def _richest(bench: Bench, name: str, **how: Any) -> Call:
-    """A call at the richest level other than light, whose records have titles only."""
+    """A call at the richest detail level, but not at light, where records have titles only."""
     details = [d for d in bench.operations[name].details if d != "light"] or [None]
     return bench.call(name, detail=details[-1], **how)
 
 
 @contextmanager
 def _bench(lab: Lab, name: str) -> Generator[Bench]:
-    """The server that cleanup has kept, if its files can be read, or a fresh one; with the lowest threshold.
+    """The server that the trial `cleanup` kept, if its files can be read, or a fresh one; with the lowest threshold.
 
-    It is taken once: a further attempt must not find what the first has stored.
+    The kept server is used only once: a further attempt must not find memories that the first one stored.
     """
     kept = lab.kept.pop("cleanup", None)
     file = kept.offloading_call(name, 2).file if kept is not None and kept.server.alive else None
@@ -173,7 +186,7 @@ def _rough(bench: Bench, name: str) -> Call | None:
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     """Calls for memories with different fields, in both orders; made last, as a server may not accept them.
 
-    A server that takes few fields may need some of them: then the memories lack others.
+    A server that takes few fields may require some of them: then the memories lack others.
     """
     if not bench.server.alive:
         return ()
@@ -184,7 +197,7 @@ def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
 
 
 def _store_many(bench: Bench, most: int | None = None) -> int:
-    """Store the many small memories until `MANY_S` are over, or *most* of them. Returns how many were accepted."""
+    """Store small memories for `MANY_S` seconds or, if *most* is given, that many. Returns the number accepted."""
     until = time.monotonic() + MANY_S
     number = 0
     for memory in many_small()[:most]:
@@ -195,9 +208,10 @@ def _store_many(bench: Bench, most: int | None = None) -> int:
 
 
 def _all_of_many(bench: Bench, name: str) -> Call:
-    """A call for all of them at the leanest detail level, so that it stays below the other server's threshold."""
+    """A call for all of the many small memories, at the leanest detail level, so that it can stay inline in a server
+    with a high threshold."""
     details = bench.operations[name].details
-    return bench.call(name, detail=details[0] if details else None, limit=CROWDED, query=MANY_WORD)
+    return bench.call(name, detail=details[0] if details else None, limit=LARGE_LIMIT, query=MANY_WORD)
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:

@@ -1,4 +1,4 @@
-"""The first observation: at the lowest threshold everything is offloaded, and every header has its E."""
+"""The first observation: at the lowest threshold everything is offloaded, and every header states E."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 EDGE_LIMIT = 40
-"""Limit of the calls for the exact threshold."""
+"""Value of the tools' `limit` argument in the calls that test the exact threshold."""
 
-CROWDED = 1000
-"""Limit of one call, for servers with more records than the usual limit."""
+LARGE_LIMIT = 1000
+"""Value of `limit` in one additional call, for servers whose results the usual limit truncates."""
 
 SETTLING_S = 0.6
 """Seconds after the first call before files are read again, to detect writes after the answer."""
@@ -43,17 +43,17 @@ SETTLING_S = 0.6
 APART_S = 1.1
 """Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
 
-CROWD, CROWD_S = 8, 0.8
-"""Number of further rounds of concurrent calls, and seconds within which they should end."""
+FURTHER_ROUNDS, FURTHER_ROUNDS_S = 8, 0.8
+"""Largest number of further rounds of concurrent calls, and seconds within which they should end."""
 
-MANY = 40
-"""Largest number of notifications that are kept per server, and of concurrent calls that differ from the same call
-alone."""
+MAX_KEPT = 40
+"""Maximum number kept per server of notifications, of event lines, and of concurrent calls whose result differs from
+that of the same call made alone."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """A message of a server other than the result of a call: the result of a method, or a notification."""
+class ServerMessage:
+    """A message of a server other than the result of a tool call: the result of another method, or a notification."""
 
     kind: str
     """``initialize``, ``server/discover``, ``tools/list``, or the method of a notification."""
@@ -61,15 +61,19 @@ class Said:
     """The result, or the parameters."""
 
 
-def messages_of(server: ServerProcess) -> tuple[Said, ...]:
-    """Messages of a server so far, other than results of calls."""
+def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
+    """Messages of a server so far, other than results of tool calls."""
     opened = "server/discover" if server.modern else "initialize"
-    notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
-    return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *notes)
+    notes = [ServerMessage(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
+    return (
+        ServerMessage(opened, server.handshake),
+        *(ServerMessage("tools/list", page) for page in server.listed),
+        *notes,
+    )
 
 
 @dataclass(frozen=True)
-class Query:
+class UnmatchedToolCall:
     """A call of a tool that performs no known operation, although it seems to search or to recall."""
 
     tool: str
@@ -99,15 +103,15 @@ class Survey:
     together: tuple[tuple[Call, Call], ...]
     """Concurrent calls, each paired with the same call made alone."""
     budgets: tuple[Call, ...]
-    """Inject calls with a small and with a large token budget in turn, if the tool takes one: with the usual limit, and
-    without a limit."""
+    """Inject calls with a small and a large token budget in turn, if the tool has that argument: two with the usual
+    limit, then two without (only these if the tool takes no limit)."""
     unsettled: tuple[Call, ...]
-    """Calls whose file was still growing when the server answered, holding that early snapshot; all other fields hold
-    the final file."""
+    """Calls whose file was still growing when the server answered, each with the file as it was then. The calls in all
+    other fields have the final file."""
     later: Mapping[str, FileSeen]
     """The files by path, read again at the end."""
     unnamed: tuple[str, ...]
-    """Files in the output folder at the end that no descriptor named, except registers (lists of files)."""
+    """Files in the output folder at the end that no descriptor named, except registers of the files."""
     word: str | None
     """A query that has results."""
     adjustable: bool
@@ -118,32 +122,33 @@ class Survey:
     """The server's description of itself."""
     protocol: str | None
     """The protocol version of MCP that the server speaks."""
-    messages: tuple[Said, ...] = ()
-    """The server's messages other than results of calls."""
+    messages: tuple[ServerMessage, ...] = ()
+    """The server's messages other than results of tool calls."""
     event_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
     many: Call | None = None
-    """A call for `CROWDED` records; None unless the usual limit truncated the result and identical calls agree."""
+    """A call for `LARGE_LIMIT` records; None unless the usual limit truncated the result and identical calls agree."""
     claims: tuple[str, ...] = ()
     """Claims that the server offloads, one sentence each."""
     default_tokens: int = 6400
-    """The default threshold of the edition that the run is judged by."""
+    """The default threshold of the edition by which the run is judged."""
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
-    queries: tuple[Query, ...] = ()
-    """Calls of tools that may search or recall by another name, if no tool is known that does."""
+    queries: tuple[UnmatchedToolCall, ...] = ()
+    """Calls of tools that seem to search or recall, made for an operation for which no tool is known."""
     client: str | None = None
     """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
     """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
     absent: tuple[str, ...] = ()
-    """Operations that the server does not have, as the profile says by null."""
+    """Operations that the profile sets to null, because the server does not have them."""
     seeded_by: str | None = None
-    """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
+    """Key of `seed` in the profile by which the server got the suite's memories (``tool``, ``env``, ``command``). None
+    if it did not get them."""
     proxied: bool = False
-    """True if the profile is that of a proxy."""
+    """True if the server is a proxy, by its profile, its command or its capabilities."""
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The flag of the server's command that fixes a setting, by the setting's name."""
+    """Settings that a flag of the server's command fixes, with that flag."""
 
     def reason_not_set(self, setting: str) -> str:
         """The reason why no value of a setting could be given to the server."""
@@ -151,7 +156,7 @@ class Survey:
 
     @property
     def offloaded(self) -> list[Call]:
-        """The calls that returned a descriptor."""
+        """The calls that were offloaded, including those that named a file without a descriptor."""
         return [c for c in self.calls if c.outcome == "offloaded"]
 
     @property
@@ -174,21 +179,24 @@ class Survey:
 
     @property
     def files_change(self) -> bool:
-        """True if a file that one call alone names was changed after the call had returned (LRO-HARD-07)."""
+        """True if a file that only one call names was changed after the call had returned (LRO-HARD-07)."""
         shared = shared_paths((*self.files, *(c for c, _ in self.together)))
         kept = ((c.file, self.later.get(c.path)) for c in self.files if c.path not in shared)
         return any(file is not None and now is not None and now.data != file.data for file, now in kept)
 
     def has_records_of(self, call: Call, alone: Call) -> bool:
-        """Return whether the file of a concurrent call has the records of the same call alone; if identical calls
-        differ, only their number counts."""
+        """Return whether the file of a concurrent call has the same records as the call made alone.
+
+        If identical calls return different records, only the numbers of records are compared.
+        """
         if call.operation in self.volatile_operations:
             return len(call.filed) == len(alone.filed)
         return _records_of(call) == _records_of(alone)
 
     @property
     def seed_advice(self) -> str:
-        """The key of the profile that gives the server memories, or the one that did."""
+        """Words for a message: the profile's key for seeding or, if the server was seeded, a clause that names the key
+        used."""
         if self.seeded_by is None:
             return "profile: seed"
         return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
@@ -249,9 +257,9 @@ class Survey:
         return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
-        """Return whether a result may be inline because it is not above the lowest threshold, if that is not 1.
+        """Return whether a result may be inline because it may not exceed the lowest threshold; False if that is 1.
 
-        A text without records always may: it is unknown which part of it the server counts.
+        A text without records may always be small enough, since it is unknown which part of it the server counts.
         """
         small = call.records is None or not surely_exceeds(size_of(call), self.lowest)
         return self.lowest > 1 and call.outcome == "inline" and small
@@ -266,11 +274,11 @@ def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
-        fruitless = replace_poor_queries(bench)
+        remarks = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
-            fruitless = lab.seeding.begin(bench)
-        lab.ledger.remark(*fruitless)
+            remarks = lab.seeding.begin(bench)
+        lab.ledger.remark(*remarks)
         seen = _look(lab, bench, adjustable)
     decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
     if decided or not lab.can_set("enabled"):
@@ -285,7 +293,7 @@ def survey(lab: Lab) -> Survey:
 
 def _event_lines(bench: Bench) -> tuple[str, ...]:
     lines = (s for s in bench.output() if not s.startswith("notifications: "))
-    return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MANY]
+    return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MAX_KEPT]
 
 
 def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
@@ -300,7 +308,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         lab.step("survey", operation.tool)
         whole[name, None] = bench.call(name)
         if whole[name, None].outcome == "no answer" and not bench.server.alive:
-            raise NotObserved(f"the server exited during the first call: {whole[name, None].label}")
+            raise NotObserved(f"the server exited during the call {whole[name, None].label}")
         usual = usual_detail(operation)
         repeats[name] = (
             bench.call(name, detail=usual, limit=EDGE_LIMIT),
@@ -316,13 +324,13 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     word = common_word(r for c in whole.values() for r in (c.filed or c.records or []))
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
-    many = next((bench.call(n, limit=CROWDED) for n in _cut(bench, whole, repeats)), None)
+    many = next((bench.call(n, limit=LARGE_LIMIT) for n in _truncated_operations(bench, whole, repeats)), None)
     answered = any(c.outcome in ("inline", "offloaded") for c in (*whole.values(), *tiny.values()))
     # A server that answers every call with an error, such as one without its network, can take long for each.
-    flown = [o for o in bench.operations.values() if answered]
-    asked = [_in_flight(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in flown]
-    together = _calls_in_flight(bench, asked)
-    queries = tuple(_queries(bench)) if adjustable and bench.operations else ()
+    concurrent = [o for o in bench.operations.values() if answered]
+    wanted = [_concurrent_arguments(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in concurrent]
+    together = _calls_in_flight(bench, wanted)
+    queries = tuple(_calls_of_unmatched_tools(bench)) if adjustable and bench.operations else ()
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
@@ -344,20 +352,20 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     unsettled = _grown(calls, later)
     by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}
 
-    def now(call: Call) -> Call:
+    def settled(call: Call) -> Call:
         return by_identity.get(id(call), call)
 
     lab.accepted.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
     return Survey(
         operations=bench.operations,
         tools=bench.tools,
-        calls=tuple(now(c) for c in calls),
-        whole={k: now(c) for k, c in whole.items()},
-        repeats={n: (now(a), now(b)) for n, (a, b) in repeats.items()},
-        tiny={n: now(c) for n, c in tiny.items()},
-        single={n: now(c) for n, c in single.items()},
-        together=tuple((now(a), b) for a, b in together),
-        budgets=tuple(now(c) for c in budgets),
+        calls=tuple(settled(c) for c in calls),
+        whole={k: settled(c) for k, c in whole.items()},
+        repeats={n: (settled(a), settled(b)) for n, (a, b) in repeats.items()},
+        tiny={n: settled(c) for n, c in tiny.items()},
+        single={n: settled(c) for n, c in single.items()},
+        together=tuple((settled(a), b) for a, b in together),
+        budgets=tuple(settled(c) for c in budgets),
         unsettled=unsettled,
         later=later,
         real={p: real_path(p) for p in paths_named((*calls, *(c for c, _ in together)))},
@@ -382,15 +390,15 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     )
 
 
-def _queries(bench: Bench) -> Iterator[Query]:
-    """Call the tools that may perform an operation by another name, if its tool is unknown."""
+def _calls_of_unmatched_tools(bench: Bench) -> Iterator[UnmatchedToolCall]:
+    """Call the tools that seem to perform an operation for which no tool is known."""
     known = {*bench.operations, *(bench.profile.operations or {})}
     for tool, operation, arguments in reading_tools(bench.tools, {o.tool for o in bench.operations.values()}):
         if operation not in known and bench.server.alive:
             reply = bench.call_other(tool, arguments)
             result = as_record(reply.result)
             records = find_records(result, bench.profile.inline_records) or []
-            yield Query(tool, tuple(by_id(records)), descriptor_in(reply) is not None, operation)
+            yield UnmatchedToolCall(tool, tuple(by_id(records)), descriptor_in(reply) is not None, operation)
 
 
 @dataclass(frozen=True)
@@ -406,11 +414,12 @@ class Inline:
     """The default call of each operation in a second process of the server."""
     others: tuple[Call, ...]
     many: Call | None = None
-    """The call for `CROWDED` records; None if the survey made none."""
+    """The call for `LARGE_LIMIT` records; None if the survey made none."""
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The offloaded files in the output folder after all of them, with their sizes."""
+    """The offloaded files in the output folder after all calls of the first process, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, in the second process; recorded by 0.1.0, in the first one again."""
+    """The calls at the richest detail level, in the second process. In evidence that version 0.1.0 recorded, they were
+    made in the first process again."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
@@ -422,7 +431,7 @@ class Inline:
 
     @property
     def calls(self) -> list[Call]:
-        """All calls of this server except `many` and the repetitions."""
+        """The calls of `whole`, `again`, `edges` and `others`."""
         return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
 
 
@@ -455,12 +464,13 @@ def inline(lab: Lab, survey: Survey) -> Inline:
 
 
 def _call_inline(
-    lab: Lab, known: Mapping[tuple[str, str | None], Call], word: str | None, crowded: Call | None
+    lab: Lab, known: Mapping[tuple[str, str | None], Call], word: str | None, large: Call | None
 ) -> tuple[Inline, float]:
-    """Make the calls of the survey inline: those that are *known*, the one for `CROWDED` records, others with a query.
+    """Make the calls of the survey inline: those with the keys of *known*, a call like *large* if there is one, and
+    calls with the query *word*.
 
-    Returns these calls, without those of a second process, and the time after them by the monotonic clock. The survey
-    begins this while it waits, since the same calls have to be made again `APART_S` later.
+    Returns these calls, and the time after them by the monotonic clock; the calls of a second process are not made
+    here. The survey begins this while it waits, since the same calls have to be made again `APART_S` later.
     """
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
@@ -470,7 +480,7 @@ def _call_inline(
             edges={n: _edge_call(bench, n) for n in bench.operations},
             elsewhere={},
             others=tuple(bench.call(name, query=word) for name in queried),
-            many=None if crowded is None else bench.call(crowded.operation, limit=CROWDED),
+            many=None if large is None else bench.call(large.operation, limit=LARGE_LIMIT),
             listing=bench.listing(),
         )
         return made, time.monotonic()
@@ -486,7 +496,7 @@ def usual_detail(operation: Operation) -> str | None:
     return wanted if wanted in operation.details else next(iter(operation.details), None)
 
 
-def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
+def _concurrent_arguments(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
     """Arguments of one of the concurrent calls; a call for five records has a different level and a query."""
     if limit != 5:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
@@ -494,22 +504,22 @@ def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, 
     return {"name": operation.name, "limit": limit, "detail": others[-1] if others else None, "query": word}
 
 
-def _calls_in_flight(bench: Bench, asked: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
+def _calls_in_flight(bench: Bench, wanted: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
     """Concurrent calls, each with the same call made alone.
 
-    If the server answers several at a time, and soon, further rounds are made. Of these, a call is kept only if its
-    result is not that of the call alone, and no error, since a server may refuse some of many calls.
+    If the server answers several at a time, and soon, further rounds are made. Of these, only calls with a result other
+    than that of the call made alone are kept; errors are not, since a server may refuse some of many calls.
     """
     begun = time.monotonic()
-    first = bench.calls([*asked, *asked])
+    first = bench.calls([*wanted, *wanted])
     seconds = max(0.001, time.monotonic() - begun)
-    rounds = min(CROWD, int(CROWD_S / seconds)) if _is_concurrent(first) else 0
-    crowd = bench.calls([*asked, *asked] * rounds)
-    alone = [bench.call(**each) for each in asked]
+    rounds = min(FURTHER_ROUNDS, int(FURTHER_ROUNDS_S / seconds)) if _is_concurrent(first) else 0
+    further = bench.calls([*wanted, *wanted] * rounds)
+    alone = [bench.call(**each) for each in wanted]
     expected = list(map(_shape, alone))
-    pairs = ((c, n % len(asked)) for n, c in enumerate(crowd) if c.outcome in ("inline", "offloaded"))
+    pairs = ((c, n % len(wanted)) for n, c in enumerate(further) if c.outcome in ("inline", "offloaded"))
     others = [(c, alone[n]) for c, n in pairs if _shape(c) != expected[n]]
-    return [*zip(first, alone * 2, strict=True), *others[:MANY]]
+    return [*zip(first, alone * 2, strict=True), *others[:MAX_KEPT]]
 
 
 def _is_concurrent(calls: Sequence[Call]) -> bool:
@@ -519,7 +529,7 @@ def _is_concurrent(calls: Sequence[Call]) -> bool:
 
 
 def _shape(call: Call) -> tuple[object, ...]:
-    """The part of a result that is the same each time a call is made, unless its records change."""
+    """The part of a result that stays the same when the call is repeated, unless its records change."""
     return call.outcome, _records_of(call), {k: v for k, v in call.header.items() if k != "timestamp"}
 
 
@@ -532,13 +542,13 @@ def _lines(call: Call) -> list[bytes]:
     return [line.raw for line in call.file.record_lines] if call.file is not None else []
 
 
-def _cut(
+def _truncated_operations(
     bench: Bench, whole: Mapping[tuple[str, str | None], Call], repeats: Mapping[str, tuple[Call, Call]]
 ) -> Iterator[str]:
-    """The operations whose result the usual limit cut, although they accept a larger one."""
+    """The operations whose result the usual limit truncated, although they may accept a larger limit."""
     for name, operation in bench.operations.items():
         call = whole[name, None]
-        greater = call.limit == LIMIT and (operation.limit_maximum or CROWDED) > LIMIT
+        greater = call.limit == LIMIT and (operation.limit_maximum or LARGE_LIMIT) > LIMIT
         if greater and len(call.filed) == LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
             yield name
 
@@ -555,6 +565,6 @@ def _grown(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, 
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
-    """The call with the final state of its file, so that a file that grew late fails one requirement and not ten."""
+    """The call with the final state of its file, so that a file that grew late fails one requirement, not ten."""
     file = later.get(call.file.path) if call.file is not None else None
     return call if file is None or file.problem is not None else replace(call, file=file)

@@ -29,7 +29,7 @@ class Tasked:
 
     direct: Call
     made: Reply
-    """The reply that made the task; that of `call` if the server answered at once."""
+    """The reply that made the task; the reply of `call` if the server answered at once."""
     call: Call
     """The call with the task's result."""
     status: str | None = None
@@ -56,7 +56,7 @@ class Tasks:
 
 
 def tasked_tools(survey: Survey) -> Iterator[str]:
-    """Operations whose tools may be called as tasks, if the server declares that."""
+    """Operations whose tools may be called as tasks, if the server declares this capability; otherwise none."""
     opened = [as_record(m.value) for m in survey.messages if m.kind == "initialize"]
     path = ("capabilities", "tasks", "requests", "tools", "call")
     for each in opened[:1]:
@@ -75,19 +75,19 @@ def _offers_none(survey: Survey) -> str | None:
 
 @trial("operations as MCP tasks", reason_not_listed=_offers_none)
 def tasks(lab: Lab, survey: Survey) -> Tasks:
-    """Call each operation that may be a task, directly and as a task."""
+    """Call each operation whose tool may be called as a task, directly and as a task."""
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         calls: list[Tasked] = []
         for name in (n for n in tasked_tools(survey) if n in bench.operations):
             direct = bench.call(name, limit=EDGE_LIMIT)
             calls.append(Tasked(direct, *bench.call_as_task(name, limit=direct.limit)))
         written = [c for c in calls if c.direct.outcome == "offloaded"]
-        heeded = all(c.call.outcome == "offloaded" for c in written)  # or no failed write could be judged
+        heeded = all(c.call.outcome == "offloaded" for c in written)  # otherwise a failed write could not be judged
         return Tasks(tuple(calls), _fail(bench, written[0].direct) if written and heeded else None)
 
 
 def _fail(bench: Bench, direct: Call) -> Failing | None:
-    """Make a call as a task while its result cannot be written; *direct* is the same call when it could."""
+    """Make a call as a task while its result cannot be written; *direct* is the same call, which was offloaded."""
     if bench.output_dir is None:
         return None
     threshold = bench.settings.get("threshold_tokens")

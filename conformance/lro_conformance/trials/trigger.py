@@ -34,17 +34,17 @@ def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = la
         bench.cleanup()
         _wait(bench, folder, before, due)
         after()
-        if not _any(due) or not before - _names(folder):
+        if not _any_exists(due) or not before - _names(folder):
             return
 
 
 def _wait(bench: Bench, folder: Path, before: set[str], due: Sequence[Path]) -> None:
     """Wait for late deletions of a run."""
-    if not _any(due):
+    if not _any_exists(due):
         return
     begun = last = time.monotonic()
     gone = len(before - _names(folder))
-    while _any(due):
+    while _any_exists(due):
         now = time.monotonic()
         if now - begun >= bench.ledger.cleanup_patience_s or (gone and now - last >= SETTLED_S):
             break
@@ -53,13 +53,13 @@ def _wait(bench: Bench, folder: Path, before: set[str], due: Sequence[Path]) -> 
         if so_far > gone:
             gone, last = so_far, time.monotonic()
             bench.ledger.cleanup_lag_s = max(bench.ledger.cleanup_lag_s, last - begun)
-    if not _any(due):
+    if not _any_exists(due):
         bench.pause(SETTLED_S)  # further deletions and their events come late, too
     elif not gone:
         bench.ledger.cleanup_patience_s = min(bench.ledger.cleanup_patience_s, 2 * bench.ledger.cleanup_lag_s)
 
 
-def _any(due: Sequence[Path]) -> bool:
+def _any_exists(due: Sequence[Path]) -> bool:
     return any(os.path.lexists(path) for path in due)
 
 
@@ -68,7 +68,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def template_in(call: Call, edition: str) -> FileSeen | None:
-    """The file of a call, if it can be a template for planted ones."""
+    """The file of a call, if planted files can be copies of it; otherwise None."""
     file = call.file
     if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=edition):
         return None
@@ -78,8 +78,8 @@ def template_in(call: Call, edition: str) -> FileSeen | None:
 def sweep_beside(
     bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
 ) -> Sweep:
-    """A cleanup of a folder with copies of a file, of these ages, and files with other names. The copies are gone
-    afterwards."""
+    """A cleanup of the folder of *template*, in which copies of it with these *ages* are planted, and the files *named*
+    are already. The copies are removed afterwards."""
     edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
     aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
     control = plant(folder, template, OLD_S, call.operation, edition)

@@ -9,7 +9,7 @@ import pytest
 from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.edges import Edge
-from lro_conformance.trials.survey import Query
+from lro_conformance.trials.survey import UnmatchedToolCall
 from lro_spec.editions import edition
 from tests.support.made import Made
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, probe, seen, survey
@@ -58,7 +58,7 @@ class TestScope:
     @pytest.mark.parametrize("operation", ["search", "recall"])
     def test_a_tool_that_returns_memories_and_never_offloads_may_perform_the_operation(self, operation: str) -> None:
         def asked(*ids: str, offloaded: bool = False, seems: str = operation, absent: tuple[str, ...] = ()) -> Any:
-            query = Query("ask", ids, offloaded, seems)
+            query = UnmatchedToolCall("ask", ids, offloaded, seems)
             other = call(operation="inject")
             known = {"operations": {"inject": Made(details=())}, "queries": (query,), "absent": absent}
             return self.judged(other, operation=operation, **known)

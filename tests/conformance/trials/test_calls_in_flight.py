@@ -44,7 +44,7 @@ def ids(pairs: Sequence[tuple[Made, Made]]) -> list[tuple[str, str]]:
 
 def test_of_many_calls_those_are_kept_that_differ_from_the_call_alone() -> None:
     """And the first ones, whether they do or not."""
-    rounds = 4 + 4 * survey.CROWD
+    rounds = 4 + 4 * survey.FURTHER_ROUNDS
     bench = Bench(wrong=(1, 6, rounds - 1))
     first = [("5", "5"), ("another", "3"), ("5", "5"), ("3", "3")]
     assert ids(in_flight(bench)) == [*first, ("another", "5"), ("another", "3")]
@@ -52,7 +52,7 @@ def test_of_many_calls_those_are_kept_that_differ_from_the_call_alone() -> None:
 
 
 def test_no_more_are_kept_than_are_looked_at() -> None:
-    assert len(in_flight(Bench(wrong=range(4, 1000)))) == min(4 + survey.MANY, 4 + 4 * survey.CROWD)
+    assert len(in_flight(Bench(wrong=range(4, 1000)))) == min(4 + survey.MAX_KEPT, 4 + 4 * survey.FURTHER_ROUNDS)
 
 
 def test_calls_that_a_server_refuses_for_their_number_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_calls_that_a_server_refuses_for_their_number_are_not_kept(monkeypatch: 
 
 
 def test_a_slow_server_is_asked_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter((0.0, survey.CROWD_S * 1.1))
+    times = iter((0.0, survey.FURTHER_ROUNDS_S * 1.1))
     monkeypatch.setattr(survey, "time", Made(monotonic=lambda: next(times)))
     bench = Bench(wrong=())
     assert ids(in_flight(bench)) == [("5", "5"), ("3", "3")] * 2

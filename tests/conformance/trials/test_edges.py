@@ -100,7 +100,7 @@ def test_no_result_is_placed_where_storing_takes_long(seconds: float, expected: 
     operation = Made(query="q", budget=None)
     seen = Made(operations={"search": operation}, volatile_operations=frozenset(), repeats={"search": calls})
     lab = Made(profile=Made(seed=Made(tool="store")))
-    assert inner(edges, "_can_be_placed")(lab, seen, "search") is expected
+    assert inner(edges, "_can_be_filled")(lab, seen, "search") is expected
 
 
 @pytest.mark.parametrize(

@@ -542,7 +542,7 @@ class stores_the_beginning_only(Shortening):
         super().put(path, text[:5000])
 
 
-@broken("18", says="what has left the conversation, all")
+@broken("18", says="the offloaded message, all")
 class gives_stored_texts_back_trimmed(Shortening):
     """The reloaded text has lost its line ends."""
 

@@ -31,7 +31,7 @@ _PATH = re.compile(r"/[^\s()\"']+\.\w+")
 
 
 def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
-    """Messages of which only the fourth is large and old; the last is large and new."""
+    """A conversation of seven messages. The fourth is a large and old result of a tool; the last is large, but new."""
     calling = {"role": "assistant", "content": "", "tool_calls": [{"id": id, "name": "find", "arguments": {"n": 1}}]}
     return [
         {"role": "system", "content": "You help."},
@@ -61,18 +61,18 @@ class Compaction:
     escaping: tuple[tuple[Asked, str], ...]
     """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
     elsewhere: tuple[tuple[Asked, str], ...] | None = None
-    """Calls that name a folder of the client's, each with the file that appeared there, or an empty path; None if none
-    was tried."""
+    """Calls that name a folder of the client, each with the file that appeared there, or an empty path; None if none
+    was made."""
     within: Asked | None = None
     """The conversation below max_total_tokens; None if the tool has no such argument."""
     summarised: tuple[Asked, ...] = ()
     """The conversation in the modes that summarise: compress, and auto."""
     lines: Asked | None = None
-    """The second and the third line of the stored file; None if `read_file` takes no lines."""
+    """The second and the third line of the stored file; None if `read_file` takes no offset and limit."""
 
 
 def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
-    """Tools by their documented names: the one with messages, and the second with the same prefix."""
+    """The tools by their documented names: `context_offload`, and `read_file` with the same prefix if it is listed."""
     found: dict[str, Mapping[str, Any]] = {}
     named = {str(one.get("name")): one for one in survey.tools}
     for name, one in named.items():
@@ -105,7 +105,7 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
         reload = None
         foreign: list[Asked] = []
         if RELOAD in tools and path is not None:
-            reload = _ask(bench, RELOAD, "what has left the conversation", {"absolute_path": path})
+            reload = _ask(bench, RELOAD, "the offloaded message", {"absolute_path": path})
             for about, wrong in _planted(bench, path):
                 foreign.append(_ask(bench, RELOAD, about, {"absolute_path": wrong}))
         lines = None
@@ -173,8 +173,8 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
 def _escapes(
     bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> Iterator[tuple[Asked, str]]:
-    """Calls with an id and more arguments, each with the file of its text that appeared outside the server's
-    folders."""
+    """Calls with an id and more arguments, each with the file of its text that appeared outside the server's folders,
+    or an empty path."""
     for about, id, more in tries:
         mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
         asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)
@@ -182,7 +182,10 @@ def _escapes(
 
 
 def _escaped(bench: Bench, mark: str) -> str:
-    """A file that begins with the mark, in the process's private folder but outside the folders for files."""
+    """The path of a file that begins with the mark, in the process's private folder but outside the folders for files.
+
+    Empty if there is none.
+    """
     allowed = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
     for path in sorted(bench.workdir.rglob("*")):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in allowed):

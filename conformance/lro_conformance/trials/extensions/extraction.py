@@ -1,4 +1,4 @@
-"""Tools that read offloaded files: their answers for offloaded files, and for many that are not."""
+"""Tools that read offloaded files: their answers for offloaded files, and for files that they must not read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MARK = "lro-probe-unread-9f2c41"
 """Content of files that no tool may read."""
-BEGUN = MARK[:16]
+MARK_START = MARK[:16]
 """Beginning of that content, used in searches so that an answer that repeats the query does not contain the mark."""
 NOWHERE = "zzlroprobezz"
 """A word that is in no memory."""
@@ -34,11 +34,11 @@ LARGE = 400_000
 """Characters of the memory that is too large for an answer."""
 WORD = "lroprobelarge"
 MANY = 12
-"""Number of records in the file that recipes are tried on."""
+"""Number of records of a file that recipes can be tried on; one with fewer may be deleted instead."""
 COUNTS = (3, MANY, 2, 24, 48)
 """Limits of the calls; the first yields a small file, if its result is offloaded."""
 PATIENCE = 3
-"""Request timeouts to wait for a query that has to be stopped."""
+"""Number of request timeouts to wait for a query that has to be stopped."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class Extraction:
     foreign: tuple[Asked, ...]
     """Files in the folder that the server has not written."""
     gone: tuple[Asked, ...]
-    """Files that never existed, or that are deleted."""
+    """Files that never existed, or that were deleted."""
     reaching: tuple[Asked, ...]
-    """Queries that ask for more than their input."""
+    """Queries for more than their input, such as the environment."""
     temp: str
     """A path that only the server's environment contains."""
     spliced: tuple[Asked, ...]
     """Values with a different meaning as part of a program or a command."""
     large: Call | None
-    """The call whose file has `LARGE` characters and more; None if there is none."""
+    """The call whose file has `LARGE` characters or more; None if there is none."""
     flooding: tuple[Asked, ...]
     """Calls for the whole file of `large`."""
     endless: tuple[Asked, ...]
@@ -85,7 +85,7 @@ class Extraction:
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
 
     def works(self, tool: str) -> bool:
-        """Return whether a tool reads the files that it should read; else its refusals prove nothing."""
+        """Return whether a tool reads the files that it should read; otherwise its refusals prove nothing."""
         asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
         return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
 
@@ -169,7 +169,10 @@ def _ids(call: Call) -> set[Any]:
 
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
-    """A result of very many characters: of one memory if it can be stored, else of all memories."""
+    """A call whose file has `LARGE` characters or more, of one memory if it can be stored, otherwise of all memories.
+
+    None if there is none.
+    """
     memory = {"title": f"{WORD} 日本語 𝄞 of one line", "content": f"{WORD} " + "x" * LARGE}
     stored = bench.store(memory) is not None
     for name, operation in bench.operations.items():
@@ -191,23 +194,23 @@ def _reader(bench: Bench, tools: Mapping[str, Listed]) -> Reader:
 
 @dataclass(frozen=True)
 class Reader:
-    """Asks the tools."""
+    """Calls of the tools that read files."""
 
     bench: Bench
     tools: Mapping[str, Listed]
 
     def ask(self, name: str, about: str, path: str, more: Mapping[str, Any], timeout_s: float | None = None) -> Asked:
-        """One call; arguments that the tool does not list are left out."""
+        """Call a tool; arguments that it does not list are left out."""
         one = self.tools[name]
         arguments = {one.tool.path: path} | {k: v for k, v in more.items() if k in one.properties}
         sent = self.bench.post({"name": name, "arguments": arguments})
         return Asked(name, about, self.bench.collect(sent, timeout_s))
 
     def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[Asked, ...]:
-        """A small part of the file of *source*, or of one that the suite has planted, by every tool."""
+        """Read a small part of a file by every tool: of the file of *source* or, without it, of a planted file."""
         text = _PLANTED if source is None or source.file is None else source.file.data.decode("utf-8", "replace")
         known: dict[Any, Any] = {
-            "{id}": BEGUN if source is None else _id(source),
+            "{id}": MARK_START if source is None else _id(source),
             "{end}": min(5_000, len(text)),
             "{lines}": min(50, text.count("\n")),
         }
@@ -217,13 +220,13 @@ class Reader:
         )
 
     def by(self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None) -> Iterator[Asked]:
-        """A query or a pattern, by every tool that takes one."""
+        """Call every tool that takes this argument, a query or a pattern, with a *value*."""
         for name, one in self.tools.items():
             if argument in one.tool.some:
                 yield self.ask(name, about, path, {**one.tool.some, argument: value}, timeout_s)
 
     def spliced(self, path: str, source: Call) -> Iterator[Asked]:
-        """Values with a different meaning if they become part of a program or a command."""
+        """Call the tools with values that have a different meaning as part of a program or a command."""
         yield from self.by(QUERY, path, "--version", "a query that is an option")
         yield from self.by(PATTERN, path, NOWHERE, "a pattern that is nowhere")
         yield from self.by(PATTERN, path, "--version", "a pattern that is an option")
@@ -242,7 +245,7 @@ class Reader:
             yield self.ask("lro_extract", about, path, {"recipe": 3, "params": {"keyword": word}})
 
     def floods(self, path: str) -> tuple[Asked, ...]:
-        """The largest part of a file that each tool can return."""
+        """Call every tool for the largest part of a file that it can return."""
         return tuple(
             self.ask(name, "all of a file that is very large", path, one.tool.all)
             for name, one in self.tools.items()
@@ -250,7 +253,7 @@ class Reader:
         )
 
     def endless(self, path: str) -> Iterator[Asked]:
-        """Queries and patterns that never end by themselves, as long as the server lives."""
+        """Call the tools with queries and patterns that never end by themselves, as long as the server runs."""
         patience = PATIENCE * self.bench.server.limits.request_timeout_s
         for argument, value in ((QUERY, "range(1e12)"), (PATTERN, "(x+x+)+y")):
             for name, one in self.tools.items():

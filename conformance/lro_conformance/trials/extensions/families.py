@@ -44,15 +44,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Families:
-    """Calls of the families that the server lists; empty for others."""
+    """Calls of the families of tools that the server lists; a field is empty if no call was made for it."""
 
     source: Call
-    """The call whose file is read, except by `ranges`."""
+    """The call whose file is read; `ranges` and `consecutive` read a larger one if there is one."""
     numbered: tuple[ByNumber, ...] = ()
     undecided: tuple[Asked, ...] = ()
     """A call with a recipe and a query, and one with neither."""
     ranges: tuple[Part, ...] = ()
-    """Ranges of characters, the last one beyond the end."""
+    """Ranges of characters; the last one goes beyond the end."""
     consecutive: tuple[Part, ...] = ()
     """Two adjacent ranges of characters."""
     cased: tuple[Asked, ...] = ()
@@ -73,11 +73,11 @@ FORMATS: Mapping[str, str] = {"compact": "{id, title}", "raw": ".title"}
 """Queries, each with the option of query_large_output that it is made with."""
 
 Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
-"""Asks a tool, about something, for a file, with arguments."""
+"""Calls a tool, by its documented name: the purpose of the call, the path of the file, and the other arguments."""
 
 
 def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, large: Call | None) -> Families:
-    """Make the calls; *tools* has the properties of each tool that is listed, by the names of the documents."""
+    """Make the calls; *tools* has the properties of each listed tool by its documented name."""
     text, path = _text(source), source.path
     made = Families(source)
     if "recipe" in tools.get("lro_extract", {}):

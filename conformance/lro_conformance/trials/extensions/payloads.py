@@ -33,7 +33,7 @@ class Large:
     lines: Sequence[str] = ()
     """Texts that must be in the file unbroken."""
     count: int = 0
-    """Pieces of the payload with a mark."""
+    """Number of pieces of the payload that have a mark."""
     typed: bool = False
     """True when it is a result of the tool with an output schema."""
     beside: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
@@ -56,7 +56,7 @@ def dumps(value: Any) -> str:
 
 
 def words(characters: int) -> str:
-    """An English text of so many characters, in lines."""
+    """An English text of this many characters, in lines."""
     line = "the quick brown fox jumps over the lazy dog near the river\n"
     return (line * (characters // len(line) + 1))[:characters]
 
@@ -95,7 +95,7 @@ def exact() -> str:
 
 @cache
 def large(characters: int) -> Mapping[str, Large]:
-    """Results of at least so many characters of payload, by kind."""
+    """Results by kind, each with a payload of about this many characters or more."""
     number = characters // 80 + 20
     return {**_arrays(number), **_other(number)}
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 THRESHOLD = 1000
 """Threshold in tokens, if it can be set."""
 FACTOR = 4
-"""Size of a large result in thresholds, at four characters a token; a small one has a fifth of the threshold."""
+"""Size of a large result in thresholds, at four characters a token."""
 FLEET = 4
 """Number of small calls, and of large calls, that are in flight together."""
 
@@ -85,7 +85,7 @@ class Cancelled(OfACall):
     """A cancelled call, and the notifications that the upstream server received."""
 
     call: Call
-    """The call that asked the upstream server for them."""
+    """The call that returned the notifications from the upstream server."""
     waiting: tuple[Any, ...]
     """Ids of the waiting calls, as the upstream server knows them."""
     heard: tuple[Any, ...]
@@ -99,11 +99,11 @@ def _(cancelled: Cancelled) -> str:
 
 @dataclass(frozen=True)
 class Exchange(OfACall):
-    """A call, and the messages that arrived before its answer."""
+    """A call, and the messages that arrived before its answer, or shortly after it."""
 
     call: Call
     messages: tuple[str, ...]
-    """The lines from the server that are no answers, as they arrived at the client."""
+    """The lines of the server's requests and notifications, in the order in which they arrived at the client."""
     given: str
     token: str
 
@@ -111,7 +111,7 @@ class Exchange(OfACall):
 @evidence_of.register
 def _(exchange: Exchange) -> str:
     first = "".join(f"\n{message[:400]}" for message in exchange.messages[:10])
-    return f"messages before the answer: {len(exchange.messages)}{first}\n{evidence_of(exchange.call)}"
+    return f"messages until shortly after the answer: {len(exchange.messages)}{first}\n{evidence_of(exchange.call)}"
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,13 @@ def proxied(lab: Lab) -> Proxied:
     with _with_upstream(lab) as inner, inner.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
-        few = tuple(_pass(bench, "say", kind, result) for kind, result in payloads.small().items())
-        exact = _pass(bench, "say", "numbers and escapes", payloads.exact())
-        many = tuple(_pass(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items())
+        few = tuple(_forward(bench, "say", kind, result) for kind, result in payloads.small().items())
+        exact = _forward(bench, "say", "numbers and escapes", payloads.exact())
+        many = tuple(_forward(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items())
         edge = _edge(bench, threshold)
         wrong = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
-        notified, requested = _tell(bench), _ask(bench)
+        notified, requested = _exchange_with_notifications(bench), _exchange_with_request(bench)
         flooded = _flood(bench)
         together = _together(bench, large["text"])
         cancelled = _cancel(bench) if together.waited is not None else None
@@ -211,7 +211,7 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
 
 @contextmanager
 def _with_upstream(lab: Lab) -> Generator[Lab]:
-    """A lab in which the proxy is in front of the suite's own server, which is a command or an address."""
+    """A lab in which the proxy is in front of the suite's own server, as a command or at an address."""
     command = proxy_command(lab.profile) or ()
     if any(UPSTREAM_URL in word for word in command):
         with serving() as url:
@@ -252,7 +252,7 @@ def _find_tools(bench: Bench) -> dict[str, str]:
     return names
 
 
-def _pass(bench: Bench, tool: str, kind: str, given: str) -> Passed:
+def _forward(bench: Bench, tool: str, kind: str, given: str) -> Passed:
     return Passed(kind, bench.calls([{"name": tool, "arguments": {"result": given}}])[0], given)
 
 
@@ -263,7 +263,7 @@ def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
     sizes = [below, above]
     while sizes:
         size = sizes.pop(0)
-        one = _pass(bench, "say", f"a text of {size} characters", payloads.text_result(payloads.words(size)))
+        one = _forward(bench, "say", f"a text of {size} characters", payloads.text_result(payloads.words(size)))
         if one.call.outcome not in ("inline", "offloaded"):
             break
         offloaded = one.call.outcome == "offloaded"
@@ -276,19 +276,19 @@ def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
 
 def _errors(bench: Bench, large: str) -> Iterator[Passed]:
     small = payloads.text_result("no such file: ä", isError=True)
-    yield _pass(bench, "say", "a small error", small)
-    yield _pass(bench, "say", "a large error", large[:-1] + ',"isError":true}')
+    yield _forward(bench, "say", "a small error", small)
+    yield _forward(bench, "say", "a large error", large[:-1] + ',"isError":true}')
     error = {"code": -32099, "message": "lro probe: refused ä", "data": {"why": ["kept", 1]}}
-    yield _pass(bench, "refuse", "a JSON-RPC error", payloads.dumps(error))
+    yield _forward(bench, "refuse", "a JSON-RPC error", payloads.dumps(error))
 
 
-def _tell(bench: Bench) -> Exchange:
+def _exchange_with_notifications(bench: Bench) -> Exchange:
     token, given = "lro-probe-token", payloads.text_result("done")
     wanted = {"name": "tell", "arguments": {"result": given}, "meta": {"progressToken": token}}
     return _exchange(bench, wanted, given, token)
 
 
-def _ask(bench: Bench) -> Exchange:
+def _exchange_with_request(bench: Bench) -> Exchange:
     return _exchange(bench, {"name": "ask"}, "", "")
 
 
@@ -300,7 +300,7 @@ def _flood(bench: Bench) -> Exchange | None:
 def _exchange(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> Exchange:
     before = len(_messages(bench))
     call = bench.calls([wanted])[0]
-    bench.server.drain(0.05)  # a late message, after the answer, is not judged here
+    bench.server.drain(0.05)  # a message shortly after the answer counts, too
     return Exchange(call, tuple(_messages(bench)[before:]), given, token)
 
 
@@ -332,7 +332,10 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
 
 
 def _cancel(bench: Bench) -> Cancelled:
-    """Cancel a call, and ask the server for received notifications until its cancellation is among them."""
+    """Cancel a call, and fetch the notifications that the upstream server received until they contain the cancellation.
+
+    Stops after a while if they do not.
+    """
     waiting = bench.post({"name": "wait"})
     bench.server.notify("notifications/cancelled", {"requestId": waiting.id, "reason": "lro probe"})
     until = time.monotonic() + _patience(bench)
@@ -381,7 +384,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
             _find_tools(bench)
             kinds = ("an array", "text and structured content", "text")
             wanted = [(kind, large[kind]) for kind in kinds]
-            return tuple(_pass(bench, "typed" if o.typed else "say", kind, o.result) for kind, o in wanted), ""
+            return tuple(_forward(bench, "typed" if o.typed else "say", kind, o.result) for kind, o in wanted), ""
     except ServerTrouble as trouble:
         return (), f"the proxy does not start while output_dir is a regular file: {trouble}"
 

@@ -21,8 +21,8 @@ class Tool:
     path: str
     """The argument that names the file."""
     some: Mapping[str, Any]
-    """Arguments for a small part of a file: ``{id}`` stands for the id of its first record, ``{end}`` and ``{lines}``
-    for a number of characters and of lines that it has, at most 5,000 and 50."""
+    """Arguments for a small part of a file. ``{id}`` stands for the id of its first record, ``{end}`` for its number of
+    characters, but at most 5,000, and ``{lines}`` for its number of lines, but at most 50."""
     all: Mapping[str, Any] | None
     """Arguments for the largest answer of the tool; None if its answers are always small."""
     shows: str = "{id}"

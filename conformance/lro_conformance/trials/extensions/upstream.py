@@ -51,13 +51,14 @@ TOOLS: list[dict[str, Any]] = [
 ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
 """The parameters of the server's request to the client."""
 STEPS = 3
+"""Number of progress notifications of a call."""
 FLOOD = 2000
-"""Messages of a burst."""
+"""Number of log messages in a burst."""
 LAST_WORDS = "lro probe: ends as it was asked to"
 
 
 class Upstream:
-    """One conversation."""
+    """The server in one conversation with a client."""
 
     def __init__(self) -> None:
         self.waiting: list[Any] = []
@@ -65,6 +66,7 @@ class Upstream:
         self.asking: Any = None
         """The id of the call that waits for the client's answer."""
         self.heard: list[Any] = []
+        """The notifications that were received."""
 
     def serve(self) -> None:
         """Reads and answers until stdin ends."""
@@ -77,11 +79,11 @@ class Upstream:
                 self.take(message)  # pyright: ignore[reportUnknownArgumentType]
 
     def take(self, message: dict[str, Any]) -> None:
-        """One message of the client's."""
+        """Handles one message from the client."""
         method, id = message.get("method"), message.get("id")
         if method is None:
             if id == "lro-probe-1" and self.asking is not None:
-                self.answer(self.asking, said({k: message[k] for k in ("result", "error") if k in message}))
+                self.answer(self.asking, text_result({k: message[k] for k in ("result", "error") if k in message}))
                 self.asking = None
         elif id is None:
             self.heard.append({"method": method, "params": message.get("params")})
@@ -101,7 +103,7 @@ class Upstream:
             self.write(f'{{"jsonrpc":"2.0","id":{dumps(id)},"error":{{"code":-32601,"message":"no such method"}}}}')
 
     def call(self, id: Any, name: str, arguments: dict[str, Any], params: dict[str, Any]) -> None:
-        """One call of a tool."""
+        """Performs one call of a tool."""
         if name in ("say", "typed"):
             self.answer(id, arguments["result"])
         elif name == "refuse":
@@ -112,9 +114,9 @@ class Upstream:
             for one in self.waiting:
                 self.answer(one, arguments["result"])
             self.waiting.clear()
-            self.answer(id, said({"released": True}))
+            self.answer(id, text_result({"released": True}))
         elif name == "heard":
-            self.answer(id, said({"heard": self.heard, "waiting": self.waiting}))
+            self.answer(id, text_result({"heard": self.heard, "waiting": self.waiting}))
         elif name == "tell":
             meta: dict[str, Any] = params.get("_meta") or {}
             for step in range(STEPS):
@@ -163,7 +165,7 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def said(value: Any) -> str:
+def text_result(value: Any) -> str:
     """A result whose one text is this value as JSON."""
     return dumps({"content": [{"type": "text", "text": dumps(value)}]})
 

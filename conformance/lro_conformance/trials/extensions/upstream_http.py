@@ -1,6 +1,6 @@
 """The suite's own server at an address: streamable HTTP on the loopback interface, for proxies of remote servers.
 
-It answers a request with JSON, or with a stream of events where messages come before the answer. There is one
+It answers a request with JSON or, if messages come before the answer, with a stream of events. There is one
 conversation at a time, and no session.
 """
 
@@ -52,11 +52,12 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away is no error of the suite."""
+        """Print nothing: it is no error of the suite if a client disconnects."""
 
 
 class _OverHttp(Upstream):
-    """The conversation; what it writes goes to the request that it answers, or that is being handled."""
+    """The conversation over HTTP. An answer goes into the stream of its request, any other message into the stream of
+    the request that is being handled."""
 
     def __init__(self, server: _Server) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class _OverHttp(Upstream):
         """The id of the request that is being handled."""
 
     def receive(self, message: dict[str, Any]) -> SimpleQueue[str] | None:
-        """Handle a message; the lines of its stream if it is a request."""
+        """Handle a message. Returns the stream of lines for a request, None for any other message."""
         with self.lock:
             if message.get("method") == "initialize":
                 self.waiting, self.asking, self.heard = [], None, []
@@ -99,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def own(self) -> _Server:
-        """The server, by its type."""
+        """The server, with its own type."""
         return cast("_Server", self.server)
 
     def setup(self) -> None:
@@ -112,18 +113,18 @@ class _Handler(BaseHTTPRequestHandler):
             super().finish()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def do_GET(self) -> None:
-        """There is no stream beside those of requests."""
+        """Refuse: there is no stream except in answer to a request."""
         self._reply(405)
 
     def do_DELETE(self) -> None:
-        """There is no session to end."""
+        """Refuse: there is no session to end."""
         self._reply(405)
 
     def do_POST(self) -> None:
-        """One message of the client."""
+        """Handle one message from the client."""
         try:
             message = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
         except ValueError:
