@@ -1,4 +1,4 @@
-"""Probing a server: its operations, the way of its settings, the trigger of its cleanup, the channel of its events.
+"""Probing a server: its operations, how it takes settings, what triggers its cleanup, and where its events appear.
 
 Nothing is stored in the server unless a seed tool is named. It is started a few times and called, and it cleans up a
 temporary directory.
@@ -61,15 +61,15 @@ _HELP_PATTERNS = {
     "enabled": r"\boffload",
     "ttl_seconds": r"\bseconds\b|\bexpire|\bhow long\b",
 }
-"""Patterns by setting for the help of flags with other names."""
+"""Patterns by setting for the help text of flags whose names do not match."""
 
 MAX_WAYS = 8
-"""Ways that are tried for a setting; each takes one or two starts of the server."""
+"""Largest number of ways that are tried for a setting; each takes one or two starts of the server."""
 
 
 @dataclass
 class ProbeResult:
-    """Findings about a server; what was not found is None, False or empty."""
+    """Findings about a server. A field is None or empty if nothing was found for it."""
 
     profile: Profile
     """Profile with the command and the settings that took effect."""
@@ -81,7 +81,7 @@ class ProbeResult:
     calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """One call of each operation at the lowest threshold that could be set."""
     selecting: list[str] = field(default_factory=list[str])
-    """Names of the operations whose query has an unusual name, and was seen to select."""
+    """Names of the operations whose query argument has an unusual name, and was recognised by its effect."""
     settings: dict[str, Setting] = field(default_factory=dict[str, Setting])
     """Settings that were seen to take effect."""
     cleanup: Cleanup | None = None
@@ -97,14 +97,14 @@ class ProbeResult:
     """Content of an inline result: records; a text that shows memories of a file, or of the suite, with title and
     content; or something else. None if there was no inline result."""
     unfound: str | None = None
-    """The sentence that no call found the memories that were stored, and what to do; None if one did."""
+    """A message that no call found the memories that were stored, with advice; None if a call found them."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """The reason why a setting, ``cleanup``, or an argument such as ``search.query`` could not be tried to the end, by
-    its name: the server ended, or gave no answer. That of ``seed`` is the reason why nothing was stored."""
+    """Reasons why something could not be tried to the end, by its name: a setting, ``cleanup``, or an argument such as
+    ``search.query``. The server ended, or gave no answer. Under ``seed``: the reason why nothing was stored."""
 
     @property
     def answers(self) -> bool:
-        """True if any call returned a result other than an error; otherwise no setting is seen to take effect."""
+        """True if any call returned a result other than an error; otherwise no effect of a setting can be observed."""
         return any(c.outcome in ("inline", "offloaded") for c in self.calls.values())
 
     @property
@@ -119,7 +119,7 @@ class ProbeResult:
 
     @property
     def seed(self) -> Seed | None:
-        """The seed that every process was given, or else the one to propose; None if there is no tool for one."""
+        """The seed that every process was given, otherwise the seed to propose; None if there is no tool for it."""
         if self.profile.seed is not None or self.storing is None:
             return self.profile.seed
         arguments = memory_arguments(self.storing)
@@ -137,13 +137,13 @@ class ProbeResult:
 
     @property
     def has_own_data(self) -> bool:
-        """True if the command names the directory that each process has for itself."""
+        """True if the command or its environment names the directory that each process has for itself."""
         server = self.profile.server
         return any("{workdir}" in word for word in (*server.command, *server.env.values()))
 
 
 Choice = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
-"""A function that chooses, of the tools that a server lists, those that perform operations."""
+"""A function that chooses tools from those that a server lists. Returns their names by operation."""
 
 
 def probe(
@@ -155,15 +155,15 @@ def probe(
 ) -> ProbeResult:
     """Probe a server; *report* is called with each step before it is taken.
 
-    *tools* names the tools of operations whose names are not recognised; *choose* is asked for them if none is
-    recognised. *seed* names a tool that stores memories: every process is then given those of the suite. Raises
+    *tools* names the tools of operations whose names are not recognised; *choose* is called if no tool is named or
+    recognised. *seed* names a tool that stores memories: every process is then given the suite's memories. Raises
     `ServerTrouble` if the server does not start or does not respond, and `NoSuchTool` if it does not list such a tool.
     """
     workspace = Workspace()
     with interruptible(workspace.abort), workspace:
         lab = Lab(profile, workspace, lambda event: None, seed=0)
         try:
-            report("starting it with the documented variables")
+            report("starting the server with the documented variables")
             found = _first(lab, profile)
             if choose is not None and not tools and not found.operations and found.tools:
                 tools = choose(found.tools)
@@ -178,15 +178,15 @@ def probe(
             if not found.answers:
                 return found
             if not found.offloads and profile.client.name is None:
-                report(f"starting it once more as the client {CLIENT}")
+                report(f"starting the server once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
                 other.seed_like(lab)
                 again = _first(other, other.profile, found.selecting)
                 lab, found = (other, again) if again.offloads else (lab, found)
             if not found.empty:
-                _settings(lab, found, report)
+                _find_settings(lab, found, report)
             if found.offloads:
-                _rest(lab, found, report)
+                _find_cleanup_and_events(lab, found, report)
         finally:
             lab.close()
         return found
@@ -221,7 +221,10 @@ def _first(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeRe
 
 @contextmanager
 def _experiment(bench: Bench, found: ProbeResult, name: str) -> Generator[None]:
-    """Keeps what ended the server, or kept it from an answer, as a trouble of that name, and starts it again."""
+    """Contains an attempt that may end the server.
+
+    If the server ends or gives no answer, the reason is noted in `troubles` by *name*, and the server is restarted.
+    """
     with suppress(NotObserved), _noted(found, name), _while_it_runs(bench):
         yield
     if name in found.troubles:
@@ -230,7 +233,7 @@ def _experiment(bench: Bench, found: ProbeResult, name: str) -> Generator[None]:
 
 
 def _selects(bench: Bench, found: ProbeResult, operation: Operation, argument: str) -> bool:
-    """True if a word that is in no memory finds less by an argument than the calls before and after it."""
+    """True if a call whose *argument* is a word that is in no memory finds less than the calls before and after it."""
     first = found.calls[operation.name]
     if found_nothing(first):
         return False
@@ -251,8 +254,8 @@ UNKNOWN_WORD = "zqxjvkwpzqxjvkwp"
 
 
 def _with_levels(bench: Bench, found: ProbeResult, operation: Operation) -> Operation:
-    """An operation with the argument for its level of detail, if the fields of records show which value asks for which
-    level."""
+    """An operation with the argument for its level of detail, if the fields of records show which value stands for
+    which level; otherwise the operation unchanged."""
     for argument, values in operation.possible_details.items():
         with _experiment(bench, found, f"{operation.name}.detail"):
             fields = {value: _fields_with(bench, operation, {argument: value}) for value in values}
@@ -270,10 +273,10 @@ def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any
 
 
 def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
-    """The levels that values of an argument ask for, by the *fields* of records with each value.
+    """Values of an argument by detail level, inferred from the *fields* that records have with each value.
 
-    Empty unless each value gives all fields of the one before, but for one such as an excerpt, and more. A value that
-    is the name of another level than its fields show is none.
+    Empty unless the values can be ordered so that each gives more fields than the value before. One field of the value
+    before, such as an excerpt, may be missing. Also empty if a value is the name of another level than its fields show.
     """
     ordered = sorted(fields, key=lambda value: len(fields[value]))
     levels = levels_of(ordered)
@@ -288,13 +291,13 @@ def _gives_more(less: set[str], more: set[str]) -> bool:
 
 
 _FEW = 5
-"""Records of a call that shows which fields they have."""
+"""Number of records of a call that shows which fields they have."""
 
 
 def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
-    """A lab whose servers are all given the suite's memories by a tool, with what is found in one of them.
+    """A lab whose servers are all given the suite's memories by a tool, with findings about one of these servers.
 
-    If the tool accepts none, the lab and the findings as they were, with the reason.
+    If the tool accepts none, returns the given lab and findings, with the reason in `troubles`.
     """
     tool = listed_tool(name, found.tools)
     arguments = memory_arguments(tool)
@@ -323,8 +326,8 @@ def _as_written(o: Operation) -> NamedOperation:
     )
 
 
-def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
-    """Find the way of each setting: the documented one, or one that the help or the instructions name."""
+def _find_settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
+    """Find a way to set each setting: the documented one, or one that the help or the server's descriptions name."""
     usual, texts = dict(found.profile.settings), None
     known: dict[str, Setting | None] = dict.fromkeys(SETTINGS)
     for name in SETTINGS:
@@ -339,7 +342,7 @@ def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> No
                 known[name] = found.settings[name] = way
                 break
         if name == "threshold_tokens" and not found.offloads:
-            break  # all the others are seen by what is offloaded
+            break  # without offloading, the effect of the other settings cannot be observed
     found.profile = replace(found.profile, settings=known)
 
 
@@ -352,7 +355,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
         if name == "threshold_tokens":
             return _threshold(lab, found)
         if name == "ttl_seconds":
-            return _ages(_cleaning(lab, first, threshold)) == (False, True)
+            return _deleted_by_age(_cleaning(lab, first, threshold)) == (False, True)
         enabled = False if name == "enabled" else None
         with lab.bench(Settings(threshold_tokens=threshold, output_dir=own, enabled=enabled)) as bench:
             call = _answered(bench.call(first))
@@ -364,12 +367,12 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
 
 
 class _NoAnswer(ServerTrouble):
-    """A server that had started ended, or gave no answer, while something was tried: that decides nothing."""
+    """A server that had started ended, or gave no answer, while something was tried. The attempt proves nothing."""
 
 
 @contextmanager
 def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generator[None]:
-    """Keeps what ended the server; that it does not start with a flag which it may not have says nothing."""
+    """Notes an error of the server in `troubles`, unless it does not start with a flag, which it may not have."""
     try:
         yield
     except ServerTrouble as problem:
@@ -379,7 +382,7 @@ def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generat
 
 
 def _answered(call: Call) -> Call:
-    """A call that has an answer. Raises `_NoAnswer` with the reason for which it has none."""
+    """The call, if it has an answer. Raises `_NoAnswer` with the reason if it has none."""
     if call.reply.failure is not None:
         raise _NoAnswer(f"{call.label}: {describe(call.reply.failure)}")
     return call
@@ -394,8 +397,8 @@ def _while_it_runs(bench: Bench) -> Generator[None]:
         raise _NoAnswer(str(problem)) from None
     server = bench.server
     if server.exit is not None:
-        said = server.stderr.decode(errors="replace")
-        raise _NoAnswer(describe(Failure("exited", f"the server {server.exit} meanwhile", server.exit, said)))
+        stderr = server.stderr.decode(errors="replace")
+        raise _NoAnswer(describe(Failure("exited", f"the server {server.exit} meanwhile", server.exit, stderr)))
 
 
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
@@ -424,13 +427,13 @@ def _cleaning(lab: Lab, name: str, threshold: int | None) -> Cleaning | None:
         return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
 
 
-def _ages(cleaning: Cleaning | None) -> tuple[bool, bool] | None:
-    """Deletion of the younger and of the older of two back-dated files."""
+def _deleted_by_age(cleaning: Cleaning | None) -> tuple[bool, bool] | None:
+    """Whether the younger and the older of two back-dated files were deleted; None if they were not planted."""
     planted = [p for p in cleaning.planted if p.age_s < DAY] if cleaning is not None else []
     return (planted[0].gone, planted[1].gone) if len(planted) > 1 else None
 
 
-def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
+def _find_cleanup_and_events(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
     """Find the trigger of cleanup and the channel of events."""
     lab.launcher.profile = found.profile
     first = next(n for n, c in found.calls.items() if c.outcome == "offloaded")
@@ -486,7 +489,7 @@ def _texts(profile: Profile, workspace: Workspace) -> str:
 
 
 def setting_ways(name: str, text: str) -> Iterator[Setting]:
-    """Flags and variables in a text that may be those of a setting: by their names, then by their help."""
+    """Flags and variables in a text by which a setting may be set: by their names, then flags by their help."""
     in_name = re.compile(_NAME_PATTERNS[name], re.IGNORECASE)
     in_help = re.compile(_HELP_PATTERNS[name], re.IGNORECASE)
     text = re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)

@@ -49,22 +49,22 @@ OUTPUT = Path("lro.yaml")
 
 
 def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output: Path = OUTPUT) -> str:
-    """Text of the profile; *redact* removes secrets from text of the server; *output* is the file it is for, from the
-    working directory, in which the server was started."""
+    """Text of the profile; *redact* removes secrets from text of the server; *output* is the path of the profile,
+    relative to the working directory, in which the server was started."""
     return "\n".join([*_lines(found, redact, output), ""])
 
 
 _NOT_FOUND = re.compile(r"^[^#\n]*# (?:Perhaps this stores memories\. )?NOT FOUND: ", re.MULTILINE)
-"""The beginning of a comment on something that was not found; the words may also be those of a server's error."""
+"""The beginning of a comment on something that was not found; an error of the server may contain NOT FOUND, too."""
 
 
 def not_found(text: str) -> int:
-    """Number of things that a written profile says were not found."""
+    """Number of NOT FOUND comments in a written profile."""
     return len(_NOT_FOUND.findall(text))
 
 
 def command_again(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
-    """The `lro init` that names these tools, and those named before, and overwrites the profile; ready for a shell."""
+    """The shell command that runs `lro init` with these tools and those named before, and overwrites the profile."""
     operations, seed = found.profile.operations or {}, found.profile.seed
     before = {name: operation.tool for name, operation in operations.items() if operation is not None}
     if seed is not None and seed.tool is not None:
@@ -95,7 +95,7 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
     yield f"  command: {_flow(profile.server.command)}"
     folder = os.path.relpath(Path.cwd(), output.absolute().parent)
     if folder != os.curdir:
-        yield f"  cwd: {_flow(folder)}   # the directory to start it in, from that of this file"
+        yield f"  cwd: {_flow(folder)}   # the directory in which the server is started, relative to that of this file"
     if profile.server.env:
         yield f"  env: {_flow(profile.server.env)}"
     else:
@@ -121,7 +121,7 @@ def _client(found: ProbeResult) -> Iterator[str]:
         yield f"client: {_flow({'name': client.name})}   # nothing was offloaded for the suite's own name"
         yield ""
     elif found.operations and not found.offloads:
-        yield "# If the server offloads only for clients that it knows to have tools, name one of them:"
+        yield "# If the server offloads only for certain clients, name one of them:"
         yield "# client: {name: claude-code}"
         yield ""
 
@@ -134,7 +134,7 @@ def _settings(found: ProbeResult) -> Iterator[str]:
         yield f"# NOT FOUND: how a setting reaches the server ({why})."
         for name in SETTINGS:
             yield from _trouble(found, name, what=name)
-        yield "# Without the key these variables are set:"
+        yield "# Without the key `settings`, these variables are set:"
         yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
             yield f"#   {name}: {_way(way)}"
@@ -160,7 +160,7 @@ def _operations(
         names = [_safe(str(t.get("name"))) for t in found.tools]
         yield f"#   {', '.join(names) if names else 'no tools'}"
         if names:
-            yield "# If you know it, this finds the rest; leave out what the server does not have:"
+            yield "# If you know, this command finds the rest; leave out operations that the server does not have:"
             yield f"#   {again(perhaps(found, OPERATIONS))}"
         yield "# operations:"
         for name in OPERATIONS:
@@ -177,8 +177,8 @@ def _operations(
         call = found.calls.get(name)
         yield f"  {name}: {_entry(operation)}"
         if name in found.selecting:
-            selects = "was seen to select: a word that is in no memory finds fewer, or none"
-            yield f"    # {_safe(operation.query or '')} {selects}"
+            effect = "is the query: a word that is in no memory found fewer memories, or none"
+            yield f"    # {_safe(operation.query or '')} {effect}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
             argument = operation.possible_query
@@ -200,9 +200,10 @@ def _operations(
 
 
 def perhaps(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
-    """A tool for each of these operations: one whose name hints at it, or else NAME. The only tool is that of recall.
+    """A tool for each of these operations: one whose name hints at it, or else NAME.
 
-    A description is no reason to call a tool: that of a tool that stores may speak of recalling.
+    If the server has only one tool, it is proposed for recall. Descriptions are ignored, because the description of a
+    tool that stores memories may mention recalling them.
     """
     if len(found.tools) == 1 and not found.operations:
         return {"recall": str(found.tools[0].get("name"))}
@@ -275,7 +276,7 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
     yield f"# seed: {_flow({'tool': tool, 'arguments': proposed.arguments})}"
     yield from _left_out(found)
     if found.empty and "seed" not in found.troubles:
-        yield "# This uses it, and tries again what was not found:"
+        yield "# This command uses it, and tries again what was not found:"
         yield f"#   {again({'seed': tool})}"
 
 
@@ -317,9 +318,9 @@ def _events(found: ProbeResult) -> Iterator[str]:
         yield f"events: {found.events}"
     else:
         untried = _untried(found) or "; a write that failed showed none"
-        yield f"# NOT FOUND: where its events appear{untried}. Without"
-        yield "# the key, an event that is not seen leaves level 3 unproved. One of notifications, stderr,"
-        yield "# {file_env: NAME}, none:"
+        yield f"# NOT FOUND: where the server's events appear{untried}. Without"
+        yield "# the key, an event that is not seen leaves level 3 unproved. Choose notifications, stderr,"
+        yield "# {file_env: NAME} or none:"
         yield "# events: notifications"
 
 
@@ -335,14 +336,14 @@ def _inline(found: ProbeResult) -> Iterator[str]:
 
 
 def _untried(found: ProbeResult) -> str:
-    """The reason why cleanup and events were not tried, in brackets; nothing if they were."""
+    """The reason why cleanup and events were not tried, in brackets; empty if they were."""
     if not found.offloads:
         return " (not tried, as nothing was offloaded)"
     return "" if "output_dir" in found.settings else " (not tried without output_dir)"
 
 
 def _trouble(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
-    """The reason why this could not be tried to the end."""
+    """A comment with the reason why something could not be tried to the end, if there is one."""
     if name in found.troubles:
         yield f"{indent}# When {what} was tried: {_safe(found.troubles[name], 1_000)}"
 

@@ -20,7 +20,7 @@ from lro_conformance.profile.model import (
     ServerSpec,
     Setting,
 )
-from lro_conformance.profile.proxy import behind_proxy, in_front, own_lro, proxy_command
+from lro_conformance.profile.proxy import behind_proxy, fill_upstream, own_lro, proxy_command
 from lro_conformance.profile.reader import load, parse
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "SettingNotOffered",
     "behind_proxy",
     "fill",
-    "in_front",
+    "fill_upstream",
     "launch",
     "load",
     "own_lro",

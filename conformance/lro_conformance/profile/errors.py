@@ -140,7 +140,7 @@ def _type_hint(error: SchemaError, value: object) -> str:
 
 
 def _plain(text: str) -> str:
-    """Replace terms of JSON Schema by those of YAML."""
+    """Replace terms of JSON Schema by terms of YAML."""
     return text.replace("an array", "a list").replace("an object", "keys with values")
 
 

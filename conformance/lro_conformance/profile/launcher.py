@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lro_conformance.profile.model import Profile
-from lro_conformance.profile.proxy import own_lro, proxy_words
+from lro_conformance.profile.proxy import own_lro, proxy_index
 
 _CONFIG_NAME = "lro-config.toml"
 _EVENTS_NAME = "lro-events.jsonl"
-_SERVERS_OWN = "work"
+_SERVER_DIRECTORY = "work"
 """Name of the directory that ``{workdir}`` stands for."""
 
 Value = str | int | float | bool | Path
 
 
 class SettingNotOffered(ValueError):
-    """The profile does not say how a setting reaches the server, so no server can be started with a value of it."""
+    """The profile does not say how a setting reaches the server, so no server can be started with a value for it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no way to set {name}: settings.{name} in the profile says how it reaches the server")
+        super().__init__(f"the profile gives no way to set {name}: settings.{name} has to name one")
         self.name = name
 
 
@@ -41,7 +41,7 @@ class Launch:
     config_file: Path | None = None
     """The written config file, if the profile has one."""
     events_file: Path | None = None
-    """File for the events of the server, if the profile asks for one."""
+    """File for the events of the server, if the profile names a variable for its path."""
 
 
 def launch(
@@ -54,17 +54,17 @@ def launch(
     """Compose the parameters of a server process, and write its config file.
 
     *values* are settings by name; all others keep the default of the server. *workdir* is an existing, empty directory
-    for this process, of which ``{workdir}`` is a part (see `fill`). The config file is written even if it is empty, so
-    that the server does not read that of the user. Raises `SettingNotOffered` for a setting that the profile does not
-    have.
+    for this process; ``{workdir}`` stands for a part of it (see `fill`). The config file is written even if it is
+    empty, so that the server does not read the user's. Raises `SettingNotOffered` for a setting that the profile does
+    not have.
     """
     workdir = Path(workdir).absolute()
     Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)
     server = profile.server
     argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
-    if proxy_words(server.command) is not None:
-        env.setdefault("LRO_GAIN", "off")  # calls of the suite are no use of the proxy, whose record lro gain shows
+    if proxy_index(server.command) is not None:
+        env.setdefault("LRO_GAIN", "off")  # calls of the suite must not count in the report of lro gain
     keys: dict[str, Value] = {}
     for name, value in values.items():
         setting = profile.settings.get(name)
@@ -100,7 +100,7 @@ def fill(word: str, *, workdir: str | os.PathLike[str], seed_file: str | os.Path
     ``{workdir}`` is a directory within *workdir* that only the server uses: no name in it is reserved for files of the
     suite.
     """
-    word = word.replace("{workdir}", os.path.join(workdir, _SERVERS_OWN))
+    word = word.replace("{workdir}", os.path.join(workdir, _SERVER_DIRECTORY))
     return word if seed_file is None else word.replace("{seed_file}", os.fspath(seed_file))
 
 

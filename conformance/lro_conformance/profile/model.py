@@ -14,7 +14,7 @@ from lro_spec.editions import edition as edition_named
 Channel = Literal["notifications", "stderr", "file", "none"]
 
 DetailValue = str | bool | int
-"""Value of an argument that asks for a level of detail."""
+"""Value of an argument that selects a level of detail."""
 
 DEFAULT_TIMEOUT_S = 20.0
 DEFAULT_START_TIMEOUT_S = 30.0
@@ -22,7 +22,7 @@ DEFAULT_START_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """Start of the server. Words may contain ``{workdir}``, which `launch` replaces."""
+    """How the server is started. Words may contain ``{workdir}``, which `launch` replaces."""
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -37,7 +37,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The suite as a client, in the handshake; None for what is its own."""
+    """How the suite presents itself in the handshake; None for its own name or version."""
 
     name: str | None = None
     version: str | None = None
@@ -46,7 +46,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Way of a setting to the server; exactly one field is set."""
+    """How a setting reaches the server; exactly one field is set."""
 
     env: str | None = None
     """An environment variable."""
@@ -55,13 +55,13 @@ class Setting:
     toml: str | None = None
     """A dotted key of the config file."""
     arg_if_true: tuple[str, ...] = ()
-    """Words for the command line if the value is true; none if it is false."""
+    """Words for the command line if the value is true; no words are added if it is false."""
     arg_if_false: tuple[str, ...] = ()
-    """Words for the command line if the value is false; none if it is true."""
+    """Words for the command line if the value is false; no words are added if it is true."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names by which a message of the server may speak of the setting: its variable, flags or key."""
+        """Names by which a message of the server may refer to the setting: its variable, flags or key."""
         flags = [word.partition("=")[0] for word in (*self.arg, *self.arg_if_true, *self.arg_if_false)]
         key = self.toml.rpartition(".")[2] if self.toml else ""
         return tuple(name for name in (self.env, key, *flags) if name and "{value}" not in name)
@@ -74,14 +74,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """Place of the TOML file, or the way of its path to the server; exactly one field is set."""
+    """Where the TOML file is, or how its path reaches the server; exactly one field is set."""
 
     arg: tuple[str, ...] = ()
     """Words for the command line, ``{value}`` in one of them."""
     env: str | None = None
     """An environment variable."""
     path: str | None = None
-    """A path below ``{workdir}`` that the server reads without being told."""
+    """A path below ``{workdir}``, from which the server reads the file by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +99,17 @@ class Operation:
     budget: str | None = None
     """Argument for a token budget (inject)."""
     without: tuple[str, ...] = ()
-    """Those of query, limit, detail and budget that the tool does not have, as the profile says by null."""
+    """Those of query, limit, detail and budget that the profile sets to null, because the tool does not have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """Way of known memories into the server; exactly one of tool, env and command is set."""
+    """How the suite's memories get into the server; exactly one of tool, env and command is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """For the tool, which is called for each memory: ``"$memory"`` is the object, ``"$memory.title"`` a field of it."""
+    """Arguments of the tool, which is called for each memory: ``"$memory"`` stands for the object, ``"$memory.title"``
+    for a field of it."""
     env: str | None = None
     """Variable for the path of a JSONL file that the server reads at its start."""
     command: tuple[str, ...] = ()
@@ -117,11 +118,11 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """Trigger of the server's cleanup; exactly one is set."""
+    """Trigger of the server's cleanup; exactly one of tool, restart, command, wait_s and next_offload is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """For the tool."""
+    """Arguments of the tool."""
     restart: bool = False
     command: tuple[str, ...] = ()
     wait_s: float | None = None
@@ -132,7 +133,7 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Channel of the server's events; notifications and stderr are read whatever it is (I-11)."""
+    """Channel of the server's events; notifications and stderr are read whatever the channel is (I-11)."""
 
     channel: Channel = "notifications"
     file_env: str | None = None
@@ -142,7 +143,7 @@ class Events:
 
     @property
     def observable(self) -> bool:
-        """True when silence means that there was no event: the profile says where events are seen."""
+        """True if the profile names a channel on which events appear. Silence then means that there was no event."""
         return self.named and self.channel != "none"
 
 
@@ -156,17 +157,18 @@ class Profile:
     """Claimed level; None without a claim."""
     client: Client = Client()
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
-    """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for one that the server does not have."""
+    """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for a setting that the server lacks."""
     given: tuple[str, ...] = ()
     """Names of the settings that the profile sets explicitly."""
     config_file: ConfigFile | None = None
     operations: Mapping[str, Operation | None] | None = None
-    """By name, None for one that the server does not have; None if the suite is to find them among the listed tools."""
+    """By name, with None for an operation that the server does not have. Without this mapping (None), the suite looks
+    for the operations among the listed tools."""
     seed: Seed | None = None
     cleanup: Cleanup | None = None
     events: Events = Events()
     inline_records: str | None = None
-    """jq path of the records in an inline result; None if the suite is to find them."""
+    """jq path of the records in an inline result; None if the suite has to find them."""
     attest: Mapping[str, str] = field(default_factory=dict[str, str])
     """The vendor's attestations by requirement id."""
     proxy: tuple[str, ...] = ()
@@ -182,11 +184,10 @@ class Profile:
 
     @property
     def preset(self) -> Mapping[str, str]:
-        """The flag or variable by which `server` itself sets a setting, by the setting's name: the server's default
-        does not apply then.
+        """Settings that `server` itself sets by a flag or variable, with that word. Their defaults do not apply.
 
-        It is one that the profile names for the setting, or a flag of the setting's name, such as ``--ttl-seconds``,
-        ``--ttl`` or ``--lro-ttl``.
+        The word is one that the profile names for the setting, or a flag with the setting's name, such as
+        ``--ttl-seconds``, ``--ttl`` or ``--lro-ttl``.
         """
         words = [*(word.partition("=")[0] for word in self.server.command), *self.server.env]
         found: dict[str, str] = {}
@@ -199,7 +200,7 @@ class Profile:
 
     @property
     def fixed(self) -> Mapping[str, str]:
-        """The flag of `server` that overrides the profile's way to set a setting, by the setting's name."""
+        """Settings for which a flag of `server` overrides the profile's way to set them, with that flag."""
         ways = self.settings
         return {n: w for n, w in self.preset.items() if (way := ways.get(n)) is not None and w not in way.names}
 
@@ -218,11 +219,11 @@ SETTING_NOUNS = {
     "ttl_seconds": "the TTL",
     "output_dir": "the output folder",
 }
-"""Objects of *set* and *fix*, by the name of the setting."""
+"""Nouns for settings in messages, as the objects of *set* and *fix*."""
 
 
 def reason_not_set(name: str, fixed: Mapping[str, str]) -> str:
-    """The reason why a setting cannot be given to a server whose command has these flags: see `Profile.fixed`."""
+    """The reason why a setting cannot be given to the server; for *fixed* see `Profile.fixed`."""
     if name in fixed:
         advice = f"leave it out, or name it in the profile: settings.{name}"
         return f"{fixed[name]} in the server's command fixes {SETTING_NOUNS[name]} ({advice})"
@@ -230,7 +231,7 @@ def reason_not_set(name: str, fixed: Mapping[str, str]) -> str:
 
 
 _MARKS = ("lro", "offload", "offloading")
-"""Words before the name of a setting in a flag that are not about anything else."""
+"""Words that can stand before the name of a setting in a flag without changing its meaning."""
 
 
 def _is_flag_of(setting: str, word: str) -> bool:

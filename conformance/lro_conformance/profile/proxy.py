@@ -1,4 +1,4 @@
-"""Starting a proxy in front of a server: the command of the profile, or that of ``lro proxy``."""
+"""Starting a proxy in front of a server: by the command of the profile, or by ``lro proxy``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from itertools import pairwise
 from lro_conformance.profile.model import Profile
 
 _PROGRAM = re.compile(r"lro(\.exe|_conformance|[-_]spec([\[@=<>~!].*)?)?")
-"""Names under which `lro` is started: its own, the module's, and the package's as `uvx` takes it."""
+"""Names under which `lro` is started: the command, the module, and the package, also with a version for `uvx`."""
 UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL = "{upstream}", "{upstream_config}", "{upstream_url}"
 
 
 def proxy_command(profile: Profile) -> tuple[str, ...] | None:
-    """Command that starts the proxy, with a placeholder for its upstream; None if the profile is not of a proxy.
+    """Command that starts the proxy, with a placeholder for its upstream; None if the server is not a proxy.
 
     Profiles whose command is ``lro proxy`` with a command or an address need no key ``proxy``.
     """
@@ -28,7 +28,7 @@ def proxy_command(profile: Profile) -> tuple[str, ...] | None:
 
 def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
     """The command of ``lro proxy --url URL`` with a placeholder for the address; None for any other command."""
-    words, begin = list(command), proxy_words(command)
+    words, begin = list(command), proxy_index(command)
     for n, word in enumerate(words):
         if begin is None or n < begin:
             continue
@@ -39,8 +39,8 @@ def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
     return None
 
 
-def in_front(command: Sequence[str], upstream: Sequence[str], config: str, url: str) -> tuple[str, ...]:
-    """Replace the placeholders in a proxy command by the upstream command, the path of its config, or its address."""
+def fill_upstream(command: Sequence[str], upstream: Sequence[str], config: str, url: str) -> tuple[str, ...]:
+    """Replace the placeholder in a proxy command by the upstream command, the path of its config, or its address."""
     words = [part for word in command for part in (upstream if word == UPSTREAM else [word])]
     return tuple(word.replace(UPSTREAM_CONFIG, config).replace(UPSTREAM_URL, url) for word in words)
 
@@ -63,14 +63,14 @@ def _own(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def behind_proxy(command: Sequence[str]) -> int | None:
-    """Index of the server's command in that of ``lro proxy``; None for any other command."""
-    begin = proxy_words(command)
+    """Index at which the server's command begins in one of ``lro proxy``; None for any other command."""
+    begin = proxy_index(command)
     if begin is None or "--" not in command[begin:-1]:
         return None
     return list(command).index("--", begin) + 1
 
 
-def proxy_words(command: Sequence[str]) -> int | None:
+def proxy_index(command: Sequence[str]) -> int | None:
     """Index of the word ``proxy`` in a command that starts ``lro proxy``, however it does; None for any other command.
 
     It may be started by its path, as a module, or by another program: ``uvx --from lro-spec -- lro proxy``.

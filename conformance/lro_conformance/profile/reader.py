@@ -51,8 +51,8 @@ _Keyed = tuple[tuple[str | int, ...], str | Complaint]
 def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
     """Read and check a profile.
 
-    *command* replaces ``server.command``, which may then be missing. *edition* replaces that of the profile, with all
-    defaults that depend on it.
+    *command* replaces ``server.command``, which may then be missing. *edition* replaces the
+    profile's edition, with all defaults that depend on it.
 
     Raises `ProfileError` with all problems.
     """
@@ -98,7 +98,7 @@ def parse(
 
 
 def _unread(file: str, data: bytes, problem: YamlError) -> Problem:
-    """The problem of a document, or of a part of it, that cannot be read."""
+    """A document, or a part of it, that cannot be read, as a problem of the profile."""
     keys, column = tuple(problem.path), problem.place and problem.place.column
     is_private = _may_show_environment(data, problem.line)
     return Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private)
@@ -109,12 +109,12 @@ def _without_keys(file: str) -> Problem:
 
 
 def _is_unread(keys: tuple[str | int, ...], problems: Sequence[YamlError]) -> bool:
-    """True if the value at a path, or one that it is in, could not be read."""
+    """True if the value at a path, or a value that contains it, could not be read."""
     return any(keys[: len(p.path)] == p.path for p in problems if not p.is_about_keys)
 
 
 def _is_consequence(error: SchemaError, problems: Sequence[YamlError]) -> bool:
-    """True for an error about a value that could not be read, and about a key that may be among the unread ones."""
+    """True for an error that may only follow from *problems*: the value, or the missing key, could not be read."""
     mapping = error.path[:-1] if error.keyword == "required" else error.path
     is_about_absence = error.keyword in ("required", "oneOf", "minProperties", "dependentRequired")
     return _is_unread(error.path, problems) or (
@@ -126,8 +126,8 @@ _STAND_IN = "server"
 
 
 def _sound_part(root: Mapping[str, Any], wrong: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
-    """The profile without the values at the paths *wrong*, and without what is incomplete then, so that the rest can be
-    read. It has a word in place of a command that is missing."""
+    """The profile without the values at the paths *wrong*, and without values that are incomplete as a result, so that
+    the rest can be read. `_STAND_IN` takes the place of a missing command."""
     rest = cast("dict[str, Any]", deepcopy(root))
     while wrong:
         for path in wrong:
@@ -139,7 +139,7 @@ def _sound_part(root: Mapping[str, Any], wrong: Sequence[tuple[str | int, ...]])
 
 
 def _remove(root: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    """Remove the value at a path: the list that it is in, or the mapping in which it is missing."""
+    """Remove the value at a path; if it is in a list, the list; if it is missing, the mapping that lacks it."""
     keys = list(takewhile(lambda part: isinstance(part, str), path))
     inside = value_at(root, keys[:-1])
     if isinstance(inside, dict) and keys[-1] in inside:
@@ -149,9 +149,9 @@ def _remove(root: dict[str, Any], path: tuple[str | int, ...]) -> None:
 
 
 def _may_show_environment(data: bytes, line: int | None) -> bool:
-    """True if a line may have a value of `ENVIRONMENT`: its last key occurs on that line or before it.
+    """True if a line may have a value of `ENVIRONMENT`, because its last key occurs on that line or before it.
 
-    For documents that could not be read completely, so that not all keys are known.
+    Used for documents that could not be read completely, so that not all keys are known.
     """
     return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[:line])
 
@@ -222,7 +222,7 @@ def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -
 
 
 def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailValue]) -> Iterator[_Keyed]:
-    """Levels of detail with the value of another one."""
+    """Levels of detail that have the same value as another level."""
     known: dict[tuple[type, DetailValue], str] = {}
     for level, value in levels.items():
         first = known.setdefault((type(value), value), level)  # as 1 == True in Python
@@ -231,8 +231,10 @@ def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailVal
 
 
 def _seed_inconsistencies(arguments: Mapping[str, Any], *, whole: bool) -> Iterator[_Keyed]:
-    """Places of a memory that would reach the tool as they are, or with no value at all; *whole* is True if *arguments*
-    is all that the profile has."""
+    """Placeholders of a memory that would not be replaced by a value, or the lack of any placeholder.
+
+    A lack is reported only if *arguments* are *whole*: the profile has no others, which could not be read.
+    """
     wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
     yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
     if whole and not wrong and not any(memory_words(arguments)):
@@ -255,7 +257,7 @@ _MEMORY_WORD = re.compile(r"\$\{?(?P<name>\w+)(?:\.(?P<field>[\w-]+(?:\.[\w-]+)*
 
 
 def _wrong_memory_word(text: str) -> Complaint | None:
-    """The problem of a text that names a field that no memory has, or that is almost the place of a memory."""
+    """The problem of a text that names a field that no memory has, or that is almost a placeholder of a memory."""
     word = _MEMORY_WORD.match(text)
     if word is None or not get_close_matches(word["name"].lower(), ["memory"], n=1, cutoff=0.7):
         return None
@@ -277,7 +279,7 @@ def _unknown_field(field: str) -> str | None:
     so_far = "$memory"
     for name in field.split("."):
         known: Mapping[str, Any] | None = node.get("properties")
-        if known is None:  # its fields are those of the store
+        if known is None:  # the store decides about its fields
             return None
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.6)
@@ -417,7 +419,7 @@ def _mentions(words: Sequence[str], placeholder: str) -> bool:
 
 
 def memory_words(value: object) -> Iterator[str]:
-    """The places of a memory and of its fields in the arguments of a seed: ``$memory``, ``$memory.title``."""
+    """The placeholders of a memory and of its fields in the arguments of a seed: ``$memory``, ``$memory.title``."""
     if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
         yield value
     elif isinstance(value, dict):

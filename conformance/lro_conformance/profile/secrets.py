@@ -10,13 +10,13 @@ from lro_spec.redaction import Masks
 
 
 def masks_of(profile: Profile) -> Masks:
-    """Redactor of all values that look secret in the environment and in the command, other than settings of LRO."""
+    """Redactor of the values in the environment and in the command that look secret, except settings of LRO."""
     settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
     return Masks({**os.environ, **profile.server.env, **dict(_options(profile.server.command))}, but=settings)
 
 
 def _options(command: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Options of a command with their values, of ``--token=VALUE`` and ``--token VALUE``."""
+    """Options of a command with their values, written as ``--token=VALUE`` or ``--token VALUE``."""
     for word, following in zip(command, [*command[1:], ""], strict=True):
         name, equals, value = word.partition("=")
         if name.startswith("-") and (equals or not following.startswith("-")):

@@ -53,7 +53,7 @@ def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _uses(profile: Profile) -> Iterator[tuple[_Key, str, list[tuple[_Key, str, bool]]]]:
-    """Each tool in the profile: key, name, and arguments with their keys; True if the schema must list them."""
+    """Each tool in the profile: its key, its name, and its arguments: key, name, True if the schema must list it."""
     for name, operation in (profile.operations or {}).items():
         if operation is not None:
             yield ("operations", name), operation.tool, [*_named(operation), *_fixed(operation.arguments)]

@@ -62,7 +62,7 @@ class Document:
     """Plain values of a document, with the place of every key and item."""
 
     value: Any
-    """None in each place that cannot be read."""
+    """The value of the document, with None in each place that cannot be read."""
     places: dict[Path, Place]
     problems: tuple[YamlError, ...] = ()
     """The parts that cannot be read, in the order of the document."""
@@ -85,7 +85,7 @@ class Document:
 def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
     """The beginning of a file, up to one byte more than `read` accepts.
 
-    Raises `OSError`, also for a pipe that has no end within *timeout_s*, or of which nothing comes for a tenth of it.
+    Raises `OSError`, also for a pipe that does not end within *timeout_s*, or that sends nothing for a tenth of it.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb", buffering=0) as stream:
@@ -98,8 +98,8 @@ def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
     """Read a YAML document. Raises `YamlError` if it cannot be read as a whole.
 
-    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is what the message about an empty
-    document asks for.
+    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is the content that an
+    empty document lacks, for the message about it.
     """
     if len(data) > MAX_BYTES:
         raise YamlError(f"too large: {len(data)} bytes, the maximum is {MAX_BYTES}")
@@ -211,6 +211,6 @@ class _Walk:
 
 
 def _reason(problem: yaml.MarkedYAMLError) -> str:
-    """The problem in PyYAML's words, without the name of an alias: what begins with ``*`` may be a secret."""
+    """The problem in PyYAML's words, without the name of an alias: text that begins with ``*`` may be a secret."""
     parts = [str(p).strip() for p in (problem.context, problem.problem) if p]
     return re.sub(r"(alias|anchor) '[^']*'", r"\1", " ".join(", ".join(parts).split()))

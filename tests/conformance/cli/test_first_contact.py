@@ -111,7 +111,7 @@ def test_init_says_what_the_error_is(tmp_path: Path, words: int) -> None:
     argv = [sys.executable, "-P", "-m", "lro_conformance", "init", "--", *server(tmp_path, ["search_notes"], act)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "lro: starting it with the documented variables\n"
+    assert done.stderr == "lro: starting the server with the documented variables\n"
     said = done.stdout.splitlines()[2:]
     assert said[0].startswith(
         "no call returned a result, so whether this server offloads is unknown; "

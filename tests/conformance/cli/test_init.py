@@ -106,7 +106,7 @@ def test_a_text_by_which_an_unknown_word_finds_less_is_the_query(tmp_path: Path)
     assert _init(tmp_path, "--", *_words_server(tmp_path, "pass")).returncode == 0
     text = (tmp_path / "lro.yaml").read_text()
     assert text.count(", query: words, limit: limit,") == 2
-    assert text.count("    # words was seen to select: a word that is in no memory finds fewer, or none\n") == 2
+    assert text.count("    # words is the query: a word that is in no memory found fewer memories, or none\n") == 2
     assert "NOT FOUND: an argument for query" not in text
 
 

@@ -18,7 +18,7 @@ from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
-from lro_conformance.profile import Profile, in_front, proxy_command
+from lro_conformance.profile import Profile, fill_upstream, proxy_command
 from lro_conformance.profile.proxy import UPSTREAM_URL
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions import payloads, upstream
@@ -225,7 +225,7 @@ def _in_front(lab: Lab, command: Sequence[str], url: str) -> Lab:
     config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
     config.write_text(json.dumps(servers), encoding="utf-8")
-    server = replace(lab.profile.server, command=in_front(command, words, str(config), url))
+    server = replace(lab.profile.server, command=fill_upstream(command, words, str(config), url))
     inner = lab.for_profile(replace(lab.profile, server=server, operations={}, seed=None, cleanup=None))
     inner.launcher.handshakes.capabilities = {"sampling": {}}
     return inner
