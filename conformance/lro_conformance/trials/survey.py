@@ -52,7 +52,7 @@ that of the same call made alone."""
 
 
 @dataclass(frozen=True)
-class ServerMessage:
+class Said:
     """A message of a server other than the result of a tool call: the result of another method, or a notification."""
 
     kind: str
@@ -61,13 +61,13 @@ class ServerMessage:
     """The result, or the parameters."""
 
 
-def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
+def messages_of(server: ServerProcess) -> tuple[Said, ...]:
     """Messages of a server so far, other than results of tool calls."""
     opened = "server/discover" if server.modern else "initialize"
-    notes = [ServerMessage(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
+    notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
     return (
-        ServerMessage(opened, server.handshake),
-        *(ServerMessage("tools/list", page) for page in server.listed),
+        Said(opened, server.handshake),
+        *(Said("tools/list", page) for page in server.listed),
         *notes,
     )
 
@@ -122,7 +122,7 @@ class Survey:
     """The server's description of itself."""
     protocol: str | None
     """The protocol version of MCP that the server speaks."""
-    messages: tuple[ServerMessage, ...] = ()
+    messages: tuple[Said, ...] = ()
     """The server's messages other than results of tool calls."""
     event_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
