@@ -161,7 +161,7 @@ def _with_command(document: Document, command: Sequence[str]) -> Document:
     server = None if root is None else _mapping(root.get("server", {}))
     if root is None or server is None:
         return document
-    return Document({**root, "server": {**server, "command": list(command)}}, document.places)
+    return Document({**root, "server": {**server, "command": list(command)}}, document.places, document.problems)
 
 
 def _mapping(value: object) -> dict[str, Any] | None:

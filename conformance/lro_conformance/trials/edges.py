@@ -201,7 +201,7 @@ def _edge(
         limit = one.call.limit
         at = _twice(upper, name, estimate, reached, limit)
         far = _far(lab, upper, survey, name, reached, others=others)
-        after = _after(upper, name, estimate, limit) if name not in survey.volatile_operations else None
+        after = _after(upper, name, estimate, reached, limit) if name not in survey.volatile_operations else None
         if not guests:
             stack.close()
         lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep, folder=LONG))
@@ -342,11 +342,11 @@ def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | 
     return tuple(Probe(_call(bench, name, limit), estimate, threshold) for _ in range(2))
 
 
-def _after(bench: Bench, name: str, estimate: int, limit: int | None) -> Probe | None:
+def _after(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> Probe | None:
     """The call at its threshold again, after the server has offloaded something else; None if it offloaded nothing."""
     if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
         return None
-    return Probe(_call(bench, name, limit), estimate, estimate)
+    return Probe(_call(bench, name, limit), estimate, threshold)
 
 
 def _richest(bench: Bench, name: str) -> str | None:

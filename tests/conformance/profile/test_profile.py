@@ -112,6 +112,11 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
     assert profile.level == 2
 
 
+def test_mistakes_are_named_with_a_command_of_the_caller_too(tmp_path: Path):
+    with pytest.raises(ProfileError, match="2: level: written twice"):
+        load(written(tmp_path, "level: 1\nlevel: 2\n"), command=["node", "server.js"])
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
