@@ -55,7 +55,7 @@ class CheckItem(pytest.Item):
 
     @classmethod
     def of(cls, file: CheckFile, name: str, check: Check) -> Self:
-        """Create the item for a check; *name* is that of its function."""
+        """Create the item for a check; *name* is the name of its function."""
         return cls.from_parent(file, name=name, check=check)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
 
     def __init__(self, *, check: Check, **arguments: Any) -> None:

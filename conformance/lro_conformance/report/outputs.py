@@ -147,7 +147,7 @@ class Outputs:
                 _attempt(output, lambda path: check_target(path))
 
     def without(self, form: str) -> Outputs:
-        """The outputs except those of a form."""
+        """The outputs, without the files of one form."""
         return replace(self, files=tuple(o for o in self.files if o.form.name != form))
 
     @property

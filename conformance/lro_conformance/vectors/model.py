@@ -51,14 +51,14 @@ class Vector:
     """A wrong answer that a hasty implementation gives, and the mistake behind it."""
 
     @property
-    def asks_for_requirements(self) -> bool:
+    def is_of_documents(self) -> bool:
         """True if the answer is the list of the requirements that the documents of the question break."""
         return self.kind in _OF_DOCUMENTS
 
     @property
     def broken(self) -> tuple[str, ...]:
         """The requirements that the documents of the question break; empty for other kinds of questions."""
-        return tuple(self.expect[0]["is"][0]) if self.asks_for_requirements else ()
+        return tuple(self.expect[0]["is"][0]) if self.is_of_documents else ()
 
     def as_json(self) -> dict[str, Any]:
         """The vector as in its file."""

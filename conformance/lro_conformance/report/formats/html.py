@@ -78,7 +78,7 @@ class CheckEntry:
     detail: CheckDetail
     lines: tuple[Line, ...]
     decides: bool
-    """True if its verdict is that of the requirement."""
+    """True if the requirement has the same verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +358,7 @@ def _unmet(report: Report) -> Iterable[Entry]:
 
 
 def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
-    """The entry of a requirement; *shown* is what a cause shows of it."""
+    """The entry of a requirement; *shown* has its details if a cause has reduced them to what is not shown elsewhere."""
     detail = shown or detail_of(result)
     known = {c.name: c for c in detail.checks}
     return Entry(
