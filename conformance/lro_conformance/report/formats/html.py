@@ -358,7 +358,7 @@ def _unmet(report: Report) -> Iterable[Entry]:
 
 
 def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
-    """The entry of a requirement; *shown* has its details if a cause has reduced them to what is not shown elsewhere."""
+    """The entry of a requirement; *shown* has its details if its cause has already reduced them."""
     detail = shown or detail_of(result)
     known = {c.name: c for c in detail.checks}
     return Entry(
