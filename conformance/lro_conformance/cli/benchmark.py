@@ -21,7 +21,7 @@ def bench(arguments: tuple[str, ...]) -> int:
 @click.command(context_settings=_PASS_THROUGH, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION…] -- COMMAND [ARG…]")
 def weigh(arguments: tuple[str, ...]) -> int:
-    """Weigh the results of a server's own tools. See lro weigh --help."""
+    """Count the tokens that the results of a server's own tools take up in a context. See lro weigh --help."""
     return _start("weigh", arguments)
 
 

@@ -27,7 +27,7 @@ def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str
 
 @click.command()
 @_edition
-@click.option("--level", type=click.IntRange(1, 3), metavar="N", help="List what binds a server that claims level N.")
+@click.option("--level", type=click.IntRange(1, 3), metavar="N", help="List only requirements of levels 1 to N.")
 @click.option("--group", "groups", multiple=True, metavar="G", help="List only this group; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with everything in the catalogue (--format json).")
 @click.option(
@@ -35,7 +35,7 @@ def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str
     "form",
     type=click.Choice(["list", "json", "sep"]),
     default="list",
-    help="sep: a traceability file, checks with the text that they test, as proposals to MCP have it.",
+    help="sep: the traceability file of a proposal to MCP, which lists each check with the text that it tests.",
 )
 def requirements(
     edition_name: str | None, level: int | None, groups: tuple[str, ...], as_json: bool, form: str
@@ -84,7 +84,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
         elif edition in (versions := by_edition(id)):
             texts.append("\n".join(as_text(explanation(versions[edition]), width)))
         elif versions:
-            raise UsageError(f"{edition} has no requirement {id}, but {', '.join(versions)} does (--edition)")
+            raise UsageError(f"{edition} has no requirement {id}; it is in {', '.join(versions)} (--edition)")
         else:
             if group := [r.id for r in catalogue(edition) if r.group == word.lower()]:
                 raise UsageError(f"{word} is a group: {', '.join(group)}")

@@ -53,10 +53,15 @@ if TYPE_CHECKING:
     "evidence",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Keep everything that is observed, for `lro judge DIR`. DIR must be new, empty, or hold earlier evidence.",
+    help="Keep everything that is observed, for `lro judge DIR`. DIR must be new, empty, or hold earlier "
+    "evidence, which is replaced.",
 )
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent servers (default: one per core)."
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of concurrent servers (default: one per core).",
 )
 @click.option(
     "--budget",
@@ -76,12 +81,13 @@ if TYPE_CHECKING:
     "--only",
     multiple=True,
     metavar="X",
-    help="Judge only a requirement (THR-07), a group (threshold), a check, or what failed last (failed); repeatable.",
+    help="Judge only a requirement (THR-07), a group (threshold) or a check; failed stands for what failed last. "
+    "Repeatable.",
 )
 @click.option(
     "--fail-fast",
     is_flag=True,
-    help="End the run once a MUST of a level has failed; checks are judged as experiments end.",
+    help="End the run as soon as a MUST of a level has failed. Each check is judged once its experiments have ended.",
 )
 @click.option(
     "--watch",
@@ -109,13 +115,13 @@ def certify(
     options: ReportOptions,
     command: tuple[str, ...],
 ) -> int:
-    """Certify a server over stdio: report which level it has proved, and what is wrong with the rest.
+    """Certify a server over stdio: report which level it has proved, and what keeps it from the next.
 
     COMMAND starts the server and overrides the profile's command. Without a profile, tools and settings are found by
     their documented names.
 
-    With --edition all, the profile's edition decides and is shown in full. The others follow in brief; their files
-    have the edition in the name (report.json, report.lro-paper.json).
+    With --edition all, the profile's edition decides the exit code and is shown in full. The others follow in brief;
+    the names of their files contain the edition (report.json, report.lro-paper.json).
 
     Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the command line or the
     profile is invalid, 3 no verdict.
@@ -137,15 +143,15 @@ def certify(
     if missing := [path for path in watched if not path.exists()]:
         raise UsageError(f"--watch {missing[0]}: no such file or directory")
     if watched and (all_editions or options.outputs.uses_stdout):
-        raise UsageError("--watch excludes --edition all and reports on standard output")
+        raise UsageError("--watch excludes --edition all, and reports on standard output")
     from lro_conformance.cli.selection import needs_all_trials, remember, selected
 
     def run(view: View) -> tuple[Report, ...]:
-        widely = chosen is not None and needs_all_trials(chosen, profile)
-        asked = profile if chosen is None else replace(profile, level=None)  # a part never proves what is claimed
-        explored = budget or ("standard" if chosen is None or widely else None)
+        all_trials = chosen is not None and needs_all_trials(chosen, profile)
+        judged_profile = profile if chosen is None else replace(profile, level=None)  # a part proves no level
+        explored = budget or ("standard" if chosen is None or all_trials else None)
         reports, problem = _certify(
-            asked,
+            judged_profile,
             view,
             all_editions=all_editions,
             seed=seed,
@@ -154,7 +160,7 @@ def certify(
             examples=BUDGETS[explored] if explored is not None else 0,
             timeout_s=timeout_s or TIMEOUTS_S[explored or "standard"],
             fail_fast=fail_fast,
-            **({} if chosen is None else {"only": chosen, "all_trials": widely}),
+            **({} if chosen is None else {"only": chosen, "all_trials": all_trials}),
         )
         problems.extend([problem] if problem is not None else [])
         remember(reports[0], profile)
@@ -183,18 +189,18 @@ def _watch(
     only: tuple[str, ...],
     written: Collection[Path],
 ) -> int:
-    """Run now and after each change: what failed last, and everything once that passes. Returns the last exit code.
+    """Run now, and after each change: first what failed last and, once that passes, everything.
 
-    *once* takes the words of ``--only``, and a line to write before the run, if it is not the first; it raises
-    `UsageError` if the profile, as it is then, is not valid. That ends only the first run. *written* are the files and
-    folders of its results, whose changes start no run.
+    Returns the exit code of the last run. *once* takes the words of ``--only`` and, after the first run, a line to
+    write before the run. It raises `UsageError` if the profile is not valid, which ends the watch only in the first
+    run. *written* are the files and folders with results, whose changes start no run.
     """
     from lro_conformance.cli.selection import FAILED, NothingFailed
     from lro_conformance.cli.watching import changes, state
 
     whole = ", ".join(only) if only else "everything"
     waiting = f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it"
-    known = state(paths, written)  # of before the run: a change during it counts
+    known = state(paths, written)  # before the run, so that a change during the run counts
     begun = time.monotonic()
     code = once(only, "")
     whole += f", which took {time.monotonic() - begun:.0f} s"
@@ -207,7 +213,7 @@ def _watch(
                     try:
                         code = once((FAILED,), f"\nlro: {why}: running what failed last")
                         why = "what failed last passes"
-                    except NothingFailed:  # the claim does not hold for what was not observed
+                    except NothingFailed:  # the claim does not hold because of something that was not observed
                         code = EXIT_OK
                 if code != EXIT_FAILED:
                     code = once(only, f"\nlro: {why}: running {whole}")
@@ -222,10 +228,10 @@ def _watch(
 
 
 def _profile_path(path: Path | None, command: tuple[str, ...]) -> Path | None:
-    """The profile that is named, or that of the working directory; None if there is only a command."""
+    """The profile that is named, or else the one in the working directory; None if there is only a command."""
     if path is None and Path(PROFILE_NAME).is_file():
         path = Path(PROFILE_NAME)
-        click.echo(f"lro: using {PROFILE_NAME} of the working directory", err=True)
+        click.echo(f"lro: using {PROFILE_NAME} in the working directory", err=True)
     if path is None and not command:
         raise UsageError(f"nothing to certify: pass the command of a server after --, or a profile ({PROFILE_NAME})")
     return path
@@ -247,7 +253,7 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
 
 
 def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) -> tuple[tuple[Report, ...], str | None]:
-    """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete.
+    """Certify a server. Returns a report for each edition, and the reason if the evidence is incomplete.
 
     *how* is passed to `lro_conformance.engine.run.certify`.
     """
@@ -256,7 +262,7 @@ def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) ->
     from lro_conformance.profile import ProfileError
     from lro_conformance.wire.subreaper import adopt_orphans
 
-    # trials release the interpreter for each line of a server, and judging does not: by default each waits 5 ms for it
+    # a trial releases the interpreter for each line of a server, and gets it back after 5 ms while checks are judged
     sys.setswitchinterval(0.0005)
     try:
         with adopt_orphans(), view:

@@ -19,7 +19,12 @@ FORMS = (
 @click.command()
 @click.argument("reports", nargs=-1, type=click.Path(path_type=Path), metavar="OLD NEW")
 @click.option("--matrix", "side_by_side", is_flag=True, help="Show any number of reports side by side.")
-@click.option("--all", "show_all", is_flag=True, help="With --matrix: include what all of them pass.")
+@click.option(
+    "--all",
+    "show_all",
+    is_flag=True,
+    help="With --matrix: include requirements that all reports pass, or that do not apply.",
+)
 @form_options(FORMS)
 def compare(reports: tuple[Path, ...], side_by_side: bool, show_all: bool, outputs: Outputs) -> int:
     """Show what changed between two reports of `lro certify --json`, or put several side by side.

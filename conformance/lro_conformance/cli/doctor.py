@@ -1,4 +1,4 @@
-"""`lro doctor`: what of the machine a run needs, and what is there."""
+"""`lro doctor`: whether the machine has everything that a run needs."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class Finding:
 
     name: str
     found: str
-    missing: str = ""
-    """Advice if it is lacking and a run needs it; empty otherwise."""
+    advice: str = ""
+    """Advice if it is missing or too small; empty otherwise."""
 
 
 @click.command()
 def doctor() -> int:
-    """Check what of this machine a run needs: packages, temporary space, open files, memory, jq, permissions.
+    """Check that this machine has what a run needs: packages, temporary space, open files, memory, jq, permissions.
 
-    Exit code: 0 everything is there, 3 something is lacking.
+    Exit code: 0 no problem was found, 3 there is a problem.
     """
     found = list(findings())
     for each in found:
-        click.echo(f"{'lacking' if each.missing else 'ok':<8} {each.name:<18} {each.found}")
-        if each.missing:
-            click.echo(f"{'':<8} {'':<18} {each.missing}")
-    return EXIT_NO_VERDICT if any(each.missing for each in found) else EXIT_OK
+        click.echo(f"{'problem' if each.advice else 'ok':<8} {each.name:<18} {each.found}")
+        if each.advice:
+            click.echo(f"{'':<8} {'':<18} {each.advice}")
+    return EXIT_NO_VERDICT if any(each.advice for each in found) else EXIT_OK
 
 
 def findings() -> Iterator[Finding]:
-    """Everything that is looked at."""
+    """A finding about each thing that a run needs."""
     yield _python()
     yield _packages()
     yield _temporary()
@@ -58,7 +58,7 @@ def _python() -> Finding:
 def _packages() -> Finding:
     missing = sorted(name for name in EXTRAS["certify"] | EXTRAS["proxy"] if find_spec(name) is None)
     advice = "pip install 'lro-spec[certify]'" if missing else ""
-    return Finding("packages", f"without {', '.join(missing)}" if missing else "all that a run needs", advice)
+    return Finding("packages", f"not installed: {', '.join(missing)}" if missing else "all that a run needs", advice)
 
 
 def _temporary() -> Finding:
@@ -84,10 +84,12 @@ def _jq() -> Finding:
     from importlib.metadata import version
 
     binary = shutil.which("jq")
-    return Finding("jq", f"libjq {version('jq')}; {binary or 'no jq on the PATH, which only reproducing needs'}")
+    return Finding(
+        "jq", f"libjq {version('jq')}; {binary or 'no jq on the PATH, which only reproducing a failure needs'}"
+    )
 
 
 def _user() -> Finding:
     root = getattr(os, "geteuid", lambda: 1)() == 0
-    remark = "root, which may write everywhere: the read-only folder is not tried" if root else "not root"
+    remark = "root, which can write everywhere: a read-only folder is not tried" if root else "not root"
     return Finding("user", remark)

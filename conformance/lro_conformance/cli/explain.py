@@ -57,7 +57,7 @@ def explanation(requirement: Requirement) -> Explanation:
 
 
 def as_text(page: Explanation, width: int = WIDTH) -> Iterator[str]:
-    """Lines for a terminal of *width* columns; longer words are broken."""
+    """Lines for a terminal of *width* columns; words that are longer are broken."""
     yield from textwrap.wrap(f"{page.id}  {page.title}", width)
     yield from textwrap.wrap(page.facts, width, break_on_hyphens=False)
     for section in page.sections:
@@ -97,7 +97,7 @@ def _force(r: Requirement) -> str:
     return f"{r.keyword}, {f'level {r.level}' if r.level is not None else 'decides no level'}"
 
 
-def _elsewhere(r: Requirement) -> tuple[str, ...]:
+def _other_statements(r: Requirement) -> tuple[str, ...]:
     """Statements of other editions that differ from this one."""
     versions = {name: (_force(other), other.statement) for name, other in by_edition(r.id).items()}
     differing = {name: version for name, version in versions.items() if version != (_force(r), r.statement)}
@@ -109,7 +109,7 @@ def _elsewhere(r: Requirement) -> tuple[str, ...]:
 
 def _sections(r: Requirement) -> Iterator[Section]:
     yield Section("Statement", _paragraphs(r.statement))
-    if other := _elsewhere(r):
+    if other := _other_statements(r):
         yield Section("In other editions", other)
     yield Section("Rationale", _paragraphs(r.rationale))
     if titles := tuple(f"{name}: {title}" for name, title, ids in notes() if r.id in ids):
@@ -125,7 +125,7 @@ def _sections(r: Requirement) -> Iterator[Section]:
 
 
 def example_key(r: Requirement) -> str:
-    """Key of its examples: the id, and the first edition with this statement unless that is the first of all."""
+    """Key of a requirement's examples: its id and, unless it is its first, the first edition with this statement."""
     first, *_ = versions = by_edition(r.id)
     own = next(name for name in versions if versions[name].statement == r.statement)
     return r.id if own == first else f"{r.id} {own}"

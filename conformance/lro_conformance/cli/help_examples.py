@@ -13,7 +13,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "certify": (
         "lro certify -- python -m my_server",
         "lro certify --level 2 --json report.json --html report.html",
-        "lro certify --profile lro.yaml --evidence seen -j 1",
+        "lro certify --profile lro.yaml --evidence evidence -j 1",
         "lro certify --only failed --fail-fast",
         "lro certify --watch src -- python -m my_server",
     ),
@@ -25,7 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "explain": ("lro explain LRO-FILE-06", "lro explain thr-07 I-31 file.header_count"),
     "gain": ("lro gain --ceiling claude-code --days 30", "lro gain"),
     "init": ("lro init -- python -m my_server", "lro init --force --tool recall=find_notes -- npx my-server"),
-    "judge": ("lro judge seen", "lro judge seen --level 3 --markdown summary.md"),
+    "judge": ("lro judge evidence", "lro judge evidence --level 3 --markdown summary.md"),
     "proxy": (
         "lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         "lro proxy --threshold-tokens 2000 -- my-server",
@@ -66,4 +66,6 @@ def check_platform(command: str | None) -> None:
     """Raise `UsageError` for a command that this system does not support."""
     if command in STARTS_SERVERS and os.name != "posix":
         others = ", ".join(sorted(EXAMPLES.keys() - STARTS_SERVERS))
-        raise UsageError(f"{command} is not supported on Windows, run it in WSL or a container (here: {others})")
+        raise UsageError(
+            f"{command} is not supported on Windows: run it in WSL or a container (supported here: {others})"
+        )

@@ -33,22 +33,21 @@ if TYPE_CHECKING:
     "tools",
     multiple=True,
     metavar="OPERATION=TOOL",
-    help="Tool that performs recall, search or inject, if its name does not say so; seed=TOOL has the suite's memories "
-    "stored by it; repeatable.",
+    help="Tool that performs recall, search or inject, if its name does not say so; with seed=TOOL, TOOL stores the "
+    "suite's memories. Repeatable.",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
 def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, ...]) -> int:
     """Probe a server and write a commented profile: its tools, its settings, what triggers cleanup.
 
     The server is started several times, in temporary directories. What could not be found is marked NOT FOUND in the
-    profile. If no tool is named like an operation, you are asked for it in a terminal; in a script, name it with
-    --tool.
+    profile. If no tool is named like an operation, you are asked to choose one; where there is no terminal, use --tool.
 
     No memory is stored in the server, unless you name the tool that stores one: --tool seed=TOOL. Do so only if each
     process has data of its own: {workdir} in COMMAND stands for a new directory for each process.
 
-    Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
-    does not start or does not answer.
+    Exit code: 0 written, 1 written, but no operation was found, 2 the command line is invalid or the file exists, 3 the
+    server does not start or does not answer.
     """
     from lro_conformance.capture.summary import what_came
     from lro_conformance.init.probe import probe
@@ -92,7 +91,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if missing and found.operations:
         click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
     if masks.value(command) != command:
-        click.echo(f"{output}: its command contains a secret, which is a value of your environment", err=True)
+        click.echo(f"{output}: its command contains a secret: a value from your environment", err=True)
     if "seed" in found.troubles:
         why = one_line(masks.text(found.troubles["seed"]), 1_000)
         click.echo(f"lro init: nothing was stored by {seed}: {why}", err=True)
@@ -115,7 +114,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if guessed:
         may = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
         its, was = ("its name", "it was") if len(guessed) == 1 else ("their names", "they were")
-        click.echo(f"by {its}, {may}; {was} not called. If the guess is right, run: {again(guessed)}")
+        click.echo(f"judging by {its}, {may}; {was} not called. If the guess is right, run: {again(guessed)}")
 
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.empty:
@@ -141,11 +140,11 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
                 click.echo(inline)
         click.echo(f"next: {certify}")
         return 0
-    why = "no tool is surely recall, search or inject" if found.tools else "the server lists no tools"
+    why = "no tool clearly performs recall, search or inject" if found.tools else "the server lists no tools"
     click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
     if found.tools:
         click.echo(
-            "name your tools by --tool recall=TOOL (it returns many records), --tool search=TOOL (it finds some by "
+            "name your tools with --tool recall=TOOL (it returns many records), --tool search=TOOL (it finds some by "
             f"words) and --tool inject=TOOL (it gathers context for a prompt), or under `operations` in {output}"
         )
         proposed = perhaps(found, OPERATIONS)
@@ -159,13 +158,13 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 
 
 def _may_be_seeded(found: ProbeResult) -> bool:
-    """True if the next step is to let a tool that was not called store the suite's memories."""
+    """True if the next step may be to let a tool store the suite's memories that was not called yet."""
     is_seeded = found.profile.seed is not None or "seed" in found.troubles
     return found.storing is not None and found.unfound is None and not is_seeded
 
 
 def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: str) -> Iterator[str]:
-    """Advice on a server that returned no records; unless it `_may_be_seeded`, the last line is the next step.
+    """Advice on a server that returned no records. Unless `_may_be_seeded`, the last line is the next step.
 
     *own_data* is the end of a command that gives each process a directory of its own.
     """
@@ -187,7 +186,7 @@ def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: s
         ""
         if found.has_own_data
         else (
-            ": below, replace MY_DATA by the variable that says where its data are; {workdir} is a new directory for "
+            ": below, replace MY_DATA with the variable that says where its data are; {workdir} is a new directory for "
             "each process"
         )
     )
@@ -195,17 +194,17 @@ def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: s
 
 
 def _with_own_data(found: ProbeResult, own_data: str) -> str:
-    """The condition under which the suite may store memories; nothing if the command meets it."""
+    """The condition under which the suite may store memories; empty if the command meets it."""
     if found.has_own_data:
         return ""
     return (
-        "; if the server keeps its data in a file or a directory, let the command name {workdir} as that place, a new "
+        "; if the server keeps its data in a file or a directory, let the command put them into {workdir}, a new "
         f"directory for each process, as in {own_data}"
     )
 
 
 def _choose(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Ask which of the listed tools returns many records; it becomes that of recall."""
+    """Ask which of the listed tools returns many records, and return it as the tool of recall; nothing if none does."""
     click.echo("No tool is named like recall, search or inject. The server lists:", err=True)
     for number, tool in enumerate(tools, 1):
         words = one_line(str(tool.get("description") or ""), 70)
@@ -236,7 +235,7 @@ def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:
 def _summary(found: ProbeResult) -> str:
     title = one_line(found.name, 80) or "unnamed server"
     if not found.operations:
-        return f"a draft for {title}, of which no operation is known yet"
+        return f"a draft for {title}; none of its operations is known yet"
     tried = found.operations and not found.empty
     settings = f"{len(found.settings)} of 4 settings" if tried else "settings could not be tried"
     return f"{title}: {len(found.operations)} of 3 operations, {settings}"

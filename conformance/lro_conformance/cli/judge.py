@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def judge(folder: Path, level: int | None, edition_name: str | None, options: ReportOptions) -> int:
     """Judge again what `lro certify --evidence DIR` kept, with the checks of this version. No server is started.
 
-    By a different edition, whatever the run did not look for is not-observed. With --edition all, the recorded edition
-    decides, and the others are shown in brief.
+    By a different edition, requirements that the run did not look for are not-observed. With --edition all, the
+    recorded edition decides the exit code, and the others are shown in brief.
 
     Exit code: as for certify; also 2 if DIR is not evidence, is incomplete, or was changed.
     """

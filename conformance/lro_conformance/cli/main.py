@@ -40,7 +40,7 @@ COMMANDS = {
     "vectors": "vectors",
     "weigh": "benchmark",
 }
-"""Modules by command."""
+"""The module of each command."""
 
 _WRITE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
@@ -59,7 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as ending:
         return ending.exit_code
-    except click.exceptions.NoArgsIsHelpError as problem:  # lro vectors, lro bench: as lro itself
+    except (
+        click.exceptions.NoArgsIsHelpError
+    ) as problem:  # lro vectors without a subcommand: its help, as for lro itself
         click.echo(problem.format_message())
         return EXIT_USAGE
     except click.ClickException as problem:
@@ -73,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as problem:
         if (extra := missing_extra(problem)) is None:
             return _report_defect(problem, arguments)
-        needs = f"lro {arguments[0]} needs {problem.name}, which validation does not"
+        needs = f"lro {arguments[0]} needs {problem.name}, which is not installed"
         report_error(f"lro: {needs}: pip install 'lro-spec[{extra}]'")
         return EXIT_USAGE
     except Exception as problem:
@@ -85,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             return _report_defect(problem, arguments)
         return EXIT_NO_VERDICT
-    finally:  # commands change it, and main may be called by tests
+    finally:  # commands change these settings, and tests call main in their own process
         gc.set_threshold(*usual)
         sys.setswitchinterval(interval)
         gc.unfreeze()
@@ -110,7 +112,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from lro_conformance.profile.errors import nearest  # at start-up it would take time
+            from lro_conformance.profile.errors import nearest  # at start-up the import would take time
 
             raise click.UsageError(f"no such command: {args[0]}{nearest(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)

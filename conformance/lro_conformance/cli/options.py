@@ -1,4 +1,4 @@
-"""Options that certify and judge share: which form of a report is written and shown."""
+"""Options that certify and judge share: how a report is written and shown."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ EDITION_HELP = "Edition to judge by (default: the profile's, or lro-6400); all: 
 
 
 class ServerCommand(click.Command):
-    """A command line that ends with the command of a server, whose first word is the first that is no option.
+    """A command line that ends with the command of a server, which begins with the first word that is not an option.
 
-    One of our options behind it would reach the server instead, and a claim or a gate would be lost without a word. It
-    is refused, unless ``--`` says where the server's command begins.
+    One of our options after that would reach the server instead, and a claim or a gate would be lost silently. So it is
+    refused, unless ``--`` marks where the server's command begins.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -38,7 +38,7 @@ class ServerCommand(click.Command):
         super().__init__(*args, **more)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words, and refuse our own options within the command."""
+        """Parse the command line, and refuse our own options within the server's command."""
         given = list(args)
         rest = super().parse_args(ctx, args)
         command: tuple[str, ...] = ctx.params.get("command") or ()
@@ -46,8 +46,8 @@ class ServerCommand(click.Command):
         late = [word for word in command if word.partition("=")[0] in ours]
         if late and given[: len(given) - len(command)][-1:] != ["--"]:
             raise UsageError(
-                f"{late[0]} stands after the command and would go to the server: put it before the command, or put -- "
-                "before the command if the server is to have it"
+                f"{late[0]} comes after the server's command, so the server would get it: put it before the command; "
+                "if it is meant for the server, put -- before the command"
             )
         return rest
 
@@ -68,7 +68,7 @@ class ReportOptions:
         self.outputs.check()
 
     def for_profile(self, profile: Path | None) -> ReportOptions:
-        """Options whose outputs refer to this profile; None refers to that of the working directory."""
+        """Options whose outputs refer to this profile; None stands for the profile in the working directory."""
         return self if profile is None else replace(self, outputs=replace(self.outputs, profile=str(profile)))
 
     def run_and_render(
@@ -94,18 +94,18 @@ class ReportOptions:
             view.show(report)
             for other in others:
                 view.show(other, brief=True)
-            self._tell_of_baseline(report)
+            self._report_baseline(report)
         if (message := problem()) is not None:
             raise UsageError(message)
         return exit_code(report)
 
     @staticmethod
     def _write(outputs: Outputs, report: Report) -> None:
-        """Write the files; no baseline of a run that shows too little to accept anything."""
+        """Write the files; a baseline only if the run shows enough to accept anything."""
         (outputs if _reason_for_no_baseline(report) is None else outputs.without(WRITE_BASELINE)).write(report)
 
-    def _tell_of_baseline(self, report: Report) -> None:
-        """Say what was written for ``--write-baseline``, and what is left to do."""
+    def _report_baseline(self, report: Report) -> None:
+        """Print whether ``--write-baseline`` wrote a baseline, why not, and which reasons are missing from it."""
         from lro_conformance.judging.results import UNEXPLAINED
         from lro_conformance.report.formats.baseline import entries_of
 
@@ -115,8 +115,12 @@ class ReportOptions:
                 continue
             found = entries_of(report)
             entries = f"{len(found)} {'entry' if len(found) == 1 else 'entries'}"
-            todo = sum(e.reason == UNEXPLAINED for e in found)
-            rest = f"; complete the reason of {'each' if todo == len(found) else todo}" if todo else ""
+            unexplained = sum(e.reason == UNEXPLAINED for e in found)
+            rest = (
+                f"; complete the reason of {'each' if unexplained == len(found) else unexplained}"
+                if unexplained
+                else ""
+            )
             click.echo(f"lro: wrote {'the baseline' if target == '-' else target}: {entries}{rest}", err=True)
 
 

@@ -21,7 +21,7 @@ def serve(arguments: tuple[str, ...]) -> int:
 @click.command(context_settings=_PASS_THROUGH, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION…] -- COMMAND [ARG…]")
 def proxy(arguments: tuple[str, ...]) -> int:
-    """Offload the large results of any MCP server, in front of it. See lro proxy --help."""
+    """Run a proxy that offloads the large results of any MCP server. See lro proxy --help."""
     return _reference("lro_proxy.__main__", arguments)
 
 

@@ -58,13 +58,13 @@ def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
 
 
 def needs_all_trials(chosen: Iterable[str], profile: Profile) -> bool:
-    """True if one of these failed last time in a trial that its checks do not ask for."""
-    known = _failures(_memory(profile))
-    return any(known.get(id, False) for id in chosen)
+    """True if a chosen requirement last failed only in trials that its checks do not need, such as the explorer's."""
+    failures = _failures(_failures_file(profile))
+    return any(failures.get(id, False) for id in chosen)
 
 
 def remember(report: Report, profile: Profile) -> None:
-    """Keep what failed for ``--only failed``; what a partial run did not judge again stays as it was."""
+    """Record the requirements that failed, for ``--only failed``; entries that a partial run did not judge are kept."""
     if report.failure is not None:
         return
     judged = {r.requirement.id for r in report.requirements if r.checks}
@@ -73,37 +73,39 @@ def remember(report: Report, profile: Profile) -> None:
         for r in report.requirements
         if r.verdict.label in ("fail", "error")
     }
-    path = _memory(profile)
-    failures = failed | {id: where for id, where in _failures(path).items() if id not in judged}
-    with suppress(OSError):  # a convenience: it may be a machine without a home
+    path = _failures_file(profile)
+    failures = failed | {
+        id: only_in_other_trials for id, only_in_other_trials in _failures(path).items() if id not in judged
+    }
+    with suppress(OSError):  # only a convenience: there may be no writable home directory
         if failures:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.write_text(json.dumps(failures, sort_keys=True), encoding="utf-8")
-        elif path.exists():  # nothing is left where nothing failed
+        elif path.exists():  # nothing failed
             path.unlink()
 
 
 def _last_failures(profile: Profile) -> set[str]:
-    path = _memory(profile)
+    path = _failures_file(profile)
     failed = _failures(path)
     if not failed:
         raise NothingFailed(
             f"--only {FAILED}: nothing failed in the last run of this server in this directory, or there was none; "
-            "what was not observed is run again by its id, such as --only CLN-02"
+            "to run a requirement that was not observed again, name it, for example --only CLN-02"
         )
     return set(failed)
 
 
 def _failures(path: Path) -> dict[str, bool]:
-    """Ids that failed, each with True if the trials that its checks ask for did not show it."""
+    """Ids of failed requirements; True if the failure showed only in trials that its checks do not need."""
     try:
         value: Any = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return {id: bool(where) for id, where in cast("dict[str, Any]", value).items()} if isinstance(value, dict) else {}
+    return {id: bool(flag) for id, flag in cast("dict[str, Any]", value).items()} if isinstance(value, dict) else {}
 
 
-def _memory(profile: Profile) -> Path:
+def _failures_file(profile: Profile) -> Path:
     root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     key = json.dumps([os.getcwd(), profile.path and str(profile.path), list(profile.server.command), profile.edition])
     return Path(root) / "lro-spec" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"

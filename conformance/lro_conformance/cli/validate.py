@@ -43,7 +43,7 @@ _FORMATS = ["text", "json", "sarif", "github"]
     "timeout_s",
     type=click.FloatRange(min=0.1),
     metavar="S",
-    help="Give up on a pipe after S seconds, or a tenth of that without a byte (default: 600).",
+    help="Give up on a pipe after S seconds, or after a tenth of that without a byte (default: 600).",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show findings only, without the summary line.")
 def validate(

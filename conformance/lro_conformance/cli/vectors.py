@@ -25,8 +25,9 @@ FORMS = (
     Form("junit", "Write them as JUnit XML.", (("", "results:to_junit"),), package="lro_conformance.vectors"),
 )
 
-_edition = click.option("--edition", "edition_name", metavar="E", help="Edition whose vectors are meant.")
+_edition = click.option("--edition", "edition_name", metavar="E", help="Only vectors of this edition.")
 _chapters = click.option("--chapter", "chapters", multiple=True, metavar="C", help="Only this chapter; repeatable.")
+_tested_edition = click.option("--edition", "edition_name", metavar="E", help="Edition to test (default: lro-6400).")
 _kinds = click.option("--kind", "kinds", multiple=True, metavar="K", help="Only this kind; repeatable.")
 
 
@@ -80,17 +81,19 @@ def export(
 
 @vectors.command("run", context_settings={"ignore_unknown_options": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@_edition
+@_tested_edition
 @_chapters
 @_kinds
-@click.option("--vectors", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Vectors of this folder.")
+@click.option(
+    "--vectors", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Use the vectors in this folder."
+)
 @click.option(
     "--timeout",
     "timeout_s",
     type=click.FloatRange(min=0.1),
     default=10.0,
     metavar="S",
-    help="Seconds for an answer (10).",
+    help="Seconds to wait for each answer (default: 10).",
 )
 @click.option(
     "--require", "required", multiple=True, metavar="K", help="Fail if the adapter lacks this kind; repeatable."
@@ -108,11 +111,13 @@ def run(
     verbose: bool,
     outputs: Outputs,
 ) -> int:
-    """Put the vectors to an implementation by its adapter, and report by requirement.
+    """Test an implementation through its adapter.
 
-    COMMAND reads a JSON-RPC request from each line of stdin, with the kind of vector as its method, and responds on
-    stdout with {"answer": …}. Exit code: 0 all answers are as expected, 1 one is not or a required kind is missing,
-    2 the call is wrong, 3 the adapter gave no answers.
+    Reports a verdict for each requirement that the vectors are about. COMMAND is the adapter: it reads a JSON-RPC
+    request from each line of stdin, with the kind of vector as its method, and responds on stdout with {"answer": …}.
+
+    Exit code: 0 all answers are as expected, 1 one is not or a required kind is missing, 2 the command line is invalid,
+    3 the adapter gave no answers.
     """
     from lro_conformance.vectors import results as rendering
     from lro_conformance.vectors.adapter import AdapterError, ask
@@ -122,7 +127,9 @@ def run(
     there = sorted({v.kind for v in corpus.vectors})
     for kind in required:
         if kind not in there:
-            raise UsageError(f"--require {kind}: no vector of this kind is put; expected one of {', '.join(there)}")
+            raise UsageError(
+                f"--require {kind}: none of the chosen vectors is of this kind; expected one of {', '.join(there)}"
+            )
     outputs.check()
     try:
         answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
@@ -140,10 +147,12 @@ def run(
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("-v", "--verbose", is_flag=True, help="Show the vectors that only an implementation can answer.")
 def check(folder: Path, verbose: bool) -> int:
-    """Judge vectors of your own: does the suite give the answers that they expect, in each of their editions?
+    """Check that the suite agrees with your vectors.
 
-    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors, 3 only an implementation can
-    answer them.
+    It has to give the answers that they expect, in each of their editions.
+
+    Exit code: 0 all expected answers are right, 1 one is wrong, 2 a file is not a file of vectors, 3 only an
+    implementation can answer them.
     """
     from lro_conformance.vectors.answers import UnansweredError
     from lro_conformance.vectors.model import load
@@ -163,7 +172,7 @@ def check(folder: Path, verbose: bool) -> int:
             if problem is not None:
                 wrong += 1
                 click.echo(f"WRONG       {vector.id}, {edition}: {problem}")
-    more = f"; {len(unanswered)} vectors only an implementation can answer (-v lists them)" if unanswered else ""
+    more = f"; only an implementation can answer {len(unanswered)} vectors (-v lists them)" if unanswered else ""
     click.echo(f"{judged} expected answers judged, {wrong} of them wrong{more}")
     return 1 if wrong else EXIT_OK if judged else EXIT_NO_VERDICT
 
@@ -183,9 +192,9 @@ def _problem(vector: Vector, edition: str) -> str | None:
     try:
         return mismatch(vector.expect, answer(vector.kind, vector.input, edition))
     except KeyError as missing:
-        return f"input is not that of kind {vector.kind}: it lacks {missing}, or has a value that is not defined"
+        return f"input does not fit kind {vector.kind}: it lacks {missing}, or has a value that is not defined"
     except (AttributeError, TypeError, ValueError):
-        return f"input is not that of kind {vector.kind}: a member has another type than the format says"
+        return f"input does not fit kind {vector.kind}: a member does not have the type of its format"
 
 
 def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:
@@ -204,6 +213,6 @@ def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...],
         others = whole.select(chapters=chapters, kinds=kinds)
         editions = ", ".join(dict.fromkeys(e for v in others.vectors for e in v.editions)) or "none"
         raise UsageError(
-            f"no vector of edition {edition or 'any'} has this chapter and kind; editions that do: {editions}"
+            f"no vector of {edition or 'any edition'} has this chapter and kind; editions with such vectors: {editions}"
         )
     return chosen

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 POLL_S = 0.5
+"""Seconds between two looks at the files."""
 SETTLE_S = 0.3
-"""Seconds between two looks at the files, and without a further change before a run begins."""
+"""Seconds without a further change before a run begins."""
 
 State = dict[str, tuple[int, int]]
 """Time of change in nanoseconds and size in bytes, by path."""
@@ -20,7 +21,7 @@ _SKIPPED = {"__pycache__", "node_modules", ".git", ".venv", "venv", "target", "d
 def state(paths: Sequence[Path], written: Collection[Path] = ()) -> State:
     """Time of change and size of every file in these paths; folders that tools fill are left out.
 
-    So is what a run writes itself: *written* are its files, and folders with all that is in them.
+    So are files that a run itself writes: *written* has their paths, or folders that contain them.
     """
     own = {os.path.realpath(path) for path in written}
     found: State = {}
@@ -47,7 +48,7 @@ def _files(paths: Sequence[Path]) -> Iterator[str]:
 def changes(
     paths: Sequence[Path], known: State, written: Collection[Path] = (), sleep: Callable[[float], object] = time.sleep
 ) -> Iterator[str]:
-    """Yield the path of a file that changed since the state *known*, and after each later change, for ever.
+    """Yield the path of a file that changed since the state *known*, and of one after each later change, for ever.
 
     *written* as for `state`.
     """

@@ -175,7 +175,7 @@ def _demand(holds: bool, kind: Any, value: Plain) -> None:
 
 
 def answer(raw: bytes, id: int) -> tuple[Any, Any]:
-    """The result and the error in the line that answers a request; in a batch, those of the response with its id.
+    """The result and the error in a line that answers a request. In a batch, the response with this *id* counts.
 
     Both are None if the line has neither.
     """

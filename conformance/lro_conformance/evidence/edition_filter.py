@@ -1,7 +1,7 @@
 """Restriction of evidence to an edition.
 
-One capture is judged by several editions. For each of them, operations that it does not have and files whose names
-follow another convention are removed.
+One capture is judged by several editions. For each edition, operations that it does not have are removed, and cleanings
+of files that are named by another convention.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from lro_spec.editions import Edition
 
 def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
     """The evidence that concerns an edition. Calls remain the same objects."""
-    found = {name: _conventional(one, edition) for name, one in evidence.items()}
+    found = {name: _without_foreign_files(one, edition) for name, one in evidence.items()}
     if not foreign_operations(evidence.get("survey"), edition):
         return found
-    return {name: _without(one, edition.operations) for name, one in found.items()}
+    return {name: _without_others(one, edition.operations) for name, one in found.items()}
 
 
 def foreign_operations(survey: object, edition: Edition) -> bool:
@@ -37,17 +37,19 @@ def foreign_operations(survey: object, edition: Edition) -> bool:
     )
 
 
-def _conventional(found: object, edition: Edition) -> object:
-    """A cleanup without aged files whose names follow neither the edition's convention nor the server's, because it
-    need not delete those."""
+def _without_foreign_files(found: object, edition: Edition) -> object:
+    """The evidence of a trial without cleanings of aged files that are named neither by the edition nor by the server.
+
+    The server need not delete such files.
+    """
     if isinstance(found, Cleanup):
-        return replace(found, set_ttl=_of_its_own(found.set_ttl, edition))
+        return replace(found, set_ttl=_unless_foreign(found.set_ttl, edition))
     if isinstance(found, Defaults):
-        return replace(found, cleaning=_of_its_own(found.cleaning, edition))
+        return replace(found, cleaning=_unless_foreign(found.cleaning, edition))
     return found
 
 
-def _of_its_own(cleaning: Cleaning | None, edition: Edition) -> Cleaning | None:
+def _unless_foreign(cleaning: Cleaning | None, edition: Edition) -> Cleaning | None:
     if cleaning is None:
         return None
     known = {_prefix(path) for path, _ in cleaning.own} | {edition.file_prefix}
@@ -58,21 +60,25 @@ def _prefix(path: str) -> str:
     return os.path.basename(path).partition("-")[0]
 
 
-def _without(value: object, operations: Collection[str]) -> Any:
+def _without_others(value: object, operations: Collection[str]) -> Any:
     """The value without the parts that belong to other operations."""
     if isinstance(value, Call | BaseException):
         return value
     if isinstance(value, Mapping):
         members = cast("Mapping[Any, Any]", value)
-        kept = {k: v for k, v in members.items() if not (_named(k, operations) or _foreign(v, operations))}
-        return {k: _without(v, operations) for k, v in kept.items()}
+        kept = {
+            k: v
+            for k, v in members.items()
+            if not (_is_key_of_other(k, operations) or _belongs_to_other(v, operations))
+        }
+        return {k: _without_others(v, operations) for k, v in kept.items()}
     if isinstance(value, tuple | list):
         entries = cast("tuple[Any, ...]", value)
-        made = [_without(v, operations) for v in entries if not _foreign(v, operations)]
+        made = [_without_others(v, operations) for v in entries if not _belongs_to_other(v, operations)]
         return tuple(made) if isinstance(value, tuple) else made
     if is_dataclass(value) and not isinstance(value, type) and _is_of_a_trial(value):
         old = {f.name: getattr(value, f.name) for f in fields(value) if f.metadata.get("kept", True) and f.init}
-        new = {name: _without(v, operations) for name, v in old.items()}
+        new = {name: _without_others(v, operations) for name, v in old.items()}
         changed = {name: v for name, v in new.items() if v != old[name]}
         return replace(value, **changed) if changed else value
     return value
@@ -82,21 +88,25 @@ def _is_of_a_trial(value: object) -> bool:
     return type(value).__module__.startswith(f"{trials.__name__}.")
 
 
-def _named(key: object, operations: Collection[str]) -> bool:
-    """True if a key is the name of another operation, or begins with it."""
+def _is_key_of_other(key: object, operations: Collection[str]) -> bool:
+    """True if a key is the name of another operation, or a tuple that begins with it."""
     name = cast("tuple[object, ...]", key)[:1] if isinstance(key, tuple) else (key,)
-    return any(_other(n, operations) for n in name)
+    return any(_is_other_operation(n, operations) for n in name)
 
 
-def _other(name: object, operations: Collection[str]) -> bool:
+def _is_other_operation(name: object, operations: Collection[str]) -> bool:
     return isinstance(name, str) and name in TOOLS and name not in operations
 
 
-def _foreign(value: object, operations: Collection[str]) -> bool:
+def _belongs_to_other(value: object, operations: Collection[str]) -> bool:
     """True if something belongs to a call of another operation."""
     if isinstance(value, tuple):
-        return any(_foreign(v, operations) for v in cast("tuple[object, ...]", value))
+        return any(_belongs_to_other(v, operations) for v in cast("tuple[object, ...]", value))
     if isinstance(value, Call):
-        return _other(value.operation, operations)
+        return _is_other_operation(value.operation, operations)
     inner: object = getattr(value, "call", None)
-    return _other(getattr(value, "operation", None), operations) if inner is None else _foreign(inner, operations)
+    return (
+        _is_other_operation(getattr(value, "operation", None), operations)
+        if inner is None
+        else _belongs_to_other(inner, operations)
+    )

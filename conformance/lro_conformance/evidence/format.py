@@ -25,7 +25,7 @@ REPORT = "report.json"
 START, TRANSCRIPT, END = "start.json", "transcript.jsonl", "end.json"
 
 OWN = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
-"""All names that are allowed at the top of such a folder."""
+"""All names that are allowed at the top of a folder of evidence."""
 
 INLINE_BYTES = 16 << 10
 """Size from which a line or an output has its own file."""

@@ -67,7 +67,7 @@ def _server(recorded: Any, survey: object, command: tuple[str, ...]) -> ServerIn
     if recorded is None and isinstance(survey, Survey):
         return ServerInfo.introduced(survey.server_info, survey.protocol, command)
     names = cast("dict[str, Any]", recorded or {})
-    name, version, protocol = (_of(str, names.get(n, "")) for n in ("name", "version", "protocol"))
+    name, version, protocol = (_typed(str, names.get(n, "")) for n in ("name", "version", "protocol"))
     return ServerInfo(name, version, command, protocol)
 
 
@@ -87,8 +87,8 @@ class _Reader:
         except RecursionError:
             raise EvidenceError(f"{self._folder}: not written by the suite: a value is nested too deeply") from None
         except (ValueError, TypeError, KeyError) as problem:
-            said = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
-            raise EvidenceError(f"{self._folder}: not written by the suite, or changed since: {said}") from None
+            reason = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+            raise EvidenceError(f"{self._folder}: not written by the suite, or changed since: {reason}") from None
 
     def _manifest(self) -> dict[str, Any]:
         path = self._folder / format.MANIFEST
@@ -118,18 +118,18 @@ class _Reader:
         only = manifest["only"]
         trials = {n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)}
         return Stored(
-            version=_of(str, manifest["suite"]["version"]),
-            profile=replace(profile, edition=_of(str, manifest["edition"]), level=manifest["claimed"]),
-            seed=_of(int, manifest["seed"]),
-            examples=_of(int, manifest["examples"]),
+            version=_typed(str, manifest["suite"]["version"]),
+            profile=replace(profile, edition=_typed(str, manifest["edition"]), level=manifest["claimed"]),
+            seed=_typed(int, manifest["seed"]),
+            examples=_typed(int, manifest["examples"]),
             only=None if only is None else frozenset(cast("list[str]", only)),
-            started_at=_of(str, manifest["started_at"]),
+            started_at=_typed(str, manifest["started_at"]),
             duration_s=float(manifest["duration_s"]),
-            starts=_of(int, manifest["server_starts"]),
+            starts=_typed(int, manifest["server_starts"]),
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
-            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence does not have it, nor the next
+            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence has neither this nor the next
             shortage=str(manifest.get("shortage", "")),
             trials=trials,
             machine=manifest["machine"],
@@ -177,63 +177,63 @@ class _Reader:
             raise ValueError(f"{name}: {problem}") from None
 
     @cached_property
-    def _told(self) -> dict[int, dict[str, Any]]:
+    def _recorded_calls(self) -> dict[int, dict[str, Any]]:
         return {int(c["number"]): c for c in self._jsonl(format.CALLS)}
 
     def _call(self, number: Any) -> Call:
         known = self._calls.get(number)
         if known is None:
-            told = self._told.get(number)
-            if told is None:
+            recorded = self._recorded_calls.get(number)
+            if recorded is None:
                 raise ValueError(f"{format.CALLS} has no call {number!r:.20}")
-            known = self._calls[number] = self._made(told)
+            known = self._calls[number] = self._decoded_call(recorded)
         return known
 
-    def _made(self, told: dict[str, Any]) -> Call:
-        server = self._server(_of(int, told["server"]))
+    def _decoded_call(self, recorded: dict[str, Any]) -> Call:
+        server = self._server(_typed(int, recorded["server"]))
         decode = self._codec.decode
-        reply = self._reply(told["reply"], server)
+        reply = self._reply(recorded["reply"], server)
         return Call(
-            operation=_of(str, told["operation"]),
-            tool=_of(str, told["tool"]),
-            arguments=told["arguments"],
-            detail=decode(str | None, told["detail"]),
-            limit=decode(int | None, told["limit"]),
-            query=told["query"],
+            operation=_typed(str, recorded["operation"]),
+            tool=_typed(str, recorded["tool"]),
+            arguments=recorded["arguments"],
+            detail=decode(str | None, recorded["detail"]),
+            limit=decode(int | None, recorded["limit"]),
+            query=recorded["query"],
             start=server.start,
-            before=decode(tuple[int, ...], told["before"]),
+            before=decode(tuple[int, ...], recorded["before"]),
             reply=reply,
-            started=decode(float, told["started"]),
-            ended=decode(float, told["ended"]),
-            utc_offset_s=_of(int, told["utc_offset_s"]),
-            file=decode(FileSeen | None, told["file"]),
-            real_output_dir=decode(Path | None, told["real_output_dir"]),
+            started=decode(float, recorded["started"]),
+            ended=decode(float, recorded["ended"]),
+            utc_offset_s=_typed(int, recorded["utc_offset_s"]),
+            file=decode(FileSeen | None, recorded["file"]),
+            real_output_dir=decode(Path | None, recorded["real_output_dir"]),
             in_reply=descriptor_in(reply),
-            inline_path=decode(str | None, told["inline_path"]),
+            inline_path=decode(str | None, recorded["inline_path"]),
         )
 
-    def _reply(self, told: dict[str, Any], server: _Transcript) -> Reply:
-        id = _of(int, told["id"])
-        sent = told["request"]  # None for a call that was not made
-        request = b"" if sent is None else server.line(_of(int, sent), self._bytes)
-        raw = None if told["response"] is None else server.line(_of(int, told["response"]), self._bytes)
+    def _reply(self, recorded: dict[str, Any], server: _Transcript) -> Reply:
+        id = _typed(int, recorded["id"])
+        sent = recorded["request"]  # None for a call that was not made
+        request = b"" if sent is None else server.line(_typed(int, sent), self._bytes)
+        raw = None if recorded["response"] is None else server.line(_typed(int, recorded["response"]), self._bytes)
         result, error = (None, None) if raw is None else answer(raw, id)
-        if "result" in told:
-            result, error = told["result"], told["error"]
+        if "result" in recorded:
+            result, error = recorded["result"], recorded["error"]
         return Reply(
             id=id,
             request=request,
             raw=raw,
             result=result,
             error=error,
-            failure=self._codec.decode(Failure | None, told["failure"]),
-            sent_at=float(told["sent_at"]),
-            elapsed_s=float(told["elapsed_s"]),
-            problems=self._codec.decode(tuple[tuple[str, str], ...], told["problems"]),
+            failure=self._codec.decode(Failure | None, recorded["failure"]),
+            sent_at=float(recorded["sent_at"]),
+            elapsed_s=float(recorded["elapsed_s"]),
+            problems=self._codec.decode(tuple[tuple[str, str], ...], recorded["problems"]),
         )
 
     def _start(self, number: Any) -> Start:
-        return self._server(_of(int, number)).start
+        return self._server(_typed(int, number)).start
 
     def _server(self, number: int) -> _Transcript:
         known = self._servers.get(number)
@@ -250,16 +250,16 @@ class _Reader:
             known = self._servers[number] = _Transcript(start, lines)
         return known
 
-    def _file(self, told: Any) -> FileSeen:
+    def _file(self, recorded: Any) -> FileSeen:
         decode = self._codec.decode
         return FileSeen(
-            path=_of(str, told["path"]),
-            problem=decode(str | None, told["problem"]),
-            data=self._bytes(told["data"]) if "data" in told else b"",
-            mode=decode(int | None, told["mode"]),
-            mtime=decode(float | None, told["mtime"]),
-            real=decode(str | None, told["real"]),
-            lately=decode(bool, told.get("lately", True)),  # earlier evidence does not have it
+            path=_typed(str, recorded["path"]),
+            problem=decode(str | None, recorded["problem"]),
+            data=self._bytes(recorded["data"]) if "data" in recorded else b"",
+            mode=decode(int | None, recorded["mode"]),
+            mtime=decode(float | None, recorded["mtime"]),
+            real=decode(str | None, recorded["real"]),
+            lately=decode(bool, recorded.get("lately", True)),  # earlier evidence does not have it
         )
 
     def _bytes(self, value: Any) -> bytes:
@@ -286,7 +286,7 @@ def _raised(kind: str, message: str) -> Exception:
     return made(message)
 
 
-def _of(kind: type, value: Any) -> Any:
+def _typed(kind: type, value: Any) -> Any:
     if type(value) is not kind:
         raise ValueError(f"expected {kind.__name__}, got {value!r:.40}")
     return value

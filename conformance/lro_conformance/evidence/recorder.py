@@ -1,4 +1,4 @@
-"""Recording of a run: conversations are written as they happen, the evidence of trials when these are done."""
+"""Recording of a run: conversations are written as they happen, the evidence of trials when the run is over."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class _Track:
     start: Start
     server: ServerProcess
     stream: IO[bytes]
-    numbers: int = 0
+    lines: int = 0
     chatter: int = 0
     dropped: int = 0
-    heard: dict[bytes, int] = field(default_factory=dict[bytes, int])
-    """The lines of answers in the transcript, by their checksum."""
+    answer_lines: dict[bytes, int] = field(default_factory=dict[bytes, int])
+    """Numbers of the lines of the transcript that are answers, by the checksum of the line."""
 
 
 class Recorder:
@@ -77,12 +77,14 @@ class Recorder:
             track = _Track(start, server, stream)
             with self._lock:
                 self._tracks[start.number] = track
-            server.transcript.sink = lambda entry, chatter: self._trying(lambda: self._hear(track, entry, chatter))
+            server.transcript.sink = lambda entry, chatter: self._trying(
+                lambda: self._write_entry(track, entry, chatter)
+            )
             server.on_closed = lambda: self._trying(lambda: self._end(track))
 
         self._trying(begin)
 
-    def _hear(self, track: _Track, entry: Entry, chatter: bool) -> None:
+    def _write_entry(self, track: _Track, entry: Entry, chatter: bool) -> None:
         if track.stream.closed:
             return
         if chatter:
@@ -90,13 +92,13 @@ class Recorder:
             if track.chatter > format.CHATTER_BYTES:
                 track.dropped += 1
                 return
-        track.numbers += 1
+        track.lines += 1
         if entry.direction == "out":
-            asked = _ID.match(entry.line)
-            if asked is not None:
-                track.start.lines[int(asked.group(1))] = track.numbers
+            request = _ID.match(entry.line)
+            if request is not None:
+                track.start.lines[int(request.group(1))] = track.lines
         elif entry.direction == "in" and not chatter:
-            track.heard.setdefault(hashlib.sha256(entry.line).digest(), track.numbers)
+            track.answer_lines.setdefault(hashlib.sha256(entry.line).digest(), track.lines)
         line: dict[str, Any] = {"at": round(entry.at, 6), "direction": entry.direction}
         line |= self._store.bytes(entry.line)
         if entry.problem is not None:
@@ -159,13 +161,13 @@ class Recorder:
     def _call(self, number: int, call: Call, codec: Codec) -> dict[str, Any]:
         plain = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
         more = ("utc_offset_s", "file", "real_output_dir", "inline_path")
-        told = {name: codec.encode(getattr(call, name)) for name in (*plain, *more)}
-        return {"number": number, "server": call.start.number, **told, "reply": self._reply(call, codec)}
+        recorded = {name: codec.encode(getattr(call, name)) for name in (*plain, *more)}
+        return {"number": number, "server": call.start.number, **recorded, "reply": self._reply(call, codec)}
 
     def _reply(self, call: Call, codec: Codec) -> dict[str, Any]:
         reply: Reply = call.reply
         track = self._tracks[call.start.number]
-        raw = None if reply.raw is None else track.heard.get(hashlib.sha256(reply.raw).digest())
+        raw = None if reply.raw is None else track.answer_lines.get(hashlib.sha256(reply.raw).digest())
         if reply.raw is not None and raw is None:
             raise EvidenceError(f"the answer to request {reply.id} of {track.start.folder} is not in its transcript")
         known: dict[str, Any] = {
@@ -238,9 +240,9 @@ def _number(start: Start) -> int:
 
 
 def _problem(found: BaseException) -> dict[str, Any]:
-    told: dict[str, Any] = {"raised": type(found).__name__, "message": str(found)}
+    recorded: dict[str, Any] = {"raised": type(found).__name__, "message": str(found)}
     start = getattr(found, "start", None)
-    return told if start is None else told | {"start": _number(start)}
+    return recorded if start is None else recorded | {"start": _number(start)}
 
 
 def _listing(folder: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """The checks under plain pytest: ``pytest --pyargs lro_conformance --lro-profile lro.yaml``.
 
 Every pytest run of the environment loads this module, so it imports nothing of the suite before a check is collected or
-`lro_report` is asked for. Only collected checks are run, so ``-k`` and ``-m`` select checks; the trials that these
-need are run once, when the first of the checks is due.
+`lro_report` is requested. Only collected checks are run, so ``-k`` and ``-m`` select checks. The trials that they need
+are run once, before the first check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lro_conformance.plugin.current import RUN, LroWarning, run_of
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
 
-__all__ = ["LroWarning"]  # filters of warnings name it; pytest finds the hooks by themselves
+__all__ = ["LroWarning"]  # filters of warnings name it; pytest finds the hooks without this list
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--lro-command", metavar="COMMAND", help="command that starts the server, as one argument")
     group.addoption("--lro-level", metavar="N", type=int, choices=(1, 2, 3), help="fail unless level N is proved")
     group.addoption("--lro-seed", metavar="N", type=int, help="repeat the random choices of an earlier run")
-    group.addoption("--lro-json", metavar="FILE", help="write the report")
+    group.addoption("--lro-json", metavar="FILE", help="write the report to FILE as JSON")
     group.addoption("--lro-evidence", metavar="DIR", help="keep everything that is observed, for lro judge DIR")
 
 
@@ -40,11 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and reject invalid options before collection."""
     config.addinivalue_line("markers", "lro(id, group, keyword, level): a check of the LRO conformance suite")
     option = config.option
-    for name in (
-        "lro_profile",
-        "lro_json",
-        "lro_evidence",
-    ):  # absolute: workers of xdist may run elsewhere, and tests change the directory
+    # absolute paths, because workers of xdist may run elsewhere, and tests change the directory
+    for name in ("lro_profile", "lro_json", "lro_evidence"):
         if getattr(option, name) is not None:
             setattr(option, name, os.path.abspath(getattr(option, name)))
     names = ("profile", "command", "level", "seed", "json", "evidence")
@@ -88,7 +85,7 @@ def _needs_run(items: list[pytest.Item]) -> bool:
 
 @pytest.fixture(scope="session")
 def lro_report(request: pytest.FixtureRequest) -> Report:
-    """The report of a complete run against the server of the profile; there is one run a session.
+    """The report of a complete run against the server of the profile; there is one run per session.
 
     ``assert lro_report.achieved >= 2`` certifies a server inside its own test suite.
     """
@@ -97,7 +94,7 @@ def lro_report(request: pytest.FixtureRequest) -> Report:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the report, and fail the session if the claim was not proved."""
+    """Write the report, and fail the session if the claim does not hold."""
     run = session.config.stash.get(RUN, None)
     if run is not None and not session.config.option.collectonly:
         run.finish(session)

@@ -1,4 +1,4 @@
-"""Checks as pytest items: files of checks, an item for each, and failures that read like the report."""
+"""Checks as pytest items: files of checks, an item for each check, and failures that read like the report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CheckFile(pytest.File):
 
 
 class CheckFailure(Exception):
-    """The result of a failed check."""
+    """A check failed; it carries the result."""
 
     def __init__(self, result: CheckResult) -> None:
         super().__init__(result)
@@ -55,7 +55,7 @@ class CheckItem(pytest.Item):
 
     @classmethod
     def of(cls, file: CheckFile, name: str, check: Check) -> Self:
-        """Create the item for a check; *name* is that of its function."""
+        """Create the item for a check; *name* is the name of its function."""
         return cls.from_parent(file, name=name, check=check)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
 
     def __init__(self, *, check: Check, **arguments: Any) -> None:
@@ -104,7 +104,7 @@ class CheckItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Location of the check, and its title in the list of failures."""
+        """File and line of the check, and its title in the list of failures."""
         line = inspect.unwrap(self.lro_check.function).__code__.co_firstlineno - 1
         return self.path, line, f"{self.lro_check.requirement} {self.name}"
 
@@ -129,13 +129,13 @@ class CheckFailureRepr:
     def of(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
         """Create the representation of a result: requirement, expectation, observation, evidence and reproducer.
 
-        *cause* is the id of a requirement that shows the same cause with the evidence; the result is shown in brief.
+        *cause* is the id of a requirement with the same cause, which shows the evidence; this is then shown in brief.
         """
         r = requirement(result.requirement, edition)
         detail = detail_of(RequirementResult(r, result.verdict, (result,)))
         lines = tuple(detail_lines(detail) if cause is None else brief_detail_lines(detail))
         if cause is not None:
-            lines += (f"  same cause   {cause}, where the evidence is",)
+            lines += (f"  same cause   {cause}, which shows the evidence",)
         message = f"{r.id}: expected {one_line(result.expected, 200)}, observed {one_line(result.observed, 200)}"
         return cls(lines, Crash(message, result.name))
 

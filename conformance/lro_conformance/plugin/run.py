@@ -50,7 +50,7 @@ class PytestRun:
     def check_options(self) -> None:
         """Raise `pytest.UsageError` for invalid options, an invalid profile, or an unsupported system."""
         if os.name != "posix":
-            raise pytest.UsageError("lro: certifying is not supported on Windows, run it in WSL or a container")
+            raise pytest.UsageError("lro: certifying is not supported on Windows: use WSL or a container")
         try:
             require("certify")
         except ModuleNotFoundError as missing:
@@ -134,7 +134,7 @@ class PytestRun:
         return self._certified(self.names | self._names(items))
 
     def same_cause(self, id: str) -> str | None:
-        """The id of the requirement that shows the cause of this one's failure; None if it is shown by itself."""
+        """The id of the first requirement that fails for the same cause; None if this is the first, or fails alone."""
         found = causes(self._report) if self._report is not None else []
         return next((cause.first.id for cause in found if id in cause.ids[1:]), None)
 
@@ -142,7 +142,7 @@ class PytestRun:
         if self._report is not None and names <= self._checked:
             return self._report
         if self._problem is not None:
-            raise RuntimeError("the run failed before, see the first error") from self._problem
+            raise RuntimeError("the run failed before: see the first error") from self._problem
         profile = self.profile
         assert profile is not None, "the callers check this"
 
@@ -172,14 +172,14 @@ class PytestRun:
     # the end of the session
 
     def receive(self, data: bytes) -> None:
-        """Receive the report of an xdist worker. Workers share a run, so the report with most checks is cache."""
+        """Receive the report of an xdist worker. Workers share runs, so the report with the most checks is kept."""
         report, checked, items_ran = pickle.loads(data)
         self._items_ran = self._items_ran or items_ran
         if self._report is None or len(checked) > len(self._checked):
             self._report, self._checked = report, checked
 
     def finish(self, session: pytest.Session) -> None:
-        """Write the report, and fail the session if the claim was not proved."""
+        """Write the report, and fail the session if the claim does not hold."""
         output: dict[str, Any] | None = getattr(self._config, "workeroutput", None)
         if output is not None:  # a worker: its controller does the rest
             if self._report is not None:
@@ -195,7 +195,7 @@ class PytestRun:
 
     @property
     def _claimed(self) -> int | None:
-        """The level to be proved in this session: that of the option, or that of the profile if all checks ran."""
+        """The level to be proved in this session: the option's or, if all checks ran, the profile's; otherwise None."""
         if self._options.lro_level is not None:
             return self._options.lro_level
         is_complete = self._items_ran and self._checked >= self.names
@@ -211,7 +211,7 @@ class PytestRun:
         return exit_code(replace(self._report, claimed=self._claimed))
 
     def summarize(self, terminal: Any) -> None:
-        """Print the levels, and whether the session fails by them."""
+        """Print the levels, and whether the session fails because of them."""
         terminal.section("Large Result Offloading")
         report = self._report
         if report is None:

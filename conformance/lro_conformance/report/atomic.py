@@ -33,7 +33,7 @@ def write_text(text: str, path: Path) -> None:
             path.write_bytes(data)
         else:
             _replace(real(path), data)
-    except OSError as problem:  # not of the partial file, which nobody knows, nor without a name, as /dev/full
+    except OSError as problem:  # with the name of the target: users do not know the partial file, /dev/full gives none
         raise type(problem)(problem.errno, problem.strerror, str(path)) from None
 
 

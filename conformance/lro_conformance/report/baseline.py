@@ -27,7 +27,7 @@ class Entry:
     check: str
     verdict: Verdict
     until: date
-    """The last day."""
+    """The last day on which it is accepted."""
     reason: str
 
 
@@ -38,9 +38,9 @@ def load(path: Path) -> tuple[Entry, ...]:
     except OSError as problem:
         raise UsageError(f"--baseline {path}: cannot be read: {problem.strerror}") from None
     except YamlError as problem:
-        raise UsageError(str(_unread(path, problem))) from None
+        raise UsageError(str(_as_problem(path, problem))) from None
     if document.problems:
-        raise UsageError("\n".join(str(_unread(path, problem)) for problem in document.problems))
+        raise UsageError("\n".join(str(_as_problem(path, problem)) for problem in document.problems))
     problems = sorted(_problems(str(path), document), key=lambda p: p.line or 0)
     if problems:
         raise UsageError("\n".join(map(str, problems)))
@@ -50,12 +50,12 @@ def load(path: Path) -> tuple[Entry, ...]:
     )
 
 
-def _unread(path: Path, problem: YamlError) -> Problem:
+def _as_problem(path: Path, problem: YamlError) -> Problem:
     return Problem(str(path), problem.line, dotted(problem.path), Complaint(problem.message))
 
 
 def apply_baseline(report: Report, entries: tuple[Entry, ...]) -> Report:
-    """Return the report with the state of each entry on the day of its run."""
+    """Return the report with the state of each entry on the day of the run."""
     today = date.fromisoformat(report.started_at[:10])
     results = {c.name: c for r in report.requirements for c in r.checks}
     return replace(report, baseline=tuple(_acceptance(e, results, report, today) for e in entries))

@@ -18,7 +18,7 @@ from lro_spec.catalogue import Requirement
 CHECKS = Path(__file__).parent.parent / "checks"
 
 _NO_EVIDENCE = {"subjects", "edition"}
-"""Parameters of checks that every run has, whatever was observed."""
+"""Parameters of checks that are no evidence: every run has them, whatever was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CheckSource:
     place: str
     """Its file, with the package's name."""
     evidence: tuple[str, ...]
-    """Names of the evidence that it reads, of trials and derived."""
+    """Names of the evidence that it reads: trials, and evidence that is derived from them."""
 
 
 def check_sources(id: str) -> tuple[CheckSource, ...]:
@@ -131,7 +131,7 @@ def _is_check_of(decorator: ast.expr, id: str) -> bool:
 def select(
     requirements: Iterable[Requirement], *, level: int | None = None, groups: Sequence[str] = ()
 ) -> list[Requirement]:
-    """The requirements of these groups (none given: of all) that a claim of *level* includes."""
+    """The requirements of these groups (of all groups if none is given), up to *level* if one is given."""
     return [
         r
         for r in requirements
@@ -153,9 +153,10 @@ def as_json(requirements: Sequence[Requirement]) -> str:
 
 
 def as_sep(requirements: Sequence[Requirement], edition: str) -> str:
-    """The requirements as a traceability file, in the form that MCP's SEP-2484 asks of a proposal.
+    """The requirements as a traceability file, in the form that MCP's SEP-2484 requires of a proposal.
 
-    Each check has a row with the text that it tests, and each excluded requirement one with the reason; MAY needs none.
+    Each check has a row with the text that it tests. Each excluded requirement has a row with the reason. A MAY needs
+    no row.
     """
     rows: list[dict[str, str]] = []
     for r in requirements:

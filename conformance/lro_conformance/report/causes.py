@@ -1,4 +1,4 @@
-"""Failures by cause, servers that ended, and the next step: what to repair, in which order."""
+"""Failures grouped by cause, servers that ended or fell silent, and the next step to take."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A server that ended or fell silent in an experiment, and the requirements that were not observed for that."""
+    """A server that ended or fell silent in an experiment, and the requirements that this kept from being observed."""
 
     text: str
     ids: tuple[str, ...]
@@ -38,11 +38,11 @@ class Trouble:
     location: str
     reproduce: tuple[str, ...]
     omitted: str = ""
-    """Length of a script that a short view leaves out, and where to find it; *reproduce* is then empty."""
+    """Length of the script and where to find it, if a short view leaves it out; *reproduce* is then empty."""
 
 
 def troubles(report: Report) -> list[Trouble]:
-    """Servers that ended in an experiment, each once; empty if that is why there is no verdict at all."""
+    """Servers that ended or fell silent in an experiment, each once; empty if the run has no verdict at all."""
     found: dict[str, Trouble] = {}
     for result in report.requirements if report.failure is None else ():
         for check in result.checks:
@@ -62,7 +62,7 @@ def troubles(report: Report) -> list[Trouble]:
 
 
 def shown_troubles(report: Report, brevity: Brevity | None) -> list[Trouble]:
-    """Troubles as a terminal shows them: the first with some of its evidence; all in full without *brevity*."""
+    """Troubles as a terminal shows them: the first with some of its evidence; without *brevity*, all in full."""
     found = troubles(report)
     if brevity is None or not found:
         return found
@@ -74,14 +74,14 @@ def shown_troubles(report: Report, brevity: Brevity | None) -> list[Trouble]:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Failures that show the same: one repair is likely to end all of them."""
+    """Failures that probably have one cause, so that one repair is likely to end all of them."""
 
     first: Detail
-    """The one to read: it is shown with the evidence."""
+    """The failure to read first, with its evidence."""
     others: tuple[Detail, ...]
-    """Those that the same repair ends, without the evidence that *first* shows already."""
+    """The other failures, without the evidence that *first* already shows."""
     level: int | None
-    """The lowest level that they keep from being proved; None if they decide none."""
+    """The lowest level that they keep from being proved; None if they decide no level."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Cause:
 
 
 def causes(report: Report) -> list[Cause]:
-    """Failures and errors by cause, in the order in which to repair them: what blocks the lowest level first."""
+    """Failures and errors by cause: errors first, then by the lowest level that they block, then by their number."""
     groups: dict[tuple[object, ...], list[RequirementResult]] = {}
     for result in report.requirements:
         if result.verdict in (Verdict.FAIL, Verdict.ERROR):
@@ -100,9 +100,9 @@ def causes(report: Report) -> list[Cause]:
 
 
 def _cause_key(result: RequirementResult) -> tuple[object, ...]:
-    """Equal for failures at the same place of a document, or that show the same observation of the same subject.
+    """A key that failures share if they are at the same place of a document, or have the same observation and evidence.
 
-    Of several checks that fail, one at a place of which the requirement is the root goes before the others.
+    It is taken from the worst check; of several, from one at a place whose root (see `ROOTS`) is this requirement.
     """
     id = result.requirement.id
     worst = max(result.checks, key=lambda c: (c.verdict, bool(c.place) and ROOTS.get(c.place) == id), default=None)
@@ -130,7 +130,7 @@ def _cause(results: list[RequirementResult]) -> Cause:
 
 
 def _without(detail: Detail, seen: Container[tuple[str, ...]]) -> Detail:
-    """A requirement without evidence, and its script, that has been shown."""
+    """The requirement without the evidence that has already been shown, and without the scripts that belong to it."""
     checks = (replace(c, evidence=(), reproduce=(), location="") if c.evidence in seen else c for c in detail.checks)
     return replace(detail, checks=tuple(checks))
 
@@ -141,7 +141,7 @@ def first_failure(found: Iterable[Cause]) -> Cause | None:
 
 
 def others(found: Sequence[Cause]) -> str:
-    """The requirements of the causes that a short view does not show."""
+    """The ids of requirements whose causes a short view does not show, abbreviated; empty if it shows all."""
     return abbreviated([id for cause in found[SHOWN:] for id in cause.ids], 12)
 
 
@@ -150,7 +150,10 @@ def _binds(result: RequirementResult) -> bool:
 
 
 def next_step(report: Report) -> str | None:
-    """Repairs, or else observations, that would prove the next level; None if all are proved or nothing is known."""
+    """The repairs or, if nothing failed, the observations that would prove the next level, as a sentence.
+
+    None if all levels are proved, if there is no verdict, if only a part was judged, or if the notes already say it.
+    """
     if report.failure is not None or is_selection(report):
         return None
     failed = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
@@ -158,7 +161,7 @@ def next_step(report: Report) -> str | None:
         return _next_observation(report)
     level = failed[0]
     blocking = [c for c in causes(report) if c.level is not None and c.level <= level]
-    others = [f" (and {len(c.others)} by the same cause)" if c.others else "" for c in blocking]
+    others = [f" (and {len(c.others)} with the same cause)" if c.others else "" for c in blocking]
     heads = abbreviated([f"{c.first.id}{also}" for c, also in zip(blocking, others, strict=True)], 8)
     what = f"this: {heads}" if len(blocking) == 1 else f"these {len(blocking)}: {heads}"
     if trouble := _hiding(report):
@@ -170,11 +173,11 @@ def next_step(report: Report) -> str | None:
         may_claim = report.achieved > 0 and report.claimed is None
         claim = f"claim level {report.achieved}, which needs no LRO (--level {report.achieved}), or "
         return f"{claim if may_claim else ''}{step}"
-    return f"fix {what}, and level {_proved_without(report, blocking, level)} is proved"
+    return f"fix {what}, and level {_proved_by_repair(report, blocking, level)} is proved"
 
 
-def _proved_without(report: Report, blocking: Iterable[Cause], level: int) -> int:
-    """The highest level, from *level* on, that these causes alone keep from being proved."""
+def _proved_by_repair(report: Report, blocking: Iterable[Cause], level: int) -> int:
+    """The highest level that is proved once these causes are repaired; at least *level*."""
     fixed = {id for cause in blocking for id in cause.ids}
     judged = [(r.requirement, Verdict.PASS if r.requirement.id in fixed else r.verdict) for r in report.requirements]
     further = range(level + 1, max(report.levels) + 1)
@@ -190,8 +193,8 @@ def _next_observation(report: Report) -> str | None:
     if trouble := _hiding(report):
         return f"fix {trouble}"
     if report.incomplete and any(r.reason == report.incomplete for r in unseen):
-        return f"run it to its end, to observe {_ids(unseen)}: {one_line(report.incomplete, REASON_CHARACTERS)}"
-    if {r.reason for r in unseen} <= {*report.notes}:  # the notes say it, and what to do
+        return f"run the suite to its end, to observe {_ids(unseen)}: {one_line(report.incomplete, REASON_CHARACTERS)}"
+    if {r.reason for r in unseen} <= {*report.notes}:  # the notes give this reason, and say what to do
         return None
     first = "" if len(unseen) == 1 else "the first: "
     return f"let the suite observe {_ids(unseen)} ({first}{reason_of(unseen[0])})"

@@ -64,17 +64,17 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Several reports side by side: of several servers a scoreboard, of one server a trend."""
+    """Several reports side by side: a scoreboard of several servers, or a trend of one server."""
 
     reports: tuple[Report, ...]
-    """The best first; those of one server in the order of their runs."""
+    """The best first; in a trend, in the order of the runs."""
     files: tuple[str, ...]
     """The names of their files."""
     trend: bool
-    """True if all reports are of one server, by one edition."""
+    """True if all reports are of one named server, by one edition."""
     rows: tuple[MatrixRow, ...]
     omitted: int
-    """Number of requirements without a row, because they pass or do not apply in all reports."""
+    """Number of requirements without a row: in every report they passed, do not apply or are not judged."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
 
 
 def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = False) -> Matrix:
-    """The verdicts of each report; *show_all* adds the requirements that are met by all."""
+    """The verdicts of each report; *show_all* adds the requirements that `omitted` counts otherwise."""
     trend = len({(r.server.name, r.edition) for r in reports}) == 1 and bool(reports[0].server.name)
     ordered = sorted(zip(reports, names, strict=True), key=_started if trend else _standing)
     reports = [report for report, _ in ordered]
@@ -126,7 +126,7 @@ def _started(entry: tuple[Report, str]) -> str:
 
 
 def _standing(entry: tuple[Report, str]) -> tuple[bool, int, int]:
-    """Order of a scoreboard: the highest level first, then the most that passed; what has no verdict last."""
+    """Sort key of a scoreboard: the highest level first, then the most passes; reports without a verdict last."""
     report = entry[0]
     passed = sum(r.verdict is Verdict.PASS for r in report.requirements)
     return report.failure is not None, -report.achieved, -passed
@@ -150,7 +150,7 @@ def _levels(old: Report, new: Report) -> list[Change]:
         states = ["none" if r.failure is not None else "observed" for r in (old, new)]
         return [Change("Verdict", "", states[0], states[1], direction, reason)]
     if is_selection(old) or is_selection(new):
-        return []  # a part proves none
+        return []  # a run of a part proves no level
     rank = {"failed": 0, "unproved": 1, "attested": 2, "proved": 3}
     return [
         Change(f"Level {n}", "", was, now, "worse" if rank[now] < rank[was] else "better", "")
@@ -197,6 +197,6 @@ def _notes(old: Report, new: Report) -> list[str]:
         if is_selection(report):
             judged = sum(not is_unselected(r) for r in report.requirements)
             found.append(
-                f"the {which} run judged {judged} requirements only (--only): no other is compared, and no level"
+                f"the {which} run judged only {judged} requirements (--only): no others and no levels are compared"
             )
     return found

@@ -33,7 +33,7 @@ def to_markdown(comparison: Comparison | Matrix) -> str:
 
 def to_html(comparison: Comparison | Matrix) -> str:
     """A self-contained HTML document."""
-    from lro_conformance.report.formats.html import level_bars, render  # takes 100 ms
+    from lro_conformance.report.formats.html import level_bars, render  # the import takes 100 ms
 
     board = (
         [
@@ -65,7 +65,7 @@ def to_html(comparison: Comparison | Matrix) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run in the picture of a trend: the MUSTs that are not met, as a column, in percent of the picture."""
+    """A run in the picture of a trend: a column for its MUSTs that are not met. Sizes are in percent of the picture."""
 
     letter: str
     outcome: str
@@ -78,7 +78,7 @@ class Column:
 
 
 _HEIGHT = 70
-"""Percentage of the picture that the highest column has."""
+"""Height of the highest column, in percent of the picture."""
 
 
 def _trend(board: Sequence[Standing]) -> list[Column]:

@@ -1,4 +1,4 @@
-"""Details of requirements and checks for any rendering, escaped and cut, in full and shortened."""
+"""Details of requirements and checks for all renderings: escaped, limited in size, and shortened for terminals."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from lro_conformance.report.sanitize import lines, one_line
 
 REASON_CHARACTERS = 300
 REPEATED_CHARACTERS = 60
-"""Characters up to which a reason is shown again for the next requirement; longer ones are referred to."""
+"""Longest reason that is repeated for each requirement; for a longer one, they refer to the first requirement."""
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
 BRIEF_CHARACTERS = 200
-"""Characters of a line of evidence in a view that has to be short, and of what is shown of a failure without it."""
+"""Longest line of evidence in a short view, and longest expectation or observation that it shows."""
 BRIEF_EVIDENCE = 9
-"""Lines of evidence in such a view."""
+"""Lines of evidence in a short view."""
 BRIEF_SCRIPT = 2_000
-"""Characters of a script up to which such a view shows it; half a script is useless."""
+"""Longest script that a short view shows, in characters; a longer one is left out, because half a script is useless."""
 SHORT_SCRIPT = 8
-"""Lines of a terminal up to which a view shows a script that had to be shortened, because it was too long."""
+"""Longest script, in lines of the terminal, that a view shows once it had to be shortened."""
 TWO_SCREENS = 120
-"""Lines of a terminal that a short view may take, so that the first run of a bad server fits two screens."""
+"""Lines of a terminal that a short view may take, so that even the report on a bad server fits two screens."""
 STEPS = range(4)
 """Steps by which a view is shortened until it fits `TWO_SCREENS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brevity:
-    """Brevity of a view: what it leaves out, and the width of the terminal."""
+    """The step by which a view is shortened, and the width of its terminal."""
 
     step: int = 0
-    """From 1 on only short scripts and a line of each piece of evidence; from 2 on a line of each requirement; 3: their
-    number instead."""
+    """From 1 on, only short scripts are shown, and lines of evidence are cut to the width of the terminal. From 2 on,
+    so are the rows of requirements. At 3, counts replace the rows."""
     columns: int | None = None
     """The width of the terminal; None for a file or a pipe, where no line is wrapped."""
 
     def omits(self, script: tuple[str, ...]) -> bool:
-        """True if a script is too long for this view: half a script is useless."""
+        """True if a script is too long for this view."""
         too_high = self.step > 0 and terminal_lines(script, self.columns) > SHORT_SCRIPT
         return too_high or sum(map(len, script)) > BRIEF_SCRIPT
 
     @property
     def evidence_characters(self) -> int:
-        """Characters of a line of evidence."""
+        """Longest line of evidence, in characters."""
         return BRIEF_CHARACTERS if self.step == 0 or self.columns is None else min(self.columns, BRIEF_CHARACTERS)
 
 
 def terminal_lines(texts: Iterable[str], columns: int | None) -> int:
-    """Lines that texts take on a terminal of so many columns that wraps them; None: where no line is wrapped."""
+    """Number of lines that *texts* take on a terminal with *columns* columns; None if lines are not wrapped."""
     return sum(1 if columns is None else max(1, -(-len(text) // columns)) for text in texts)
 
 
@@ -71,7 +71,7 @@ class CheckDetail:
     location: str
     """File and line in the evidence directory."""
     omitted: str = ""
-    """Length of a script that a short view leaves out, and where to find it; *reproduce* is then empty."""
+    """Length of the script and where to find it, if a short view leaves it out; *reproduce* is then empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Detail:
 
 
 def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
-    """Details of all requirements that were not met: warnings if asked for, errors of the suite, failures."""
+    """Details of all requirements that were not met: errors of the suite, then failures; *warnings* come first."""
     if warnings:
         yield from warnings_of(report)
     for verdict in (Verdict.ERROR, Verdict.FAIL):
@@ -98,17 +98,17 @@ def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """A line of evidence; *start* and *end* enclose what is marked in it, and are equal if nothing is."""
+    """A line of evidence; *start* and *end* enclose its marked part, and are equal if it has none."""
 
     text: str
     start: int = 0
     end: int = 0
     name: str = ""
-    """Name of what is marked, such as ``summary/count``."""
+    """Name of the marked part, such as ``summary/count``."""
 
 
 def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
-    """Lines of evidence, with the marks below them as places in them."""
+    """Lines of evidence. A line that marks a part of the line above it becomes the *start* and *end* of that one."""
     pending: EvidenceLine | None = None
     for text in evidence:
         mark = MARK.fullmatch(text) if pending is not None else None
@@ -124,7 +124,7 @@ def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
 
 
 def shortened(detail: Detail, brevity: Brevity) -> Detail:
-    """A requirement with little evidence of one check, and without a long script."""
+    """A requirement with its first check only, with little evidence, and without a long script."""
     return replace(detail, checks=tuple(_shortened(check, brevity) for check in detail.checks[:1]))
 
 
@@ -141,21 +141,21 @@ def _shortened(check: CheckDetail, brevity: Brevity) -> CheckDetail:
 
 
 def brief_script(script: tuple[str, ...], brevity: Brevity) -> tuple[tuple[str, ...], str]:
-    """A script, or none and where to find it."""
+    """The script and an empty text; if it is too long for the view, an empty script and where to find it."""
     if not brevity.omits(script):
         return script, ""
     characters = sum(map(len, script))
-    return (), f"a script of {characters:,} characters, which -v shows and the HTML and JSON reports have"
+    return (), f"a script of {characters:,} characters; -v and the HTML and JSON reports show it"
 
 
 def abridged(texts: Iterable[str]) -> str:
-    """Lines as one that is not long."""
+    """Lines joined to one, which is cut to `BRIEF_CHARACTERS`."""
     text = " ".join(texts)
     return f"{text[: BRIEF_CHARACTERS - 1]}…" if len(text) > BRIEF_CHARACTERS else text
 
 
 def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Iterator[str]:
-    """Lines of evidence, long ones cut, the last ones left out; those with a mark as they are."""
+    """The first lines of evidence; long ones are cut, unless a part of them is marked."""
     for number, text in enumerate(evidence):
         if number == BRIEF_EVIDENCE and len(evidence) > number + 1:  # a single line takes no more room than its count
             yield f"… ({len(evidence) - number:,} more lines; -v shows them)"
@@ -169,17 +169,17 @@ def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Itera
 
 
 IN_JSON = ("; complete in the JSON report", "; more in the JSON report")
-"""Where the rest of a line is: all of it, or more of a message that the report has only the beginning of."""
+"""Where to find the rest of a line that is cut; the second if the report, too, has only more of it, but not all."""
 
 
 def length(text: str, complete: str, partial: str) -> str:
-    """Length of a line that is cut, and where the rest is; if evidence cut it before, its length as received."""
+    """Length of a line that is cut, with *complete*; if the evidence has only its beginning, with *partial*."""
     received = _RECEIVED.search(text)
     return f"{len(text):,} characters{complete}" if received is None else f"{int(received[1]):,} bytes{partial}"
 
 
 _RECEIVED = re.compile(r" … \((\d+) bytes\)$")
-"""The end of a message of which evidence has only the beginning."""
+"""End of a message that is cut in the evidence, with its length as received."""
 
 
 def warnings_of(report: Report) -> Iterator[Detail]:
@@ -193,12 +193,12 @@ def failure_lines(report: Report) -> list[str]:
 
 
 def failure_reproducer(report: Report) -> list[str]:
-    """Lines of the command that reproduces why there is no verdict; empty if there is one."""
+    """Lines of a command that starts the server that could not be observed; empty if there is a verdict."""
     return lines(report.reproduce) if report.failure is not None else []
 
 
 def reason_of(result: RequirementResult) -> str:
-    """Reason for a verdict, on one line: that of the requirement, or the observation of its worst check."""
+    """Reason for a verdict, on one line: the requirement's own or, without one, the observation of its worst check."""
     if result.reason:
         return one_line(result.reason, REASON_CHARACTERS)
     worst = max(result.checks, key=lambda c: c.verdict, default=None)
@@ -221,7 +221,7 @@ def reasons_once(results: Iterable[RequirementResult]) -> Mapping[str, str]:
     """Reasons for the verdicts of requirements that did not pass, by id, for a table in this order.
 
     A long reason why something was not observed, such as the traceback of a server that exits in many experiments, is
-    shown once; the others with the same reason refer to that requirement.
+    shown once; further requirements with the same reason refer to the first.
     """
     shown: dict[str, str] = {}
     reasons: dict[str, str] = {}

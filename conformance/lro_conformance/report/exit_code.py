@@ -61,7 +61,7 @@ def _decided(report: Report) -> int:
 def open_results(report: Report) -> list[tuple[RequirementResult, Verdict]]:
     """The results that keep the claim from holding, ignoring checks that the baseline accepts.
 
-    Without a claimed level, what was not observed is none of them.
+    Without a claimed level, requirements that were not observed are not among them.
     """
     judged = [
         (r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, report.claimed or 3)

@@ -175,7 +175,7 @@ class LiveView:
                 self._console.print()
         for trouble in shown_troubles(report, None if self._verbosity > 0 else brevity):
             self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
-            self._labelled([("so unseen", ", ".join(trouble.ids))])
+            self._labelled([("unobserved", ", ".join(trouble.ids))])
             self._verbatim(trouble.evidence)
             self._script(trouble.location, trouble.reproduce, trouble.omitted)
             self._console.print()
@@ -191,7 +191,7 @@ class LiveView:
         height = max(3, self._console.height - 3)
         table = Table.grid(padding=(0, 1))
         table.add_column(no_wrap=True)
-        table.add_column()  # rich narrows only columns that may wrap; their cells then refuse to
+        table.add_column()  # may wrap, since rich narrows no other columns; its cells do not
         table.add_column(no_wrap=True, justify="right")
         table.add_column(style="dim")
         trials = self._progress.trials()
@@ -297,7 +297,7 @@ def _rows(rows: Iterable[Row], *, cut: bool) -> RenderableType:
 
 
 def _visible(trials: tuple[TrialProgress, ...], height: int) -> list[TrialProgress]:
-    """The trials that fit: running ones first, then the latest to finish, then waiting ones."""
+    """The trials that fit, in their order: preferably running ones, then broken, finished and waiting ones."""
     if len(trials) <= height:
         return list(trials)
     rank = {"running": 0, "broken": 1, "done": 2, "waiting": 3}

@@ -30,7 +30,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 MAX_REQUIREMENTS = 1_000
 MAX_NAME = 1_000
-"""Largest number of requirements, and of characters of the server's name and version, in a report."""
+"""Largest number of requirements in a report, and of characters in the server's name and in its version."""
 
 
 def read_report(path: Path) -> Report:
@@ -54,14 +54,14 @@ def read_report(path: Path) -> Report:
 def parse_report(value: Any, name: str = "the report") -> Report:
     """Build a report from its JSON form; keys that this release does not know are ignored.
 
-    Title, keyword and level of a requirement are those of the report. Its statement and fix are not part of a report:
+    Title, keyword and level of a requirement come from the report. Its statement and fix are not part of a report:
     they come from the catalogue of this release, if it has the id. Raises `UsageError` if *value* is not a report.
     """
     from lro_spec.schema.errors import violations
 
     if not _has_format(value):
         raise UsageError(f"{name}: not a report; expected a report of `lro certify --json`")
-    if (absurd := _absurd(value)) is not None:  # before the schema, which would take minutes to say it
+    if (absurd := _absurd(value)) is not None:  # before validation by the schema, which would take minutes
         raise UsageError(f"{name}: {absurd}; expected a report of `lro certify --json`")
     for error in violations(value, "report"):
         where = pointer(list(error.path)) or "the document"
@@ -103,7 +103,7 @@ def parse_report(value: Any, name: str = "the report") -> Report:
 
 
 def _absurd(value: Mapping[str, Any]) -> str | None:
-    """Reason for which a report is too large to be one, or contradictory; None if it is neither."""
+    """Reason why a report is absurdly large or contradictory; None if it is neither."""
     results, server = value.get("requirements"), value.get("server")
     if isinstance(results, list):
         ids = [cast("dict[str, Any]", r).get("id") for r in cast("list[Any]", results) if isinstance(r, dict)]

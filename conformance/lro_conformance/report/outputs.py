@@ -147,7 +147,7 @@ class Outputs:
                 _attempt(output, lambda path: check_target(path))
 
     def without(self, form: str) -> Outputs:
-        """The outputs except those of a form."""
+        """The outputs, without the files of one form."""
         return replace(self, files=tuple(o for o in self.files if o.form.name != form))
 
     @property
@@ -160,9 +160,9 @@ class Outputs:
         return [o.target for o in self.files if o.form.name == form]
 
     def write(self, report: Any) -> None:
-        """Write to all files what the renderers of their forms take: a report, a comparison, weights.
+        """Render *report* (or a comparison, or weights) for each file by its form, and write the files.
 
-        If a file cannot be written, the others are written nevertheless; then raises `UsageError` for the first.
+        If a file cannot be written, the others are written nevertheless; then raises `UsageError` for the first error.
         """
         problems: list[UsageError] = []
         for output in self.files:

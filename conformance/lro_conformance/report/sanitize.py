@@ -1,4 +1,4 @@
-"""Escaping of untrusted text for terminals and logs; inside of JSON strings the meaning stays the same."""
+"""Escaping of untrusted text for terminals and logs. A JSON string keeps its meaning."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ONE_LINE = _Escapes({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
 _LINES = _Escapes({0x0A: "\n", 0x09: "\t"})
 
 _LOG_COMMAND = re.compile(r"^(?P<lead>[^\S\n]*):(?=:)|#(?=#\[|#vso\[|#teamcity\[)", re.MULTILINE)
-"""Log commands of GitHub (``::``, ``##[``), Azure and TeamCity, which these run when they find them in a log."""
+"""Log commands of GitHub (``::``, ``##[``), Azure and TeamCity, which run them when they find them in a log."""
 
 
 def one_line(text: str, limit: int | None = None) -> str:
@@ -64,7 +64,7 @@ def _escape_log_commands(text: str) -> str:
 
 
 def escape_unencodable(stream: TextIO) -> None:
-    """Let *stream* escape characters that its encoding does not have, where it would raise an error."""
+    """Let *stream* escape characters that its encoding does not have, instead of raising an error."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")

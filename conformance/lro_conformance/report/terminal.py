@@ -179,7 +179,7 @@ def brief_detail_lines(detail: Detail) -> Iterator[str]:
 def trouble_lines(trouble: Trouble) -> Iterator[str]:
     """A server that ended in an experiment as plain lines."""
     yield f"TROUBLE {trouble.text}"
-    yield f"  so unseen    {', '.join(trouble.ids)}"
+    yield f"  unobserved   {', '.join(trouble.ids)}"
     yield from trouble.evidence
     if trouble.location:
         yield f"  transcript   {trouble.location}"

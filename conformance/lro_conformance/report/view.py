@@ -27,7 +27,7 @@ from lro_conformance.report.sanitize import one_line
 TABLE_ROWS = 40
 """A terminal shows counts of verdicts in place of a longer table, if there are failures to show after it."""
 MIN_SHARED_REASON = 6
-"""Number of requirements of a level that share a row if they were not observed for the same reason."""
+"""Requirements of a level that were not observed for the same reason share a row if there are at least this many."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -71,19 +71,19 @@ _SECTIONS = (1, 2, 3, None)
 
 
 def verbose_hint(report: Report) -> str:
-    """A hint at how to see what a terminal leaves out of several failures; empty if it shows all of them in full."""
+    """How to see all failures in full; empty if there are fewer than two causes, which are shown in full anyway."""
     if len(causes(report)) < 2:
         return ""
     unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
     plural = "requirements were" if unseen > 1 else "requirement was"
     why = f", and why {unseen} {plural} not observed" if unseen else ""
-    return f"-v shows all failures with evidence and script{why}; --only ID judges one of them again"
+    return f"-v shows all failures with evidence and script{why}; --only ID runs one of them again"
 
 
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
 
-    With *count*, a report with failures gets rows of counts, however short it is: the failures are shown below it.
+    With *count*, a report with failures gets rows of counts, however short it is, because they are shown below it.
     """
     if unfold:
         reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
@@ -190,8 +190,10 @@ def _group(report: Report, group: str, verdict: str) -> Fact:
 
 
 def _row(result: RequirementResult, shown: str | None = None) -> Row:
-    """The row of a requirement, with its reason as it is *shown*, if that is given; if it passed, with what was not
-    observed of it."""
+    """The row of a requirement with the reason for its verdict, or with *shown* in place of it.
+
+    If the requirement passed, the row has the reason why some of its checks were not observed, if there are any.
+    """
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
     given = reason_of(result) if shown is None else shown
@@ -200,10 +202,9 @@ def _row(result: RequirementResult, shown: str | None = None) -> Row:
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row with the passes of each group, one with what is not judged, one with what does not apply, and one for each
-    other result.
+    """Rows of a level. Passes (by group), requirements that are not judged and those that do not apply are counted.
 
-    Results that were not observed for one reason, if they are many, are one row.
+    Every other requirement has a row of its own, but many that were not observed for the same reason share one.
     """
     reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
     many = {reason for reason, number in reasons.items() if number >= MIN_SHARED_REASON}
@@ -228,7 +229,7 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
 
 
 def _counted(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row with the requirements of each verdict, the worst first, and the passes of each group."""
+    """A row for each verdict, the worst first, with its first requirements; for passes, their number by group."""
     place = "no level" if (level := results[0].requirement.level) is None else f"level {level}"
     for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.ATTESTED):
         if ids := [r.requirement.id for r in results if r.verdict is verdict]:
@@ -266,7 +267,7 @@ def level_fact(report: Report, number: int) -> Fact:
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """The checks that keep the gate of a baseline closed, apart from its own entries."""
+    """The checks that keep the gate of a baseline closed, except for those with an expired entry."""
     found = open_checks(report)
     if any(verdict is Verdict.FAIL for _, _, verdict in found):
         hidden = [id for id, _, verdict in found if verdict is Verdict.NOT_OBSERVED]
@@ -294,9 +295,9 @@ MOST_OPEN = 12
 
 
 def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
-    """Requirement, check and verdict of all that a baseline does not accept, and that keeps the claim from holding.
+    """Requirement, check and verdict of each check that keeps the claim from holding and that no entry accepts.
 
-    Empty without a baseline, and if the claim holds by it. Those with an expired entry are left out.
+    Checks with an expired entry are left out. Empty without a baseline, and if the claim holds with it.
     """
     if not report.baseline or exit_code(report) == EXIT_OK:
         return []
@@ -310,7 +311,7 @@ def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
 
 
 def gate(report: Report) -> str:
-    """The exit code and what the baseline has to do with it, in a line; empty without a baseline."""
+    """The exit code and how the baseline affects it, in a line; empty without a baseline."""
     if not report.baseline or report.failure is not None:
         return ""
     code = exit_code(report)
@@ -347,7 +348,7 @@ def acceptance_line(entry: Acceptance) -> str:
 
 
 def blocking_ids(report: Report, number: int) -> list[str]:
-    """Ids of the requirements that prevent a level from being proved; of failures, those to repair first."""
+    """Ids of the requirements that prevent a level from being proved; failures in the order in which to repair them."""
     verdicts = {
         "failed": (Verdict.FAIL,),
         "attested": (Verdict.ATTESTED,),

@@ -1,1 +1,1 @@
-"""`lro validate`: which documents, of which kind, and how findings are printed."""
+"""`lro validate`: finds documents, detects their kinds, and prints their findings."""

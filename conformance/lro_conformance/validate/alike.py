@@ -1,4 +1,4 @@
-"""Alike findings: the same requirement broken in the same way in many lines of one file."""
+"""FindingGroups of similar findings: one requirement that is broken in the same way in many lines of one file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LINES_NAMED = 3
 """Number of further findings of a group whose lines are named."""
 
 _COMPARED = 10_000
-"""Findings of one requirement and kind that are compared, because reading the details of a finding takes much longer
-than counting it."""
+"""Number of findings of one requirement and kind that are compared; further ones are only counted, because computing
+the details of a finding takes much longer."""
 
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
-class AlikeFindings:
-    """A finding and those like it in other lines."""
+class SimilarFindings:
+    """A finding and similar ones in other lines."""
 
     first: Finding
     others: list[Finding] = field(default_factory=list[Finding])
-    """The next findings, so many that their lines can be shown or named."""
+    """The next findings, as many as can be shown or named by their lines."""
     size: int = 1
-    """Number of the findings together."""
+    """Number of all findings of the group."""
 
     @property
     def lines(self) -> tuple[Finding, ...]:
@@ -53,19 +53,19 @@ class AlikeFindings:
         return sorted(self.others, key=lambda finding: finding.line or 0)
 
 
-class Groups:
-    """Groups the findings of documents."""
+class FindingGroups:
+    """FindingGroups the similar findings of documents."""
 
     def __init__(self) -> None:
-        self._groups: dict[int, AlikeFindings] = {}
+        self._groups: dict[int, SimilarFindings] = {}
 
-    def unlike(self, findings: Iterator[Finding], *, is_of_lines: Callable[[], bool]) -> Iterator[Finding]:
-        """Yield the findings of a document that are unlike those before; the others are added to their groups.
+    def first_of_each_group(self, findings: Iterator[Finding], *, is_of_lines: Callable[[], bool]) -> Iterator[Finding]:
+        """Yield the findings of a document that are not similar to an earlier one; the others are added to its group.
 
-        *is_of_lines* is called when the kind of the document is known: it is true for a file of lines. Findings in a
-        descriptor are each of their own, but not those in its file, which have a path.
+        *is_of_lines* returns whether the document is a file of lines; it is called once the kind is known. Findings in
+        a descriptor are never grouped, but those in its file are, which have a path.
         """
-        known: dict[object, AlikeFindings] = {}
+        known: dict[object, SimilarFindings] = {}
         compared: Counter[object] = Counter()
         for finding in findings:
             if finding.line is None or not (finding.path is not None or is_of_lines()):
@@ -78,13 +78,13 @@ class Groups:
             key = (*kind, _NUMBER.sub("#", finding.pointer), _NUMBER.sub("#", finding.message), finding.expected)
             group = known.get(key)
             if group is None:
-                known[key] = self._groups[id(finding)] = AlikeFindings(finding)
+                known[key] = self._groups[id(finding)] = SimilarFindings(finding)
                 yield finding
                 continue
             group.size += 1
             if len(group.others) < LINES_SHOWN - 1 + LINES_NAMED:
                 group.others.append(finding)
 
-    def of(self, finding: Finding) -> AlikeFindings:
-        """The group of a finding that `unlike` yielded."""
-        return self._groups.get(id(finding)) or AlikeFindings(finding)
+    def of(self, finding: Finding) -> SimilarFindings:
+        """The group of a finding that `first_of_each_group` yielded."""
+        return self._groups.get(id(finding)) or SimilarFindings(finding)

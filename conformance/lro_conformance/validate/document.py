@@ -38,18 +38,18 @@ DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_COMMAS = 100_000
-"""The largest descriptor, header, profile or report that is read."""
+"""Most bytes, and most commas, of a descriptor, header, profile or report that is read."""
 
 MAX_FINDINGS = 500_000
-"""Findings in one file after which it is not read on."""
+"""Number of findings in one file after which reading stops."""
 
 _BEFORE_VALUE = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
-_FIRST = 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 _INLINE = "this reply has no descriptor, so the result was not offloaded"
-_LOOK = 64 * 1024
+_PEEK_BYTES = 64 * 1024
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
-_OF_BOTH = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
+_NEEDS_DESCRIPTOR = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
@@ -108,7 +108,7 @@ class Document:
         self._opened = opened or _unwatched
         self._visited = VisitedFiles() if visited is None else visited
         self._timeout_s = timeout_s
-        self._again = False
+        self._was_visited = False
 
     def findings(self) -> Iterator[Finding]:
         """Yield its findings while it is read.
@@ -204,23 +204,23 @@ class Document:
             from lro_spec.validation.linked import Following
 
             folder = None if self.path == STDIN else Path(self.path).parent
-            both = Following(
+            following = Following(
                 value,
                 edition=self._edition,
                 folder=folder,
                 opened=self._opened,
             )
-            for finding in both.findings():
-                self._note(both.path)
-                if finding.path is None or finding.rule == _OF_BOTH or not self._again:
+            for finding in following.findings():
+                self._note(following.path)
+                if finding.path is None or finding.rule == _NEEDS_DESCRIPTOR or not self._was_visited:
                     yield finding
-            self._note(both.path)
-            if both.path is not None and not self._again:
-                self.lines += both.lines
+            self._note(following.path)
+            if following.path is not None and not self._was_visited:
+                self.lines += following.lines
                 self.followed += 1
-                self.others += not holds_memories(both.header or {})
-                if both.read:
-                    self._visited.add(both.path)
+                self.others += not holds_memories(following.header or {})
+                if following.read:
+                    self._visited.add(following.path)
         else:
             from lro_spec.validation.descriptor import validate_descriptor
 
@@ -228,7 +228,7 @@ class Document:
 
     def _note(self, path: str | None) -> None:
         if path is not None and path != self.lines_path:
-            self.lines_path, self._again = path, path in self._visited
+            self.lines_path, self._was_visited = path, path in self._visited
 
 
 def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
@@ -246,7 +246,7 @@ def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
 
 
 def _value_at(text: str, problem: StrictJsonError) -> int:
-    """The index of the value that a problem is about, which for a repeated key is behind it."""
+    """The index of the value that a problem is about; for a repeated key, of the value after it."""
     if problem.kind is not Kind.REPEATED_KEY:
         return problem.offset
     _, end = json.JSONDecoder().raw_decode(text, problem.offset)
@@ -255,7 +255,7 @@ def _value_at(text: str, problem: StrictJsonError) -> int:
 
 
 def _is_below(text: str, place: str, unclear: set[int]) -> bool:
-    """True if a value, or one that it is in, begins at one of the *unclear* indexes."""
+    """True if the value at the pointer *place*, or one that contains it, begins at one of the *unclear* indexes."""
     parts = place.split("/")
     return any(position(text, "/".join(parts[: n + 1])) in unclear for n in range(len(parts)))
 
@@ -268,23 +268,23 @@ def _whole(stream: Readable) -> bytes:
     """The rest of a stream, up to one byte more than the size limit."""
     parts: list[bytes] = []
     left = MAX_DOCUMENT_BYTES + 1
-    while left and (part := stream.read(min(left, _FIRST))):
+    while left and (part := stream.read(min(left, _CHUNK_BYTES))):
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
 
 
 def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
-    """The kind by the name (``.yaml``, ``.jsonl``), otherwise by the content."""
+    """The kind by the name (``.yaml``, ``.jsonl``) or, if that does not tell, by the content."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
     try:
         if suffix in (".yaml", ".yml"):
-            if re.search(rb"^accept[ \t]*:", stream.peek(_LOOK), re.MULTILINE):  # no profile has this key
+            if re.search(rb"^accept[ \t]*:", stream.peek(_PEEK_BYTES), re.MULTILINE):  # no profile has this key
                 raise UnknownKindError(f"{path}: a baseline is checked where it is used: lro certify --baseline {path}")
             return "profile"
         if suffix in LINES:
-            if named or name.startswith(_PREFIXES) or looks_offloaded(stream.peek(_LOOK)):
+            if named or name.startswith(_PREFIXES) or looks_offloaded(stream.peek(_PEEK_BYTES)):
                 return "file"
             raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")
         return _kind_of(path, stream, named)
@@ -293,7 +293,7 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
-    start = stream.peek(_FIRST)
+    start = stream.peek(_CHUNK_BYTES)
     first, _, rest = start.partition(b"\n")
     second = rest.lstrip().partition(b"\n")[0]
     top = _object(first)

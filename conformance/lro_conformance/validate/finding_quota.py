@@ -18,8 +18,9 @@ _SLACK = 2
 class FindingQuota:
     """Keeps the findings that will be shown, at most *limit*, in the order of documents and of their lines.
 
-    An error is shown unless *limit* errors came before it; a warning, if the errors of all documents leave room for it.
-    So errors can be shown at once, and findings after a warning only when there is no room left, or at the end.
+    An error is shown unless *limit* errors came before it. A warning is shown if the errors of all documents leave room
+    for it. So errors can be shown at once; but findings after a warning wait until there is no room left for it, or
+    until the end.
     """
 
     def __init__(self, limit: int) -> None:
@@ -31,7 +32,7 @@ class FindingQuota:
     def add(self, document: Document, found: Iterator[Finding]) -> None:
         """Add the findings of a document."""
         room = self._limit - self._errors
-        first_errors, first_warnings = _First(room), _First(max(0, room - self._warnings))
+        first_errors, first_warnings = _FirstFindings(room), _FirstFindings(max(0, room - self._warnings))
         try:
             for finding in found:
                 (first_errors if finding.severity == "error" else first_warnings).add(finding)
@@ -49,12 +50,12 @@ class FindingQuota:
             yield self._waiting.popleft()
 
     def rest(self) -> Iterator[tuple[str, Finding]]:
-        """All other findings, at the end."""
+        """The remaining findings, at the end."""
         while self._waiting:
             yield self._waiting.popleft()
 
     def _make_room(self) -> None:
-        """Drop the last warnings that exceed the limit together with the errors."""
+        """Drop the last warnings if, together with the errors, they exceed the limit."""
         room = self._limit - self._errors
         if self._warnings <= room:
             return
@@ -69,7 +70,7 @@ class FindingQuota:
         self._waiting = remaining
 
 
-class _First:
+class _FirstFindings:
     """The first findings of a document by position, at most *limit*; the details of all others are not computed."""
 
     def __init__(self, limit: int) -> None:

@@ -12,7 +12,7 @@ from unicodedata import combining, east_asian_width
 
 from lro_conformance.report.formats.github import command
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.validate.alike import AlikeFindings, Groups
+from lro_conformance.validate.alike import FindingGroups, SimilarFindings
 from lro_conformance.validate.finding_quota import FindingQuota
 from lro_spec.display import counted
 from lro_spec.findings import Excerpt, Finding
@@ -29,7 +29,7 @@ class FindingsPrinter:
     """Prints the findings of documents, one document after the other, and a summary at the end.
 
     At most *limit* findings of all documents are shown, errors before warnings; the rest is counted. None shows all. As
-    text, findings that are alike but for their line are shown as one, unless all are to be shown.
+    text with a limit, findings that differ only in their lines are shown as one.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class FindingsPrinter:
         self.skipped = 0
         """Number of files of a directory or pattern that are not documents of LRO."""
         self._capped = FindingQuota(limit) if limit is not None else None
-        self._groups = Groups() if limit is not None and form == "text" else None
+        self._groups = FindingGroups() if limit is not None and form == "text" else None
         self._quiet = quiet
         self._before = before
         self._kinds: Counter[str] = Counter()
@@ -65,7 +65,7 @@ class FindingsPrinter:
                 self._show(finding.path or document.path, finding)
         else:
             if self._groups is not None:
-                found = self._groups.unlike(found, is_of_lines=lambda: document.kind == "file")
+                found = self._groups.first_of_each_group(found, is_of_lines=lambda: document.kind == "file")
             self._capped.add(document, found)
             for path, finding in self._capped.ready():
                 self._show(path, finding)
@@ -117,7 +117,7 @@ class FindingsPrinter:
 
     def _show(self, path: str, finding: Finding) -> None:
         self._before()
-        alike = self._groups.of(finding) if self._groups is not None else AlikeFindings(finding)
+        alike = self._groups.of(finding) if self._groups is not None else SimilarFindings(finding)
         self._form.finding(path, finding)
         if isinstance(self._form, _Text):
             self._form.others(alike)
@@ -161,8 +161,8 @@ class _Text:
         self._stream.write(self._coloured(text, finding) + "\n")
         self._excerpt(finding)
 
-    def others(self, alike: AlikeFindings) -> None:
-        """Write the lines of the findings like the last one."""
+    def others(self, alike: SimilarFindings) -> None:
+        """Write the lines of the findings that are similar to the last one."""
         for finding in alike.lines:
             self._excerpt(finding)
         if alike.rest:

@@ -49,76 +49,76 @@ def input_files(arguments: Sequence[str]) -> list[InputFile]:
 def _expand(argument: str) -> list[InputFile]:
     if argument == STDIN:
         return [InputFile(STDIN, named=True)]
-    closed: list[str] = []
+    unreadable: list[str] = []
     if os.path.isdir(argument):
-        inside = [InputFile(path, named=False) for path in _inside(argument, closed)]
-        inside += _unopened(closed)
+        inside = [InputFile(path, named=False) for path in _inside(argument, unreadable)]
+        inside += _unreadable_as_files(unreadable)
         if not inside:
             raise NothingFoundError(f"{argument}: no .json, .jsonl or .ndjson file and no lro.yaml in this directory")
         return inside
     if _PATTERN.isdisjoint(argument) or os.path.lexists(argument):
         return [InputFile(argument, named=True)]
     root, parts = ("/", argument[1:]) if argument.startswith("/") else ("", argument)
-    paths = set(_matching(root, [part for part in parts.split("/") if part], closed))
+    paths = set(_matching(root, [part for part in parts.split("/") if part], unreadable))
     matched = [
         InputFile(path, named=False) for path in sorted(paths) if os.path.isfile(path) or not os.path.exists(path)
     ]
-    if not matched and not closed:
+    if not matched and not unreadable:
         raise NothingFoundError(f"{argument}: no file matches this pattern")
-    return [*_unopened(closed), *matched]
+    return [*_unreadable_as_files(unreadable), *matched]
 
 
-def _matching(here: str, parts: list[str], closed: list[str], *, found: bool = False) -> Iterator[str]:
+def _matching(here: str, parts: list[str], unreadable: list[str], *, found: bool = False) -> Iterator[str]:
     """Paths below a directory that match a pattern; *parts* are its names.
 
     Links to directories are followed only while all names are literal, not if *here* was *found* by a wildcard: they
-    may point anywhere, and to the same files again. Directories that cannot be read are added to *closed*.
+    may point anywhere, and to the same files again. Directories that cannot be read are added to *unreadable*.
     """
     if not parts:
         yield here
         return
     part, rest = parts[0], parts[1:]
     if part == "**":
-        for folder, _, _ in _walked(here or ".", closed):
+        for folder, _, _ in _walked(here or ".", unreadable):
             below = folder if here else os.path.normpath(folder).removeprefix(".")
-            yield from _matching(below, rest or ["*"], closed, found=True)
+            yield from _matching(below, rest or ["*"], unreadable, found=True)
     elif _PATTERN.isdisjoint(part):
         path = os.path.join(here, part)
         if os.path.lexists(path) and not (rest and found and os.path.islink(path)):
-            yield from _matching(path, rest, closed, found=found)
+            yield from _matching(path, rest, unreadable, found=found)
     else:
-        for name in _names(here, closed):
+        for name in _names(here, unreadable):
             shown = part.startswith(".") or not name.startswith(".")
             if shown and fnmatch.fnmatchcase(name, part):
                 path = os.path.join(here, name)
                 if not rest or (os.path.isdir(path) and not os.path.islink(path)):
-                    yield from _matching(path, rest, closed, found=True)
+                    yield from _matching(path, rest, unreadable, found=True)
 
 
-def _names(folder: str, closed: list[str]) -> list[str]:
+def _names(folder: str, unreadable: list[str]) -> list[str]:
     try:
         return os.listdir(folder or ".")
     except OSError:
         if os.path.isdir(folder or "."):
-            closed.append(folder)
+            unreadable.append(folder)
         return []
 
 
-def _walked(folder: str, closed: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+def _walked(folder: str, unreadable: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
     """A directory and those below it, in the order of their names, without hidden and linked ones."""
-    for here, folders, files in os.walk(folder, onerror=lambda problem: closed.append(problem.filename)):
+    for here, folders, files in os.walk(folder, onerror=lambda problem: unreadable.append(problem.filename)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield here, folders, files
 
 
-def _unopened(closed: list[str]) -> list[InputFile]:
+def _unreadable_as_files(unreadable: list[str]) -> list[InputFile]:
     """Unreadable directories as input files: opening them fails with the error to report."""
-    return [InputFile(path, named=True) for path in dict.fromkeys(closed)]
+    return [InputFile(path, named=True) for path in dict.fromkeys(unreadable)]
 
 
-def _inside(folder: str, closed: list[str]) -> Iterator[str]:
+def _inside(folder: str, unreadable: list[str]) -> Iterator[str]:
     """Candidates in a directory and those below it, by name, without hidden files, links and pipes."""
-    for here, _, files in _walked(folder, closed):
+    for here, _, files in _walked(folder, unreadable):
         for name in sorted(files):
             path = os.path.join(here, name)
             if not name.startswith(".") and _is_candidate(name) and stat.S_ISREG(os.lstat(path).st_mode):

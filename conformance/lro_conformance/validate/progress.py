@@ -57,12 +57,12 @@ class Meter:
         return _Watched(self, path, stream) if self._shown else stream
 
     def add(self, path: str, size: int) -> None:
-        """Bytes of a file that were read."""
+        """Count *size* bytes of a file that were read, and redraw the bar."""
         self._read += size
         if not self._shown or time.monotonic() - self._began < PATIENCE_S:
             return
         if self._bar is None:
-            self._bar = self._made()
+            self._bar = self._new_bar()
             self._task = self._bar.add_task("", total=None)
             self._bar.start()
         if self._task is not None and time.monotonic() - self._drawn >= _REDRAWN_S:
@@ -70,7 +70,7 @@ class Meter:
             self._bar.update(self._task, completed=self._read, total=self._total(), description=name, refresh=True)
             self._drawn = time.monotonic()
 
-    def _made(self) -> Progress:
+    def _new_bar(self) -> Progress:
         from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -83,7 +83,7 @@ class Meter:
 
     @cached_property
     def _named(self) -> int | None:
-        """Size of all files; None if it is unknown, and the bar only moves."""
+        """Size of all files; None if it is unknown, so that the bar only moves."""
         if any(file.path == STDIN for file in self._files):
             return None
         try:

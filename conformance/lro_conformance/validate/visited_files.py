@@ -1,4 +1,4 @@
-"""Files that `--follow` has visited: each is validated once, together with its descriptor if that is validated."""
+"""Files that `--follow` has visited: each is validated once, together with its descriptor if there is one."""
 
 from __future__ import annotations
 

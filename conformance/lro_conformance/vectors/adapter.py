@@ -25,7 +25,7 @@ NOT_FOUND = -32601
 
 _SHOWN = 160
 _ADVICE = "write one JSON-RPC 2.0 response to each request on a line of stdout, and write everything else to stderr"
-_DEEDS = {
+_VIOLATIONS = {
     "batch": "wrote an array",
     "not-an-object": "wrote JSON that is not an object",
     "not-a-message": "wrote an object that is not a response",
@@ -33,7 +33,7 @@ _DEEDS = {
     "stdin-closed": "no longer reads its stdin",
     "stdout-closed": "closed its stdout but keeps running",
 }
-"""Kinds of `lro_conformance.wire.jsonrpc.KINDS` in the words of this protocol, where those are about MCP or servers."""
+"""Words for those kinds for which `lro_conformance.wire.jsonrpc.KINDS` has words about MCP or servers."""
 
 
 class AdapterError(Exception):
@@ -66,14 +66,14 @@ def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout
         for vector in vectors:
             params = {"vector": vector.id, "edition": edition, "input": vector.input}
             reply = process.request(vector.kind, params)
-            if odd := process.transcript.anomalies:
-                raise AdapterError(f"{vector.id}: the adapter {_line(_deed(odd[0]))}: {_ADVICE}")
+            if anomalies := process.transcript.anomalies:
+                raise AdapterError(f"{vector.id}: the adapter {_line(_violation(anomalies[0]))}: {_ADVICE}")
             yield _answer(vector, reply)
 
 
-def _deed(odd: Anomaly) -> str:
+def _violation(anomaly: Anomaly) -> str:
     """The behaviour that the protocol does not allow, as the predicate of a sentence."""
-    return f"{_DEEDS.get(odd.kind) or f'wrote {KINDS[odd.kind]}'}: {odd.detail}"
+    return f"{_VIOLATIONS.get(anomaly.kind) or f'wrote {KINDS[anomaly.kind]}'}: {anomaly.detail}"
 
 
 def _answer(vector: Vector, reply: Reply) -> Answer:
@@ -88,7 +88,7 @@ def _answer(vector: Vector, reply: Reply) -> Answer:
     result: object = reply.result
     if not isinstance(result, dict) or "answer" not in result:
         raise AdapterError(
-            f'{vector.id}: the result of a response is {{"answer": …}}, not {_line(show(cast("object", result)))}'
+            f'{vector.id}: expected the result {{"answer": …}}, got {_line(show(cast("object", result)))}'
         )
     return Answer(vector, cast("dict[str, Any]", result)["answer"])
 

@@ -58,7 +58,7 @@ def content(question: Input) -> bytes:
 
 
 def broken(findings: Iterable[Finding]) -> list[str]:
-    """The requirements that findings show as broken, at the level at which they bind."""
+    """The requirements that findings violate, including those that bind only from a higher level on."""
     return sorted({f.rule for f in findings if breaks(f)})
 
 
@@ -73,12 +73,12 @@ def _descriptor(question: Input, edition: str) -> object:
     return broken(validate_descriptor(question["descriptor"], edition=edition, real=str))
 
 
-def _both(question: Input, edition: str) -> object:
+def _descriptor_and_file(question: Input, edition: str) -> object:
     return broken(linked(question["descriptor"], content(question), question.get("call"), edition))
 
 
 def linked(descriptor: object, data: bytes, call: Input | None, edition: str) -> Iterable[Finding]:
-    """Findings about a descriptor with its file, recipes included, and about both against the call if it is known."""
+    """Findings about a descriptor, its recipes and its file; if the call is known, also where they contradict it."""
     request = None
     if call is not None:
         level = call.get("detail") or edition_named(edition).default_detail.get(call["operation"])
@@ -135,13 +135,13 @@ def _injection(question: Input, edition: str) -> object:
 
 def _cleanup(question: Input, edition: str) -> object:
     facts = edition_named(edition)
-    lives = question.get("settings", {}).get("ttl_seconds", facts.default_ttl_seconds)
+    ttl_s = question.get("settings", {}).get("ttl_seconds", facts.default_ttl_seconds)
 
     def is_due(entry: Input) -> bool:
         name = parse_file_name(entry["name"], edition=edition)
         is_own = name is not None and (not facts.operations or name.operation in facts.operations)
         created = name.milliseconds / 1000 if name is not None else 0
-        return is_own and entry.get("kind", "file") == "file" and is_expired(question["now"] - created, lives)
+        return is_own and entry.get("kind", "file") == "file" and is_expired(question["now"] - created, ttl_s)
 
     return sorted(entry["name"] for entry in question["entries"] if is_due(entry))
 
@@ -159,11 +159,11 @@ def _fallback(question: Input, edition: str) -> object:
         "records": kept,
         "file_path": None,
         "warning": f"Offloading failed ({question['error']}); results are truncated: {kept} of {len(lines)} memories.",
-        "event": "OffloadWriteFailed" if facts_named(edition) else None,
+        "event": "OffloadWriteFailed" if names_events(edition) else None,
     }
 
 
-def facts_named(edition: str) -> bool:
+def names_events(edition: str) -> bool:
     """True if an edition names its events."""
     return edition_named(edition).named_events
 
@@ -288,7 +288,7 @@ ANSWERS: Mapping[str, Callable[[Input, str], object]] = {
     "cleanup": _cleanup,
     "decision": _decision,
     "descriptor": _descriptor,
-    "descriptor+file": _both,
+    "descriptor+file": _descriptor_and_file,
     "estimate": _estimate,
     "extract": _extract,
     "fallback": _fallback,
@@ -302,7 +302,7 @@ ANSWERS: Mapping[str, Callable[[Input, str], object]] = {
 """The suite's answer to each kind of question."""
 
 
-def written(answered: object) -> tuple[object, bytes] | None:
+def descriptor_and_file(answered: object) -> tuple[object, bytes] | None:
     """The descriptor and the file in an answer to `write`; None if it has another form."""
     if not isinstance(answered, dict):
         return None
@@ -310,4 +310,6 @@ def written(answered: object) -> tuple[object, bytes] | None:
     data = have.get("file")
     if not isinstance(data, str) or "descriptor" not in have:
         return None
-    return have["descriptor"], data.encode("utf-8", "surrogatepass")  # half of a pair is no UTF-8, as validation tells
+    return have["descriptor"], data.encode(
+        "utf-8", "surrogatepass"
+    )  # keeps half of a surrogate pair: validation reports it

@@ -17,9 +17,9 @@ _LEFT_OUT = {"node_modules", "target", "__pycache__", "package-lock.json", "Carg
 
 
 def contents(corpus: Corpus, edition: str | None = None) -> dict[str, bytes]:
-    """The files of an export by their paths: the vectors with their index, and all that the folder has beside them.
+    """The files of an export by their paths: the vectors with their index, the documentation and the runners.
 
-    The examples' exceptions are those of this edition and of these vectors.
+    The exceptions of the runners are reduced to those of this edition and of these vectors.
     """
     root = folder()
     beside = {
@@ -37,8 +37,8 @@ def contents(corpus: Corpus, edition: str | None = None) -> dict[str, bytes]:
 def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
     value = json.loads(data)
     value["edition"] = edition or value["edition"]
-    mine = corpus.select(edition=value["edition"]).vectors
-    known = {v.id for v in mine} | {v.kind for v in mine}
+    chosen = corpus.select(edition=value["edition"]).vectors
+    known = {v.id for v in chosen} | {v.kind for v in chosen}
     value["exceptions"] = {name: why for name, why in value["exceptions"].items() if name in known}
     return (json.dumps(value, indent=2) + "\n").encode()
 
@@ -46,7 +46,7 @@ def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
 def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> int:
     """Write an export into a folder in place of an earlier one, and return the number of files.
 
-    Raises `UsageError` if the folder has files, and no export among them.
+    Raises `UsageError` if the folder has files but no earlier export.
     """
     files = contents(corpus, edition)
     for path in _files_of_earlier(target):
@@ -60,7 +60,7 @@ def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> in
 
 
 def _files_of_earlier(target: Path) -> list[Path]:
-    """The files of vectors of the export that a folder has; none if the folder is new or empty."""
+    """The files of vectors of an earlier export in this folder; none if it is new or empty."""
     if not target.is_dir() or not any(target.iterdir()):
         return []
     try:
@@ -69,7 +69,7 @@ def _files_of_earlier(target: Path) -> list[Path]:
         index = {}
     if not str(index.get("format")).startswith("lro-vectors/"):
         raise UsageError(
-            f"{target} has files, and no {INDEX} of vectors: name a folder that is new, empty, or an earlier export"
+            f"{target} has files, but no {INDEX} of vectors: name a folder that is new, empty, or an earlier export"
         )
     listed = index.get("files")
     entries = cast("list[object]", listed) if isinstance(listed, list) else []

@@ -1,4 +1,4 @@
-"""The judgement of an answer: by the expected one, and what an implementation wrote also by validation."""
+"""Judges an answer: by the expected one and, for what an implementation wrote, also by validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Problem:
 def judge(vector: Vector, answered: object, edition: str) -> list[Problem]:
     """The problems of an answer by an edition; none if it is as expected."""
     if vector.kind == "write":
-        return list(_written(vector, answered, edition))
+        return list(_judge_written(vector, answered, edition))
     if vector.kind == "quoting" and _is_quoted(vector, answered):
         return []
     difference = mismatch(vector.expect, answered)
@@ -40,12 +40,12 @@ def _is_quoted(vector: Vector, answered: object) -> bool:
         return False
 
 
-def _written(vector: Vector, answered: object, edition: str) -> Iterator[Problem]:
+def _judge_written(vector: Vector, answered: object, edition: str) -> Iterator[Problem]:
     from lro_conformance.analysis.documents import breaks
-    from lro_conformance.vectors.answers import linked, written
+    from lro_conformance.vectors.answers import descriptor_and_file, linked
 
     first = vector.requirements[0]
-    parts = written(answered)
+    parts = descriptor_and_file(answered)
     if parts is None:
         yield Problem(first, 'expected {"descriptor": {…}, "file": "…"}, the file as one text')
         return
@@ -66,6 +66,6 @@ def _sentence(finding: Finding) -> str:
 
 
 def content_of(data: bytes) -> dict[str, Any]:
-    """The parsed header and records of a file, which an answer to `write` has beside its text."""
+    """The parsed header and records of a file, which an answer to `write` has in addition to its text."""
     header, *records = [json.loads(line) for line in data.decode().removesuffix("\n").split("\n")]
     return {"header": header, "records": records}

@@ -41,7 +41,7 @@ class Vector:
     requirements: tuple[str, ...]
     """The requirements that it is about, the deciding one first."""
     editions: tuple[str, ...]
-    """The editions that give this answer, the first of which it was written for."""
+    """The editions that give this answer; the vector was written for the first."""
     input: dict[str, Any]
     expect: list[dict[str, Any]]
     """Rules for the answer (see `lro_conformance.vectors.match`)."""
@@ -51,14 +51,14 @@ class Vector:
     """A wrong answer that a hasty implementation gives, and the mistake behind it."""
 
     @property
-    def asks_for_requirements(self) -> bool:
+    def is_of_documents(self) -> bool:
         """True if the answer is the list of the requirements that the documents of the question break."""
         return self.kind in _OF_DOCUMENTS
 
     @property
     def broken(self) -> tuple[str, ...]:
         """The requirements that the documents of the question break; empty for other kinds of questions."""
-        return tuple(self.expect[0]["is"][0]) if self.asks_for_requirements else ()
+        return tuple(self.expect[0]["is"][0]) if self.is_of_documents else ()
 
     def as_json(self) -> dict[str, Any]:
         """The vector as in its file."""
@@ -88,7 +88,7 @@ class Corpus:
     def select(
         self, *, edition: str | None = None, chapters: Collection[str] = (), kinds: Collection[str] = ()
     ) -> Corpus:
-        """The vectors of an edition, of these chapters and of these kinds; without an argument, of all of them."""
+        """The vectors of this edition, of these chapters and of these kinds; arguments that are absent select all."""
         chosen = tuple(
             v
             for v in self.vectors
@@ -150,7 +150,7 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
-        raise UsageError(f"{path}: no JSON that can be read: {problem}") from None
+        raise UsageError(f"{path}: not valid JSON: {problem}") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path}: expected a JSON object")
     return cast("dict[str, Any]", value)
@@ -180,7 +180,7 @@ def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
 
 
 def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
-    """The index of some files by their names."""
+    """The index of the files *texts*, which are their contents by name."""
     files = [
         {
             "name": name,
@@ -202,7 +202,7 @@ def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
 
 
 def digest_of(texts: dict[str, str]) -> str:
-    """One digest of all files: SHA-256 of ``name NUL content NUL`` of each, by name."""
+    """One digest of all files: SHA-256 of ``name NUL content NUL`` of each, sorted by name."""
     digest = hashlib.sha256()
     for name in sorted(texts):
         digest.update(name.encode() + b"\0" + texts[name].encode() + b"\0")

@@ -73,7 +73,7 @@ class Results:
 
     @cached_property
     def requirements(self) -> list[RequirementResult]:
-        """Results by requirement, in the order of the catalogue, of those that some vector is about."""
+        """Results by requirement, in the order of the catalogue; only requirements that some vector is about."""
         found: list[RequirementResult] = []
         for r in catalogue(self.edition):
             about = [one for one in self.results if r.id in one.vector.requirements]
@@ -91,7 +91,7 @@ class Results:
 
 
 def judged(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
-    """The results of some answers. A kind that is required, and that the adapter does not have, fails."""
+    """The results of answers. The vectors of a required kind fail if the adapter does not have it."""
     return Results(corpus, edition, tuple(result_of(answer, edition, required) for answer in answers))
 
 
@@ -112,7 +112,7 @@ def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> R
 
 
 def mistake_in(given: object, vector: Vector) -> str:
-    """The mistake behind an answer that has the values of the known one at every place that a rule looks at."""
+    """The known mistake behind an answer that equals the mistaken one wherever a rule looks; otherwise empty."""
     if vector.mistake is None:
         return ""
     known, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
@@ -121,7 +121,7 @@ def mistake_in(given: object, vector: Vector) -> str:
 
 
 def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
-    """The results for a terminal: every failure, then a line for each requirement that has one, or for all."""
+    """The results for a terminal: every failure, then a line for each requirement that failed (*verbose*: for all)."""
     for kind, number in Counter(r.vector.kind for r in results.of("fail") if r.unsupported).items():
         yield f"FAIL {kind}: the adapter does not have this kind, which is required ({number} vectors)"
     for result in (r for r in results.of("fail") if not r.unsupported):

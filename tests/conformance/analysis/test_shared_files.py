@@ -62,7 +62,7 @@ def test_failures_of_shared_files_are_one_cause_with_the_name_first() -> None:
     report = made(*(at(SHARED_FILE, f"LRO-{id}", 1) for id in ("FILE-02", "FILE-09", "NAME-04")))
     (cause,) = causes(report)
     assert cause.ids == ("LRO-NAME-04", "LRO-FILE-02", "LRO-FILE-09")
-    assert next_step(report) == "fix this: LRO-NAME-04 (and 2 by the same cause), and level 3 is proved"
+    assert next_step(report) == "fix this: LRO-NAME-04 (and 2 with the same cause), and level 3 is proved"
 
 
 def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_is_shared() -> None:

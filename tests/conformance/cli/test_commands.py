@@ -308,7 +308,7 @@ def test_an_option_behind_the_command_is_refused(
 ) -> None:
     """It would go to the server, and a level that was not proved would pass."""
     assert main(words) == 2
-    assert one_line(capsys).startswith(f"lro: {option} stands after the command")
+    assert one_line(capsys).startswith(f"lro: {option} comes after the server's command")
 
 
 @pytest.mark.parametrize(("word", "near"), [("certfy", "; did you mean certify?"), ("xyzzy", "")])

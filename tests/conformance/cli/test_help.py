@@ -118,7 +118,9 @@ def test_what_starts_servers_says_in_one_line_that_windows_is_not_supported(
     monkeypatch.setattr(help_examples, "os", Nt)
     assert main([name, "--", "my-server"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"lro: {name} is not supported on Windows, run it in WSL or a container (here: compare, ")
+    assert line.startswith(
+        f"lro: {name} is not supported on Windows: run it in WSL or a container (supported here: compare, "
+    )
 
 
 def test_the_rest_needs_no_module_that_only_posix_has(tmp_path: Path):

@@ -479,7 +479,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     )
     done = _init(tmp_path, "-o", "mine.yaml", "--", sys.executable, str(server))
     assert done.returncode == 1
-    assert "lro init: no operation was found: no tool is surely recall, search or inject" in done.stderr
+    assert "lro init: no operation was found: no tool clearly performs recall, search or inject" in done.stderr
     text = (tmp_path / "mine.yaml").read_text()
     assert "# NOT FOUND: which tool performs which operation" in text
     assert "#   read_file   evil: 1, housekeeping, context_for" in text
@@ -503,7 +503,10 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert f" --tool search=NAME --tool inject=context_for -- {sys.executable} {server}\n" in text
     told = [line for line in done.stdout.splitlines() if "may perform" in line]
     assert [line.partition(" --tool")[0] for line in told] == [
-        "by its name, context_for may perform inject; it was not called. If the guess is right, run: lro init --force"
+        (
+            "judging by its name, context_for may perform inject; it was not called. "
+            "If the guess is right, run: lro init --force"
+        )
     ]
     assert told[0].endswith(f" --tool inject=context_for -- {sys.executable} {server}")
     (tmp_path / "profiles").mkdir()
@@ -592,7 +595,7 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
         "6 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything\n"
         "no call returned records, so nothing else could be tried: if the server holds some, give `operations` in "
         "lro.yaml arguments that find them\n"
-        "if it holds none, have store_memory store the memories of the suite: below, replace MY_DATA by the variable "
+        "if it holds none, have store_memory store the memories of the suite: below, replace MY_DATA with the variable "
         "that says where its data are; {workdir} is a new directory for each process\n"
         "next, if its data are in a file or a directory: lro init --force --tool seed=store_memory -- "
         f"env 'MY_DATA={{workdir}}/data' {shlex.join(command('holds_nothing'))}\n"

@@ -277,7 +277,7 @@ def test_a_changed_profile_is_read_again(
     assert main(["certify", "-q", "--plain", "--watch", str(tmp_path / "src")]) == EXIT_OK
     assert tried == ["first", "second"]
     said = capsys.readouterr().err
-    assert said.count("lro: using lro.yaml of the working directory\n") == 1
+    assert said.count("lro: using lro.yaml in the working directory\n") == 1
     assert said.count(f"lro: watching {tmp_path / 'src'}, lro.yaml; Ctrl-C ends it\n") == 4
     assert "lro.yaml changed; nothing was run:\nlro: lro.yaml:1: server.command: missing; it is required\n" in said
     assert "\nlro: lro.yaml:1: server.comand: unknown key; did you mean command?\n" in said
@@ -332,13 +332,13 @@ def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     for word in ("Python", "temporary folder", "open files", "memory", "libjq"):
         assert word in shown
-    assert (code == EXIT_OK) == ("lacking" not in shown)
+    assert (code == EXIT_OK) == ("problem" not in shown)
 
 
 def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(doctor, "findings", lambda: iter([doctor.Finding("open files", "12", "ulimit -n 1024")]))
     assert main(["doctor"]) == EXIT_NO_VERDICT
-    assert "lacking  open files" in capsys.readouterr().out
+    assert "problem  open files" in capsys.readouterr().out
 
 
 def test_the_memory_of_failures_is_no_condition(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

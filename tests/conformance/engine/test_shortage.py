@@ -130,7 +130,7 @@ def test_a_crash_in_an_experiment_is_one_finding(tmp_path: Path) -> None:
     assert b"Error: EISDIR" in again.stderr
     shown = list(plain_lines(report, -1))
     assert sum("EISDIR" in line for line in shown) == 1
-    assert any(line.startswith("  so unseen    LRO-") for line in shown)
+    assert any(line.startswith("  unobserved   LRO-") for line in shown)
 
 
 def test_the_reserve_is_less_than_what_a_run_begins_with() -> None:

@@ -31,7 +31,7 @@ def test_a_failure_of_a_cause_that_another_shows_is_short_and_names_it():
     whole, short = (str(CheckFailureRepr.of(failed, "lro-6400", cause)) for cause in (None, "LRO-FILE-01"))
     assert failed.evidence in whole
     assert failed.evidence not in short
-    assert short.splitlines()[-1] == "  same cause   LRO-FILE-01, where the evidence is"
+    assert short.splitlines()[-1] == "  same cause   LRO-FILE-01, which shows the evidence"
     assert "expected of LRO-FILE-06" in short
 
 

@@ -57,7 +57,7 @@ def test_other_places_and_other_observations_are_other_causes() -> None:
 def test_the_next_step_names_causes_and_the_level() -> None:
     levels = {1: "proved", 2: "failed", 3: "failed"}
     assert next_step(made(*recipes(), at("", "LRO-ERR-02", 3), levels=levels)) == (
-        "fix this: LRO-REC-01 (and 9 by the same cause), and level 2 is proved"
+        "fix this: LRO-REC-01 (and 9 with the same cause), and level 2 is proved"
     )
     unseen = judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2)
     step = next_step(made(at("", "LRO-THR-07", 1), at("", "LRO-THR-06", 1), unseen))
@@ -114,7 +114,7 @@ def test_a_run_that_its_time_limit_ended_is_to_be_run_to_its_end() -> None:
     why = "the run ended at its time limit of 3 s (raise it with --timeout)"
     unseen = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason=why)
     ended = made(unseen, levels=dict.fromkeys((1, 2, 3), "unproved"), incomplete=why)
-    assert next_step(ended) == f"run it to its end, to observe LRO-CLN-01: {why}"
+    assert next_step(ended) == f"run the suite to its end, to observe LRO-CLN-01: {why}"
     failed = made(at("", "LRO-THR-07", 1), unseen, incomplete=why)
     assert (next_step(failed) or "").startswith(
         "fix this: LRO-THR-07, and certify again: level 1 also needs LRO-CLN-01"
@@ -187,7 +187,7 @@ def test_evidence_and_scripts_of_long_lines_fit_two_screens(columns: int, lines:
     drawn = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
     for shown in (list(plain_lines(bad, columns=columns)), drawn.splitlines()):
         assert rows(shown, columns) <= 120
-        assert any(re.match(r" *reproduce +a script of [0-9,]+ characters, which -v shows", line) for line in shown)
+        assert any(re.match(r" *reproduce +a script of [0-9,]+ characters; -v and the HTML", line) for line in shown)
         assert not any("paste this" in line for line in shown)
     assert any(script.splitlines()[0] in line for line in plain_lines(bad, VERBOSE, columns))
 
@@ -260,7 +260,7 @@ def test_a_pointer_to_more_says_only_what_there_is() -> None:
     failed = [judged(f"LRO-A-{n:02}", Verdict.FAIL, observed=f"{n}") for n in range(2)]
     unseen = judged("LRO-A-03", Verdict.NOT_OBSERVED)
     assert not any(line.startswith("more  ") for line in plain_lines(made(failed[0], unseen)))
-    text = "-v shows all failures with evidence and script; --only ID judges one of them again"
+    text = "-v shows all failures with evidence and script; --only ID runs one of them again"
     assert f"more           {text}" in list(plain_lines(made(*failed)))
     assert any("and why 1 requirement was not observed" in line for line in plain_lines(made(*failed, unseen)))
 

@@ -171,7 +171,7 @@ def test_failures_are_grouped_by_cause_with_the_evidence_once():
     assert page.xpath("//details[@id='LRO-A-02']//ol") == []
     assert "LRO-A-02 as well" in texts(page, "//details[@id='LRO-A-01']//p[@class='causes']")[0]
     assert texts(page, "//p[@class='next']") == [
-        "Next: fix these 2: LRO-A-01 (and 1 by the same cause), LRO-B-01, and level 3 is proved."
+        "Next: fix these 2: LRO-A-01 (and 1 with the same cause), LRO-B-01, and level 3 is proved."
     ]
 
 
@@ -214,11 +214,11 @@ def test_each_call_is_shown_on_its_side_of_the_threshold():
         (False, "offloaded", True),
         (False, "inline", False),
     ]
-    assert recall.said == "recall: 1 inline at or below the threshold, 1 offloaded above it, 1 wrong"
+    assert recall.in_words == "recall: 1 inline at or below the threshold, 1 offloaded above it, 1 wrong"
     assert (len(inject.dots), threshold_picture(mixed())) == (1, None)
     assert all(0 < x < 100 for x, _ in picture.ticks)
     page = parsed(mixed(decided=calls))
-    assert page.xpath("//svg[@role='img']/@aria-label")[3:] == [recall.said, inject.said]
+    assert page.xpath("//svg[@role='img']/@aria-label")[3:] == [recall.in_words, inject.in_words]
     assert len(page.xpath("//section[@class='threshold']//tbody/tr")) == 4
 
 

@@ -90,7 +90,7 @@ def test_what_fails_and_decides_no_level_turns_no_pipeline_red_and_says_all_the_
     made = report(judged("LRO-HARD-01", Verdict.FAIL, level=None, group="hardening"))
     skipped, output = case(made, "LRO-HARD-01")
     assert (read(made).attrib["failures"], skipped.tag, output.tag) == ("0", "skipped", "system-out")
-    assert skipped.attrib["message"] == "failed, which decides no level: observed of LRO-HARD-01"
+    assert skipped.attrib["message"] == "failed, but decides no level: observed of LRO-HARD-01"
     assert "FAIL LRO-HARD-01" in (output.text or "")
     assert "FAIL LRO-HARD-01" in (skipped.text or "")
     SCHEMA.assertValid(etree.fromstring(to_junit(made).encode()))

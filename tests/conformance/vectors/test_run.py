@@ -157,7 +157,7 @@ def test_a_required_kind_that_an_adapter_lacks_is_a_failure(capsys: pytest.Captu
 def test_a_kind_is_required_only_of_the_vectors_that_are_put(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*DECISIONS, "--require", "write", "--", "true"]) == 2
     assert capsys.readouterr().err.endswith(
-        "--require write: no vector of this kind is put; expected one of decision\n"
+        "--require write: none of the chosen vectors is of this kind; expected one of decision\n"
     )
 
 
@@ -190,7 +190,7 @@ BAD = {  # the loop's body, and what is said of it
     "answers-another": ("request['id'] += 1\nreply('inline')", "write everything else to stderr"),
     "answers-twice": ("reply('inline')\nreply('inline')", "write everything else to stderr"),
     "answers-without-json": ("print('inline', flush=True)", "inline"),
-    "answers-without-answer": ("reply('', result='inline')", 'the result of a response is {"answer": …}'),
+    "answers-without-answer": ("reply('', result='inline')", 'expected the result {"answer": …}'),
     "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
     "floods": ("while True: sys.stdout.write('y' * 65536)", "over 16,777,216 bytes"),
     "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
@@ -264,8 +264,8 @@ def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("text", "says"),
     [
         ("", "Expecting value"),
-        ("[" * 100_000, "no JSON that can be read"),
-        ("\udcff", "no JSON that can be read"),
+        ("[" * 100_000, "not valid JSON"),
+        ("\udcff", "not valid JSON"),
         ("[]", "expected a JSON object"),
         ('{"format": "lro-vectors/3", "chapter": "x", "vectors": []}', "lro schema vectors"),
         ('{"format": "lro-vectors/2", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
@@ -308,7 +308,7 @@ def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
     said = capsys.readouterr().out
-    assert "input is not that of kind decision: it lacks 'estimated_tokens'" in said
+    assert "input does not fit kind decision: it lacks 'estimated_tokens'" in said
     assert "Error" not in said
 
 
@@ -324,7 +324,7 @@ def test_a_member_of_another_type_is_wrong(
     }
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     assert main(["vectors", "check", str(tmp_path)]) == 1
-    assert "input is not that of kind decision: a member has another type" in capsys.readouterr().out
+    assert "input does not fit kind decision: a member does not have the type" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ if (process.env.LRO_ANSWERS) {
   const rows = JSON.parse(readFileSync(process.env.LRO_ANSWERS, "utf8"));
   const known = new Map(rows.map((row) => [JSON.stringify(row.slice(0, 2)), row[2]]));
   for (const kind in KINDS) delete KINDS[kind];
-  for (const [kind] of rows) KINDS[kind] = (asked) => known.get(JSON.stringify([kind, asked]));
+  for (const [kind] of rows) KINDS[kind] = (question) => known.get(JSON.stringify([kind, question]));
 }
 """
 REPLAY_GO = """
@@ -145,12 +145,12 @@ func init() {
 	var rows [][]any
 	if problem := json.Unmarshal(data, &rows); problem != nil { panic(problem) }
 	known := map[string]any{}
-	key := func(kind any, asked any) string { text, _ := json.Marshal([]any{kind, asked}); return string(text) }
+	key := func(kind any, question any) string { text, _ := json.Marshal([]any{kind, question}); return string(text) }
 	for kind := range Kinds { delete(Kinds, kind) }
 	for _, row := range rows {
 		kind := row[0].(string)
 		known[key(kind, row[1])] = row[2]
-		Kinds[kind] = func(asked object) any { return known[key(kind, asked)] }
+		Kinds[kind] = func(question object) any { return known[key(kind, question)] }
 	}
 }
 """
@@ -162,10 +162,10 @@ thread_local! {
         rows.into_iter().map(|row| (format!("{}{}", row[0], row[1]), row[2].clone())).collect()
     });
 }
-pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
+pub fn answer(kind: &str, question: &Value) -> Option<Value> {
     KNOWN.with(|known| match known {
-        Some(known) => known.get(&format!("{}{}", json!(kind), asked)).cloned(),
-        None => own_answer(kind, asked),
+        Some(known) => known.get(&format!("{}{}", json!(kind), question)).cloned(),
+        None => own_answer(kind, question),
     })
 }
 """

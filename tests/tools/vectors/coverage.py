@@ -52,5 +52,5 @@ def musts(edition: str) -> list[str]:
 
 
 def _has_both(about: Sequence[Vector], id: str) -> bool:
-    documents = [id in v.broken for v in about if v.asks_for_requirements]
-    return {True, False} <= set(documents) or any(v.mistake is not None for v in about if not v.asks_for_requirements)
+    documents = [id in v.broken for v in about if v.is_of_documents]
+    return {True, False} <= set(documents) or any(v.mistake is not None for v in about if not v.is_of_documents)

@@ -49,7 +49,7 @@ def subject(artifact: str) -> Subject:
 def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
     """A statement of type ``test-result`` about *subjects*, as JSON.
 
-    The result is ``PASSED`` if `lro certify` exits with 0 and nothing warned, ``WARNED`` if it exits with 0 and there
+    The result is ``PASSED`` if `lro certify` exits with 0 without a warning, ``WARNED`` if it exits with 0 and there
     is a warning or a failure that the baseline accepts, and ``FAILED`` otherwise. Tests are the requirements (by id),
     the levels (``lro-6400/level-2``) and the applicable extensions (``lro-6400/proxy``). Tests without a verdict are in
     none of the three lists.

@@ -1,4 +1,4 @@
-"""A baseline that accepts what keeps a claim from holding, to be completed with reasons."""
+"""A baseline that accepts the checks that keep a claim from holding; its user adds the reasons."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DAYS = 90
 
 
 def to_baseline(report: Report) -> str:
-    """The text of a baseline; of a claimed level, what was not observed is accepted, too.
+    """The text of a baseline. If a level is claimed, it also accepts checks of that level that were not observed.
 
-    Entries of the baseline of this run that still hold stay as they are.
+    Entries of this run's own baseline that still hold are kept as they are.
     """
     entries = entries_of(report)
     text = "accept:\n" + "".join(map(_entry, entries)) if entries else "accept: []\n"
-    return f"# Accepted until a day, each for a reason (lro certify --baseline FILE).\n{text}"
+    return f"# Checks that are accepted until a day, each for a reason (lro certify --baseline FILE).\n{text}"
 
 
 def entries_of(report: Report) -> list[Acceptance]:
-    """The entries of that baseline."""
+    """The entries of the baseline that `to_baseline` writes."""
     kept = [a for a in report.baseline if a.state in ("accepted", "open")]
     return [*kept, *_new(report, {a.check for a in kept})]
 

@@ -27,7 +27,7 @@ def command(kind: str, message: str, properties: Mapping[str, str | int | None])
 
 
 def from_workspace(path: str) -> str:
-    """The path relative to the GitHub workspace, if it is in there; unchanged otherwise."""
+    """The path relative to the GitHub workspace, if it is inside; unchanged otherwise."""
     workspace = os.environ.get("GITHUB_WORKSPACE")
     if workspace is None:
         return path
@@ -40,7 +40,7 @@ def from_workspace(path: str) -> str:
 def report_annotations(report: Report, file: str) -> Iterator[str]:
     """Failures and warnings as annotations of the profile *file*, the most severe first.
 
-    Only failures that affect the exit code become errors: those of the claimed level, or of any level without a claim.
+    Only failures that affect the exit code become errors: those of the claimed level or, without a claim, of any level.
     """
     from lro_conformance.judging.verdicts import Verdict
     from lro_conformance.report.details import failure_lines, reason_of

@@ -78,7 +78,7 @@ class CheckEntry:
     detail: CheckDetail
     lines: tuple[Line, ...]
     decides: bool
-    """True if its verdict is that of the requirement."""
+    """True if the requirement has the same verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Entry:
     open: bool
     checks: tuple[CheckEntry, ...]
     cause: str = ""
-    """The id of the requirement whose failure has the same cause and comes first; empty for that one itself."""
+    """The id of the first requirement with the same cause; empty for that requirement itself."""
     others: tuple[str, ...] = ()
     """The ids of the other failures of the same cause."""
 
@@ -109,8 +109,8 @@ class LevelBar:
 
     number: int
     verdict: str
-    said: str
-    """The counts in words, for those who do not see the bar."""
+    in_words: str
+    """The counts in words, for screen readers."""
     parts: tuple[tuple[str, float, float], ...]
     """Verdict, start and width, in percent of the bar."""
 
@@ -137,8 +137,8 @@ class Strip:
     """The calls of an operation by their distance from the threshold."""
 
     operation: str
-    said: str
-    """The picture in words, for those who do not see it."""
+    in_words: str
+    """The picture in words, for screen readers."""
     dots: tuple[Dot, ...]
 
 
@@ -207,7 +207,7 @@ def to_html(report: Report) -> str:
 
 
 def level_bars(report: Report) -> tuple[LevelBar, ...]:
-    """A bar for each level: what its MUSTs have come to, the good first."""
+    """A bar for each level: its MUSTs by verdict, the best first."""
     return tuple(_level_bar(report, number) for number in sorted(report.levels))
 
 
@@ -222,8 +222,8 @@ def _level_bar(report: Report, number: int) -> LevelBar:
             width = 100 * counts[verdict] / total
             parts.append((verdict.label, round(start, 2), round(width, 2)))
             start += width
-    said = ", ".join(f"{counts[v]} {v.label}" for v in order if counts[v]) or "none applies"
-    return LevelBar(number, report.levels[number], said, tuple(parts))
+    in_words = ", ".join(f"{counts[v]} {v.label}" for v in order if counts[v]) or "none applies"
+    return LevelBar(number, report.levels[number], in_words, tuple(parts))
 
 
 def grid(report: Report) -> tuple[GridRow, ...]:
@@ -253,9 +253,11 @@ def threshold_picture(report: Report) -> ThresholdPicture | None:
 def _strip(operation: str, calls: Sequence[DecidedCall], widest: int) -> Strip:
     counts = Counter(c.outcome for c in calls if c.is_right)
     wrong = sum(not c.is_right for c in calls)
-    said = f"{operation}: {counts['inline']} inline at or below the threshold, {counts['offloaded']} offloaded above it"
+    in_words = (
+        f"{operation}: {counts['inline']} inline at or below the threshold, {counts['offloaded']} offloaded above it"
+    )
     dots = {Dot(_place(c.estimate - c.threshold, widest), c.outcome, c.is_right) for c in calls}
-    return Strip(operation, f"{said}, {wrong} wrong" if wrong else said, tuple(sorted(dots, key=lambda d: d.x)))
+    return Strip(operation, f"{in_words}, {wrong} wrong" if wrong else in_words, tuple(sorted(dots, key=lambda d: d.x)))
 
 
 def _place(distance: float, widest: int) -> float:
@@ -331,9 +333,9 @@ def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
 
 
 def _shown_once(check: CheckEntry, id: str, shown: dict[str, str]) -> CheckEntry:
-    """A check that did not observe anything, without the reason, evidence and script that another requirement shows.
+    """The check; if it was not observed for a reason that another requirement shows, without evidence and script.
 
-    *shown* has the requirement that shows a reason, by the reason, and is added to.
+    *shown* maps each reason to the requirement that shows it; a new reason is added.
     """
     reason = "\n".join(check.detail.observed)
     if check.detail.verdict is not Verdict.NOT_OBSERVED or not check.detail.reproduce:
@@ -346,7 +348,7 @@ def _shown_once(check: CheckEntry, id: str, shown: dict[str, str]) -> CheckEntry
 
 
 def _unmet(report: Report) -> Iterable[Entry]:
-    """Failures and errors by cause, in the order in which to repair them; the first of each is open."""
+    """Failures and errors by cause, in the order in which to repair them; the first of each cause is unfolded."""
     results = {r.requirement.id: r for r in report.requirements}
     for cause in causes(report):
         others = tuple(d.id for d in cause.others)
@@ -356,7 +358,7 @@ def _unmet(report: Report) -> Iterable[Entry]:
 
 
 def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
-    """The entry of a requirement; *shown* is what a cause shows of it."""
+    """The entry of a requirement; *shown* has its details if its cause has already reduced them."""
     detail = shown or detail_of(result)
     known = {c.name: c for c in detail.checks}
     return Entry(

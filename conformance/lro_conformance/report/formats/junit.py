@@ -116,7 +116,7 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
     elif verdict in SKIPPED:
         case.result = [_skipped(f"{SKIPPED[verdict]}: {reason}")]
     elif verdict is Verdict.FAIL and requirement.level is None:
-        message = f"failed, which decides no level: {reason}"
+        message = f"failed, but decides no level: {reason}"
         case.result = [_with_text(Skipped(message), f"{message}\n{_details(result)}")]
         case.system_out = _details(result)
     elif verdict is Verdict.WARN:

@@ -68,7 +68,7 @@ def plain(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A text of the catalogue: what stands between backticks is code."""
+    """Text of the catalogue as Markdown; text between backticks becomes code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return plain(text)
@@ -103,7 +103,7 @@ def _blocks(report: Report) -> Iterator[str]:
             yield collapsible("Reproduce", block(reproducer, complete=True))
     yield table(("", ""), ((f.label, code(f.text) if f.label in UNTRUSTED else plain(f.text)) for f in facts(report)))
     for trouble in troubles(report):
-        yield f"### 💥 {code(trouble.text)}\n\nNot observed for that: {plain(', '.join(trouble.ids))}"
+        yield f"### 💥 {code(trouble.text)}\n\nNot observed because of this: {plain(', '.join(trouble.ids))}"
         yield _script(trouble.reproduce, trouble.ids[0])
     for cause in causes(report):
         yield from _cause(cause)

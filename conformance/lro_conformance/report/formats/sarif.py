@@ -1,7 +1,7 @@
 """SARIF 2.1.0 for code scanning: reports, and findings of `lro validate`.
 
 The twenty keys that are needed are written by hand; tests validate them against the official schema. The object models
-on PyPI are unmaintained since 2019 or accept documents that the schema rejects.
+on PyPI have been unmaintained since 2019, or accept documents that the schema rejects.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Result:
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further JSON values for readers."""
     accepted: str = ""
-    """Reason for which the violation is accepted; empty if it is not."""
+    """Reason for accepting the violation; empty if it is not accepted."""
     identity: str = ""
     """Stable text that distinguishes results of one rule and place across runs; the message by default."""
 
@@ -76,14 +76,14 @@ OWN_RULES = {
     NO_VERDICT: Rule(NO_VERDICT, "The server could not be observed"),
     BASELINE: Rule(BASELINE, "An entry of the baseline is stale or expired"),
 }
-"""Rules that no requirement stands for."""
+"""Rules that do not stand for a requirement."""
 
 
 def to_sarif(report: Report, profile: str) -> str:
     """The report as a SARIF log.
 
-    It has a result for each check that failed, warned or erred, for a missing verdict, and for each entry of the
-    baseline that is stale or expired.
+    It has a result for each check with a failure, a warning or an error, for a missing verdict, and for each entry of
+    the baseline that is stale or expired.
 
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
@@ -125,7 +125,7 @@ def log(
     successful: bool = True,
     properties: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A SARIF log with one run, and those of *rules* that results refer to.
+    """A SARIF log with one run, and with the rules of *rules* that results refer to.
 
     *version* is the version of this package. *successful* is false if the tool could not do its work; results do not
     make a run unsuccessful. *properties* belong to the run.
@@ -151,7 +151,7 @@ def log(
 
 
 def text(document: Mapping[str, Any]) -> str:
-    """A log as JSON, in ASCII: lone surrogates are escaped like any other character outside of it."""
+    """A log as JSON in ASCII: lone surrogates are escaped, like all other characters outside ASCII."""
     return json.dumps(document, indent=1) + "\n"
 
 

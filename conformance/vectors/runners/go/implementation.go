@@ -17,42 +17,42 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var pattern = regexp.MustCompile(`\Aatlatl-([A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-([0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25})\.jsonl\z`)
 
-func setNumber(asked object, name string, otherwise float64) float64 {
-	settings, _ := asked["settings"].(object)
+func setNumber(question object, name string, otherwise float64) float64 {
+	settings, _ := question["settings"].(object)
 	if value, set := settings[name].(float64); set {
 		return value
 	}
 	return otherwise
 }
 
-func above(asked object) bool {
-	settings, _ := asked["settings"].(object)
+func above(question object) bool {
+	settings, _ := question["settings"].(object)
 	if enabled, set := settings["enabled"].(bool); set && !enabled {
 		return false
 	}
-	return asked["estimated_tokens"].(float64) > setNumber(asked, "threshold_tokens", 6400)
+	return question["estimated_tokens"].(float64) > setNumber(question, "threshold_tokens", 6400)
 }
 
-func decision(asked object) any {
-	if above(asked) {
+func decision(question object) any {
+	if above(question) {
 		return "offloaded"
 	}
 	return "inline"
 }
 
-func injection(asked object) any {
-	if above(asked) {
-		return object{"result": "descriptor", "records": asked["found"], "formatted": false}
+func injection(question object) any {
+	if above(question) {
+		return object{"result": "descriptor", "records": question["found"], "formatted": false}
 	}
 	return object{"result": "text", "records": 0, "formatted": true}
 }
 
-func estimate(asked object) any {
-	return (utf8.RuneCountInString(asked["text"].(string)) + 3) / 4
+func estimate(question object) any {
+	return (utf8.RuneCountInString(question["text"].(string)) + 3) / 4
 }
 
-func name(asked object) any {
-	found := pattern.FindStringSubmatch(asked["name"].(string))
+func name(question object) any {
+	found := pattern.FindStringSubmatch(question["name"].(string))
 	if found == nil {
 		return nil
 	}
@@ -63,12 +63,12 @@ func name(asked object) any {
 	return object{"operation": found[1], "milliseconds": milliseconds}
 }
 
-func cleanup(asked object) any {
-	gone, lives := []string{}, setNumber(asked, "ttl_seconds", 3600)
-	for _, one := range asked["entries"].([]any) {
+func cleanup(question object) any {
+	gone, ttl := []string{}, setNumber(question, "ttl_seconds", 3600)
+	for _, one := range question["entries"].([]any) {
 		entry := one.(object)
 		found, is := name(entry).(object)
-		if is && entry["kind"] == "file" && float64(found["milliseconds"].(int))/1000+lives < asked["now"].(float64) {
+		if is && entry["kind"] == "file" && float64(found["milliseconds"].(int))/1000+ttl < question["now"].(float64) {
 			gone = append(gone, entry["name"].(string))
 		}
 	}
@@ -76,12 +76,12 @@ func cleanup(asked object) any {
 	return gone
 }
 
-func file(asked object) any {
+func file(question object) any {
 	data := []byte{}
-	if digits, is := asked["hex"].(string); is {
+	if digits, is := question["hex"].(string); is {
 		data, _ = hex.DecodeString(digits)
 	} else {
-		data = []byte(asked["text"].(string))
+		data = []byte(question["text"].(string))
 	}
 	if isValid(data) {
 		return "valid"
@@ -89,16 +89,16 @@ func file(asked object) any {
 	return "invalid"
 }
 
-func recipe(asked object) any {
-	options := []string{"-c", asked["program"].(string)}
-	if asked["slurp"] == true {
+func recipe(question object) any {
+	options := []string{"-c", question["program"].(string)}
+	if question["slurp"] == true {
 		options = append(options, "-s")
 	}
-	if asked["raw"] == true {
+	if question["raw"] == true {
 		options = append(options, "-r")
 	}
 	var input bytes.Buffer
-	for _, line := range asked["lines"].([]any) {
+	for _, line := range question["lines"].([]any) {
 		input.WriteString(line.(string) + "\n")
 	}
 	command := exec.Command("jq", options...)
@@ -107,7 +107,7 @@ func recipe(asked object) any {
 	if problem != nil {
 		panic(problem)
 	}
-	if asked["raw"] != true {
+	if question["raw"] != true {
 		return parsed(string(output))
 	}
 	lines := strings.Split(string(output), "\n")

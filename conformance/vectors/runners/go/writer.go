@@ -32,23 +32,23 @@ func quote(path string) string {
 }
 
 // write returns an offloaded file and its descriptor; it is a writer as small as it can be.
-func write(asked object) any {
-	call, records := asked["call"].(object), asked["records"].([]any)
-	operation, tokens, count := call["operation"].(string), asked["estimated_tokens"], len(records)
+func write(question object) any {
+	call, records := question["call"].(object), question["records"].([]any)
+	operation, tokens, count := call["operation"].(string), question["estimated_tokens"], len(records)
 	detail, set := call["detail"]
 	if !set {
 		detail = map[bool]string{true: "medium", false: "light"}[operation == "inject"]
 	}
 	header := object{
 		"type": "lro_header", "operation": operation, "count": count, "estimated_tokens": tokens, "detail": detail,
-		"query": call["query"], "schema_version": "1.0.0", "timestamp": asked["timestamp"],
+		"query": call["query"], "schema_version": "1.0.0", "timestamp": question["timestamp"],
 	}
 	var file strings.Builder
 	for _, line := range append([]any{header}, records...) {
 		text, _ := json.Marshal(line)
 		file.Write(append(text, '\n'))
 	}
-	path := fmt.Sprintf("%s/atlatl-%s-%s.jsonl", asked["output_dir"], operation, asked["ulid"])
+	path := fmt.Sprintf("%s/atlatl-%s-%s.jsonl", question["output_dir"], operation, question["ulid"])
 	commands := []object{}
 	for _, one := range recipes {
 		commands = append(commands, object{"description": one[0], "command": "tail -n +2 " + quote(path) + " | " + one[1]})

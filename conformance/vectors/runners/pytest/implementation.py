@@ -13,13 +13,13 @@ NAME = re.compile(
 )
 
 
-def above(asked):
-    settings = asked.get("settings", {})
-    return settings.get("enabled", True) and asked["estimated_tokens"] > settings.get("threshold_tokens", 6400)
+def above(question):
+    settings = question.get("settings", {})
+    return settings.get("enabled", True) and question["estimated_tokens"] > settings.get("threshold_tokens", 6400)
 
 
-def name(asked):
-    found = NAME.fullmatch(asked["name"])
+def name(question):
+    found = NAME.fullmatch(question["name"])
     if found is None:
         return None
     milliseconds = 0
@@ -28,39 +28,45 @@ def name(asked):
     return {"operation": found[1], "milliseconds": milliseconds}
 
 
-def injection(asked):
-    filed = above(asked)
+def injection(question):
+    is_offloaded = above(question)
     return {
-        "result": "descriptor" if filed else "text",
-        "records": asked["found"] if filed else 0,
-        "formatted": not filed,
+        "result": "descriptor" if is_offloaded else "text",
+        "records": question["found"] if is_offloaded else 0,
+        "formatted": not is_offloaded,
     }
 
 
-def cleanup(asked):
-    lives, gone = asked.get("settings", {}).get("ttl_seconds", 3600), []
-    for entry in asked["entries"]:
+def cleanup(question):
+    ttl, gone = question.get("settings", {}).get("ttl_seconds", 3600), []
+    for entry in question["entries"]:
         found = name(entry)
-        if found and entry["kind"] == "file" and found["milliseconds"] / 1000 + lives < asked["now"]:
+        if found and entry["kind"] == "file" and found["milliseconds"] / 1000 + ttl < question["now"]:
             gone.append(entry["name"])
     return sorted(gone)
 
 
-def file(asked):
-    data = bytes.fromhex(asked["hex"]) if "hex" in asked else asked["text"].encode()
+def file(question):
+    data = bytes.fromhex(question["hex"]) if "hex" in question else question["text"].encode()
     return "valid" if is_valid(data) else "invalid"
 
 
-def recipe(asked):
-    command = ["jq", "-c", *(["-s"] if asked["slurp"] else []), *(["-r"] if asked["raw"] else []), asked["program"]]
-    data = "".join(f"{line}\n" for line in asked["lines"])
+def recipe(question):
+    command = [
+        "jq",
+        "-c",
+        *(["-s"] if question["slurp"] else []),
+        *(["-r"] if question["raw"] else []),
+        question["program"],
+    ]
+    data = "".join(f"{line}\n" for line in question["lines"])
     outputs = subprocess.run(command, input=data, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
-    return outputs if asked["raw"] else [json.loads(output) for output in outputs]
+    return outputs if question["raw"] else [json.loads(output) for output in outputs]
 
 
 KINDS = {
-    "decision": lambda asked: "offloaded" if above(asked) else "inline",
-    "estimate": lambda asked: -(-len(asked["text"]) // 4),
+    "decision": lambda question: "offloaded" if above(question) else "inline",
+    "estimate": lambda question: -(-len(question["text"]) // 4),
     "injection": injection,
     "name": name,
     "cleanup": cleanup,

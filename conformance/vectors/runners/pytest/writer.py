@@ -28,15 +28,15 @@ def quote(path):
     return "'" + path.replace("'", "'\\''") + "'"
 
 
-def write(asked):
-    call, records, tokens = asked["call"], asked["records"], asked["estimated_tokens"]
+def write(question):
+    call, records, tokens = question["call"], question["records"], question["estimated_tokens"]
     operation, count = call["operation"], len(records)
     detail = call.get("detail", "medium" if operation == "inject" else "light")
     about = {"operation": operation, "count": count, "estimated_tokens": tokens, "detail": detail}
     header = {"type": "lro_header", **about, "query": call.get("query")}
-    header |= {"schema_version": "1.0.0", "timestamp": asked["timestamp"]}
+    header |= {"schema_version": "1.0.0", "timestamp": question["timestamp"]}
     file = "".join(json.dumps(line) + "\n" for line in (header, *records))
-    path = f"{asked['output_dir']}/atlatl-{operation}-{asked['ulid']}.jsonl"
+    path = f"{question['output_dir']}/atlatl-{operation}-{question['ulid']}.jsonl"
     namespaces = Counter(record["namespace"] for record in records).most_common(5)
     if operation == "search":
         scores = [record["score"] for record in records if "score" in record]

@@ -16,7 +16,7 @@ const RECIPES: [string, string][] = [
 
 export const quote = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
-export type Asked = {
+export type Question = {
   call: { operation: string; query?: string; detail?: string };
   records: Json[];
   output_dir: string;
@@ -25,13 +25,13 @@ export type Asked = {
   estimated_tokens: number;
 };
 
-export function write(asked: Asked): Json {
-  const { call, records, estimated_tokens } = asked;
+export function write(question: Question): Json {
+  const { call, records, estimated_tokens } = question;
   const detail = call.detail ?? (call.operation === "inject" ? "medium" : "light");
   const about = { operation: call.operation, count: records.length, estimated_tokens, detail };
-  const header = { type: "lro_header", ...about, query: call.query, schema_version: "1.0.0", timestamp: asked.timestamp };
+  const header = { type: "lro_header", ...about, query: call.query, schema_version: "1.0.0", timestamp: question.timestamp };
   const file = [header, ...records].map((line) => JSON.stringify(line) + "\n").join("");
-  const file_path = `${asked.output_dir}/atlatl-${call.operation}-${asked.ulid}.jsonl`;
+  const file_path = `${question.output_dir}/atlatl-${call.operation}-${question.ulid}.jsonl`;
   const counts = new Map<string, number>();
   for (const { namespace } of records) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
   const top_namespaces = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([name]) => name);

@@ -56,7 +56,7 @@
     button.addEventListener("click", () =>
       navigator.clipboard.writeText(button.parentElement.querySelector("pre").textContent).then(
         () => (button.textContent = "Copied"),
-        () => (button.textContent = "The browser refused; select it by hand"),
+        () => (button.textContent = "The browser refused; select the command by hand"),
       ),
     );
   }

@@ -9,16 +9,16 @@ use std::process::{Command, Stdio};
 
 const CROCKFORD: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-fn above(asked: &Value) -> bool {
-    let settings = &asked["settings"];
+fn above(question: &Value) -> bool {
+    let settings = &question["settings"];
     let threshold = settings["threshold_tokens"].as_u64().unwrap_or(6400);
     settings["enabled"].as_bool().unwrap_or(true)
-        && asked["estimated_tokens"].as_u64().unwrap() > threshold
+        && question["estimated_tokens"].as_u64().unwrap() > threshold
 }
 
-fn injection(asked: &Value) -> Value {
-    match above(asked) {
-        true => json!({"result": "descriptor", "records": asked["found"], "formatted": false}),
+fn injection(question: &Value) -> Value {
+    match above(question) {
+        true => json!({"result": "descriptor", "records": question["found"], "formatted": false}),
         false => json!({"result": "text", "records": 0, "formatted": true}),
     }
 }
@@ -49,8 +49,8 @@ fn parsed(name: &str) -> Option<(&str, u64)> {
     ))
 }
 
-fn name(asked: &Value) -> Value {
-    match parsed(asked["name"].as_str().unwrap()) {
+fn name(question: &Value) -> Value {
+    match parsed(question["name"].as_str().unwrap()) {
         Some((operation, milliseconds)) => {
             json!({"operation": operation, "milliseconds": milliseconds})
         }
@@ -58,16 +58,16 @@ fn name(asked: &Value) -> Value {
     }
 }
 
-fn cleanup(asked: &Value) -> Value {
-    let lives = asked["settings"]["ttl_seconds"].as_u64().unwrap_or(3600);
+fn cleanup(question: &Value) -> Value {
+    let ttl = question["settings"]["ttl_seconds"].as_u64().unwrap_or(3600);
     let is_due = |entry: &&Value| {
         let created = parsed(entry["name"].as_str().unwrap()).map(|(_, milliseconds)| milliseconds);
         entry["kind"] == "file"
             && created.map_or(false, |ms| {
-                ms + lives * 1000 < asked["now"].as_u64().unwrap() * 1000
+                ms + ttl * 1000 < question["now"].as_u64().unwrap() * 1000
             })
     };
-    let entries = asked["entries"].as_array().unwrap();
+    let entries = question["entries"].as_array().unwrap();
     let mut gone: Vec<&str> = entries
         .iter()
         .filter(is_due)
@@ -77,12 +77,12 @@ fn cleanup(asked: &Value) -> Value {
     json!(gone)
 }
 
-fn file(asked: &Value) -> Value {
+fn file(question: &Value) -> Value {
     let byte =
         |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
-    let data: Vec<u8> = match asked["hex"].as_str() {
+    let data: Vec<u8> = match question["hex"].as_str() {
         Some(digits) => digits.as_bytes().chunks(2).map(byte).collect(),
-        None => asked["text"].as_str().unwrap().into(),
+        None => question["text"].as_str().unwrap().into(),
     };
     json!(if reader::is_valid(&data) {
         "valid"
@@ -91,11 +91,11 @@ fn file(asked: &Value) -> Value {
     })
 }
 
-fn recipe(asked: &Value) -> Value {
-    let is_raw = asked["raw"] == true;
+fn recipe(question: &Value) -> Value {
+    let is_raw = question["raw"] == true;
     let mut command = Command::new("jq");
-    command.args(["-c", asked["program"].as_str().unwrap()]);
-    command.args((asked["slurp"] == true).then_some("-s"));
+    command.args(["-c", question["program"].as_str().unwrap()]);
+    command.args((question["slurp"] == true).then_some("-s"));
     command.args(is_raw.then_some("-r"));
     let mut process = command
         .stdin(Stdio::piped())
@@ -103,7 +103,7 @@ fn recipe(asked: &Value) -> Value {
         .spawn()
         .expect("jq is installed");
     let mut input = process.stdin.take().unwrap();
-    for line in asked["lines"].as_array().unwrap() {
+    for line in question["lines"].as_array().unwrap() {
         writeln!(input, "{}", line.as_str().unwrap()).unwrap();
     }
     drop(input); // the end of the file
@@ -121,16 +121,20 @@ fn recipe(asked: &Value) -> Value {
 }
 
 /// The answer to a vector; None for a kind that this implementation lacks.
-pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
+pub fn answer(kind: &str, question: &Value) -> Option<Value> {
     Some(match kind {
-        "decision" => json!(if above(asked) { "offloaded" } else { "inline" }),
-        "estimate" => json!((asked["text"].as_str().unwrap().chars().count() + 3) / 4),
-        "injection" => injection(asked),
-        "name" => name(asked),
-        "cleanup" => cleanup(asked),
-        "file" => file(asked),
-        "recipe" => recipe(asked),
-        "write" => writer::write(asked),
+        "decision" => json!(if above(question) {
+            "offloaded"
+        } else {
+            "inline"
+        }),
+        "estimate" => json!((question["text"].as_str().unwrap().chars().count() + 3) / 4),
+        "injection" => injection(question),
+        "name" => name(question),
+        "cleanup" => cleanup(question),
+        "file" => file(question),
+        "recipe" => recipe(question),
+        "write" => writer::write(question),
         _ => return None,
     })
 }

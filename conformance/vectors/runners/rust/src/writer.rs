@@ -77,9 +77,9 @@ fn score_range(operation: &str, records: &[Value]) -> Option<[f64; 2]> {
     Some([least, most])
 }
 
-pub fn write(asked: &Value) -> Value {
-    let (call, tokens) = (&asked["call"], &asked["estimated_tokens"]);
-    let records = asked["records"].as_array().unwrap();
+pub fn write(question: &Value) -> Value {
+    let (call, tokens) = (&question["call"], &question["estimated_tokens"]);
+    let records = question["records"].as_array().unwrap();
     let (operation, count) = (text(&call["operation"]), records.len());
     let usual = if operation == "inject" {
         "medium"
@@ -89,11 +89,11 @@ pub fn write(asked: &Value) -> Value {
     let detail = call["detail"].as_str().unwrap_or(usual);
     let header = json!({
         "type": "lro_header", "operation": operation, "count": count, "estimated_tokens": tokens, "detail": detail,
-        "query": call["query"], "schema_version": "1.0.0", "timestamp": asked["timestamp"],
+        "query": call["query"], "schema_version": "1.0.0", "timestamp": question["timestamp"],
     });
     let lines = std::iter::once(&header).chain(records);
     let file: String = lines.map(|line| format!("{line}\n")).collect();
-    let (folder, ulid) = (text(&asked["output_dir"]), text(&asked["ulid"]));
+    let (folder, ulid) = (text(&question["output_dir"]), text(&question["ulid"]));
     let path = format!("{folder}/atlatl-{operation}-{ulid}.jsonl");
     let recipe = |(description, jq): &(&str, &str)| json!({"description": description, "command": format!("tail -n +2 {} | {jq}", quote(&path))});
     let guidance = format!(
