@@ -16,14 +16,14 @@ def run() -> NoReturn:
         from lro_conformance.cli.main import main
 
         code = main()
-    except KeyboardInterrupt:  # before it has begun
+    except KeyboardInterrupt:  # while the command line is imported
         sys.stderr.write("lro: interrupted\n")
         code = 130
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is cleaned up: Ctrl-C may end it, without a traceback
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Ctrl-C may end the process
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it: main has said what there is
+        with suppress(OSError, ValueError, AttributeError):  # closed, or without a reader: `main` has chosen the code
             stream.flush()
     os._exit(code)
 

@@ -11,7 +11,7 @@ EXIT_OK = 0
 EXIT_FAILED = 1
 """The claim does not hold."""
 EXIT_USAGE = 2
-"""The call, or a file named in it, is wrong."""
+"""The command line, or a file named in it, is wrong."""
 EXIT_NO_VERDICT = 3
 """The server could not be observed, or the suite itself failed."""
 EXIT_INTERRUPTED = 130
@@ -21,7 +21,7 @@ EXIT_BROKEN_PIPE = 141
 
 
 class UsageError(click.ClickException):
-    """The call or the profile is wrong. The message is one line a problem, each of which says how to correct it."""
+    """The command line or the profile is wrong. The message has one line per problem, which says how to correct it."""
 
     exit_code = EXIT_USAGE
 
@@ -31,11 +31,11 @@ EXTRAS = {
     "proxy": frozenset(("anyio", "httpx2", "mcp", "mcp_types")),
     "bench": frozenset(("bpe_openai", "inspect_ai")),
 }
-"""Extras of the distribution, with the packages that they add to what validation needs."""
+"""Extras of the distribution, each with the import names of the packages that it adds to those of validation."""
 
 
 def missing_extra(problem: ImportError) -> str | None:
-    """The extra that has a missing package; None if none has."""
+    """The extra to which a missing package belongs; None if it belongs to none."""
     package = (problem.name or "").partition(".")[0]
     return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
 

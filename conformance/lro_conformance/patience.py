@@ -1,4 +1,4 @@
-"""Reading pipes within a time limit: one that never ends, or of which nothing comes, does not keep a hook waiting."""
+"""Reading pipes with a time limit, so that a pipe that never ends, or stays silent, does not keep a hook waiting."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TIMEOUT_S = 600.0
 """Longest time, in seconds, for which `lro validate` reads a pipe by default."""
 
 SILENCE = 0.1
-"""Share of the time limit after which a pipe of which nothing comes is given up."""
+"""Share of the time limit for which a pipe may stay silent before it is given up."""
 
 
 def patient(stream: IO[bytes] | FileIO, timeout_s: float, hint: str = "") -> Readable:
-    """The stream; if it may never end, with a time limit. *hint* ends the message of the `TimeoutError`."""
+    """The stream, with a time limit if it may never end. *hint* is the end of the message of the `TimeoutError`."""
     try:
         descriptor = stream.fileno()
-    except (OSError, ValueError):  # not a file of the system, but one of a test or a library
+    except (OSError, ValueError):  # a stream in memory, without a file descriptor
         return cast("Readable", stream)
     if stat.S_ISREG(os.fstat(descriptor).st_mode) or os.name != "posix":
         return cast("Readable", stream)

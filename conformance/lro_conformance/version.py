@@ -9,7 +9,7 @@ CLIENT_NAME = "lro-certify"
 
 @cache
 def version() -> str:
-    """``0+unknown`` if the package is not installed, as in a checkout that is only on the path."""
+    """The version; ``0+unknown`` if the package is not installed, as in a checkout that is only on the path."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

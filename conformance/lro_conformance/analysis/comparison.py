@@ -33,7 +33,7 @@ class Comparison:
 
     @cached_property
     def pairs(self) -> list[tuple[Call, Call]]:
-        """Each call whose file was read, with the same call inline."""
+        """Each call whose file could be read, with the same call inline, if that shows records."""
         offloaded, inline = self.survey, self.inline
         found = [(c, inline.whole[key]) for key, c in offloaded.whole.items() if key in inline.whole]
         found += [(offloaded.repeats[n][0], c) for n, c in inline.edges.items() if n in offloaded.repeats]
@@ -41,13 +41,15 @@ class Comparison:
 
     @cached_property
     def restless(self) -> frozenset[str]:
-        """Operations whose identical calls return other records, or may do so if a limit cuts the result."""
+        """Operations whose identical calls return different records, or may do so where a limit cuts the result."""
         return self.survey.volatile_operations | self.reordered
 
     @cached_property
     def reordered(self) -> frozenset[str]:
-        """Operations that return other records, or the same in another order, in another process: ties come in any
-        order, or each process gives its memories the times by which they are ordered."""
+        """Operations that return different records, or the same ones in a different order, in another process.
+
+        Ties may come in any order, or each process may set the times by which memories are ordered.
+        """
         inline = self.inline
         known = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
         pairs = [(name, known[name], inline.elsewhere[name]) for name in known]
@@ -67,8 +69,8 @@ class Comparison:
         stored = corpus() if self.survey.seeded_by == "tool" else ()
         ours = ids_of_memories((r for c in self.inline.calls for r in c.records or []), stored)
         given = ours & {m["id"] for m in stored}
-        matched = filed & (ours if ours and not given else shown)  # the server's own memories may keep their ids
-        return None if matched else "memories have other ids in each server process"
+        matched = filed & (ours if ours and not given else shown)  # the server's own memories may have fixed ids
+        return None if matched else "memories have different ids in each server process"
 
     @cached_property
     def obstacle(self) -> str | None:
@@ -78,16 +80,16 @@ class Comparison:
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """Fields of a memory that no inline record has, so that files may add them, such as one type for all."""
+        """Fields of a memory that no inline record has, so that files may add them, such as the same type to all."""
         shown = {name for call in self.inline.calls for record in call.records or [] for name in record}
         return frozenset(MEMORY_FIELDS) - shown if shown else frozenset()
 
     @property
     def _remedy(self) -> str:
-        """The key of the profile that helps, or what the server lacks where none does."""
+        """The key of the profile that helps or, if none does, what the server lacks."""
         records = [r for c in self.inline.calls for r in c.records or []]
         if not any(c.filed_ids for c in self.survey.files) or (records and not by_id(records)):
-            return "no key of the profile helps: the server would have to give each record an id, the same in both"
+            return "no key of the profile helps: the server would have to give each record one id, in files and inline"
         if not records:
             return "profile: inline.records, the path of the records in an inline result"
         same = "server, so that each start has the same data"
@@ -99,8 +101,8 @@ class Comparison:
     def bracketed(self) -> list[tuple[Call, Call]]:
         """The pairs whose values are compared: the same call was inline both before and after the file was written.
 
-        A field that is not `volatile` had the same value both times, so it had it when the file was written, too, even
-        if fields change with the clock. In evidence of 0.1.0, which has no such files, these are all pairs.
+        A field that is not `volatile` had the same value both times. So it also had that value when the file was
+        written, even if fields change with the clock. Evidence of version 0.1.0 has no such files: all `pairs` count.
         """
         inline = self.inline
         found = [(c, inline.whole[key]) for key, c in inline.filed.items() if key in inline.repeated]
@@ -122,8 +124,8 @@ class Comparison:
         return {operation: frozenset(found) for operation, found in paths.items()}
 
     def other_level(self, filed: Call, shown: Call, names: Mapping[str, str]) -> str | None:
-        """The other detail level whose fields a file has, if they are not those that the call shows inline; *names* are
-        those of the server's inline fields, mapped to MIF's."""
+        """The other detail level whose fields a file has instead of those that the call shows inline; None if there is
+        none. *names* maps the server's own names of inline fields to MIF's."""
 
         def fields(records: Sequence[Record]) -> frozenset[str]:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
@@ -150,7 +152,7 @@ def lines_of(text: str) -> list[str]:
     return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
 
 
-# A word is read from its beginning only, and once.
+# A match begins where a word begins, and is never read twice: the possessive quantifiers keep the time linear.
 _VARYING = re.compile(r"(?<![\w-])[^\W\d]*+(?:-[^\W\d]*+)*+\d[\w-]*")
 
 

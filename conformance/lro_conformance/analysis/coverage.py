@@ -43,7 +43,7 @@ def coverage(explored: Explored) -> Coverage:
 
 
 def size_class(records: int) -> str:
-    """The class of results with so many records: "0", "1", "2-10" …"""
+    """The class of results with this number of *records*: "0", "1", "2-10" …"""
     below = -1
     for bound in SIZES:
         if records <= bound:

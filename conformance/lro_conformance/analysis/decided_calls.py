@@ -1,4 +1,4 @@
-"""Calls whose E and threshold are both known, with what the server decided: the picture of its threshold."""
+"""Calls whose E and threshold are both known, with the server's decisions, from which a report draws its threshold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lro_conformance.trials.edges import Edges, Probe
 
 
 def decided_calls(edges: object, defaults: object, default_threshold: int) -> tuple[DecidedCall, ...]:
-    """The calls of these trials with a known E, each once; a trial that was not run has none."""
+    """The calls of these trials whose E is known, without duplicates; a trial without evidence contributes none."""
     found: list[DecidedCall] = []
     if isinstance(edges, Edges):
         found += (d for p in _probes(edges) for d in _decided(p.call, p.estimate, p.threshold))

@@ -12,7 +12,7 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.validation.record import CORE, MAY_BE_EMPTY
 
-NO_DETAIL = "no tool takes a detail level, or none is named (profile: operations)"
+NO_DETAIL = "no tool takes a detail level, or the profile names none (profile: operations)"
 """Reason why requirements on detail levels do not apply."""
 
 IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
@@ -25,19 +25,19 @@ class DetailLevels:
     survey: Survey
 
     def level_of(self, call: Call) -> str | None:
-        """Detail level at which a call must have been answered: the requested one, or the default of its operation.
+        """Detail level at which a call has to be answered: the requested one, or the default of its operation.
 
-        None if the specification gives no default, or the records are visibly of a different level.
+        None if the specification gives no default, or if the records may be of a different level.
         """
         if call.detail is not None:
             return call.detail
         default = {"recall": "light", "inject": "medium"}.get(call.operation)
         if not self.survey.operations[call.operation].details:
             return default if default != "light" or not _has_content(call) else None
-        asked = self.survey.whole.get((call.operation, default))
-        if default is None or asked is None or not asked.filed or not call.filed:
+        explicit = self.survey.whole.get((call.operation, default))
+        if default is None or explicit is None or not explicit.filed or not call.filed:
             return None
-        same = set(asked.filed[0]) == set(call.filed[0]) and _has_content(asked) == _has_content(call)
+        same = set(explicit.filed[0]) == set(call.filed[0]) and _has_content(explicit) == _has_content(call)
         return default if same else None
 
     def reason_for_no_level(self, call: Call) -> str | None:
@@ -47,16 +47,16 @@ class DetailLevels:
         return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
 
     def reason_for_missing_texts(self, call: Call) -> str | None:
-        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or must not.
+        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or must have them.
 
-        They may be empty in all of its memories and left out, if the same operation writes them for other memories.
+        If the same operation writes these texts for other memories, they may be empty in all memories of this file.
         """
         missing = _missing_core(call)
         written = self._at_full[call.operation] & MAY_BE_EMPTY
         if not missing or not written.issuperset(missing) or call.header.get("detail") != "full":
             return None
-        texts = f"{', '.join(missing)}, which other files of {call.operation} have"
-        return f"no record of a file has {texts}: in its memories it may be empty, and left out"
+        texts = f"the texts {', '.join(missing)}, which other files of {call.operation} have"
+        return f"no record of a file has {texts}: in the memories of this file they may be empty, and left out"
 
     @cached_property
     def _at_full(self) -> Mapping[str, frozenset[str]]:
@@ -68,11 +68,11 @@ class DetailLevels:
         return found
 
     def ignored(self, operation: str) -> str | None:
-        """Level that all files of an operation name although other levels were requested; None if the requested level
-        has an effect.
+        """The level that an operation returns whatever level is requested; None if the requested level has an effect.
 
-        All files must have the same fields. The result is "the same" if each file names its requested level, provided
-        that other operations have core fields at full detail and this one has none.
+        The files of all levels must have the same fields. The result is the level that all of them name. If they name
+        several, it is "the same", provided that this operation's file of full detail lacks core fields and those of
+        other operations lack none.
         """
         return self._ignored.get(operation)
 

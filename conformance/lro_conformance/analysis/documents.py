@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.capture.call import Call, CallInContext, Identity, named_before, noting_other_calls
+from lro_conformance.capture.call import Call, CallInContext, Identity, mark_if_indirect, named_before
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
@@ -62,7 +62,7 @@ class Document:
     sample: Sample | str = "a descriptor's file could not be read"
     """The beginning of the file, on which recipes run, or the reason why there is none."""
     may_be_empty: str | None = None
-    """The reason why all records of the file may lack a text; None if they lack none, or must not."""
+    """The reason why all records of the file may lack a text; None if they lack none, or must have it."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """For the requirement of each standard recipe, the reason why it was not decided; None if it was."""
 
@@ -142,18 +142,18 @@ class Documents:
         given, replaces the place of the defect in the document.
         """
         chosen = self.documents if among is None else self.of(among)
-        right = _first_right(chosen, rule)
+        first_correct = _first_correct(chosen, rule)
         for one in chosen:
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            is_later = one.call.started > right.get(_kind_of(one.call), math.inf)
+            is_later = one.call.started > first_correct.get(_kind_of(one.call), math.inf)
             _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
 
     def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
         at = CallInContext(one.call, subject) if is_later else subject
-        noted = noting_other_calls((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
-        return Marked(at, None, place) if noted is at and place else noted
+        marked = mark_if_indirect((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
+        return Marked(at, None, place) if marked is at and place else marked
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -169,8 +169,8 @@ def _kind_of(call: Call) -> _Kind:
     return id(call.start), call.operation, call.detail
 
 
-def _first_right(documents: Iterable[Document], rule: str) -> dict[_Kind, float]:
-    """For each kind of call, the time of the first whose document satisfies a requirement."""
+def _first_correct(documents: Iterable[Document], rule: str) -> dict[_Kind, float]:
+    """The time of the first call of each kind whose document satisfies a requirement."""
     first: dict[_Kind, float] = {}
     for one in documents:
         if unmet_precondition(rule, one) is None and not any(map(breaks, one.of(rule))):
@@ -245,7 +245,7 @@ def describe(finding: Finding) -> str:
     """A finding as report text: location, problem, observed value."""
     place = f"line {finding.line}: " if finding.line is not None else ""
     name = finding.pointer.removeprefix("/").replace("/", ".")
-    is_named = finding.message.startswith(f"{name} ")  # messages of schema violations begin so
+    is_named = finding.message.startswith(f"{name} ")  # as in the messages of schema violations
     where = f"{finding.pointer} " if finding.pointer and not is_named else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
 
@@ -290,13 +290,13 @@ def documents(
 
 
 _LACKING = "some memories of this file lack a confidence, and the specification's own recipes fail on them (E-01)"
-"""Reason why recipes do not run on a file in which the suite itself has put memories with few fields."""
+"""Reason why recipes are not run on a file of memories that the suite itself stored without some fields."""
 
 
 def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
     triples = (*explored.smallest, *explored.triples) if isinstance(explored, Explored) else ()
-    flown = (c for t in triples if t.in_flight for c in t.calls)
-    return frozenset(id(c) for c in (*(c for c, _ in survey.together), *flown))
+    of_triples = (c for t in triples if t.in_flight for c in t.calls)
+    return frozenset(id(c) for c in (*(c for c, _ in survey.together), *of_triples))
 
 
 def prepare(
@@ -333,7 +333,7 @@ def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
 
 @derived
 def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) -> Documents:
-    """Judge the recipes of every document, too."""
+    """The documents, each with the findings about its recipes."""
     explored = found.get("explored")
     live = explored.live if isinstance(explored, Explored) else ()
     with RecipeJudge(fallback=True) as judge:
@@ -354,7 +354,7 @@ def _largest_first(documents: Sequence[Document]) -> list[Document]:
 
 
 def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
-    """A document with the findings that only a program of the machine that made the run could make."""
+    """A document with its *live* findings, which only the jq of the machine that made the run could give."""
     more = [f.finding for f in live if f.call is one.call]
     return replace(one, findings=(*one.findings, *more)) if more else one
 
@@ -396,14 +396,14 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     Excludes concurrent calls whose files other calls modified, snapshots of files that were still being written, and
     explored calls with a violation that did not recur.
     """
-    odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
+    excluded = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
     }
     explored = found.get("explored")
-    odd |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
-    # If files were still growing when they were named, only the survey has read them again.
+    excluded |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
+    # If files were still growing when descriptors named them, only those of the survey have been read again.
     calls = survey.calls if survey.unsettled else _every_call(survey, found)
-    yield from (c for c in calls if id(c) not in odd and c.operation in survey.operations)
+    yield from (c for c in calls if id(c) not in excluded and c.operation in survey.operations)
 
 
 def _every_call(survey: Survey, found: Mapping[str, Any]) -> Iterable[Call]:
@@ -438,7 +438,7 @@ def _members(value: object) -> Iterable[object]:
     """The parts of a value that may be calls or have calls in them."""
     if isinstance(value, (tuple, list, frozenset)):
         return cast("Collection[object]", value)
-    if isinstance(value, (dict, Mapping)):  # dict comes first: Mapping takes ten times as long
+    if isinstance(value, (dict, Mapping)):  # dict first: the test for Mapping takes ten times as long
         return cast("Mapping[object, object]", value).values()
     return [getattr(value, name) for name in _kept_fields(type(value))]
 

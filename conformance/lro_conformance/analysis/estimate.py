@@ -1,4 +1,4 @@
-"""A server's estimates E: the set that they cover, how they are rounded, and whether they are stable."""
+"""A server's estimates E: the records that they cover, how they are rounded, and whether they are stable."""
 
 from __future__ import annotations
 
@@ -20,22 +20,34 @@ from lro_spec.tokens import HIGH, LOW
 SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
 
-_TELLING = 2000
-"""Characters from which rounding and an envelope do not matter."""
-_LESS, _CONSTANT, _DIFFERENT = 0.9, 0.01, 0.05
-"""Share of characters ÷ 4 up to which E is too low; spread up to which that share is constant; spread of the share of
-values from which files differ in kind."""
+_MIN_CHARACTERS = 2000
+"""Size of a file, in characters, from which the rounding of E and an envelope of the records do not matter."""
 
-_AT_CAP, _MUCH_LARGER = 0.9, 2.5
-"""Share of the largest E from which E counts as the largest; ratio of sizes that cannot have the same E."""
-_ALIKE, _UNLIKE = 20, 1.2
-"""Number of records from which results are alike in their text; ratio of tokens per character that such results never
-reach."""
+_LOW_SHARE = 0.9
+"""Largest share of characters ÷ 4 at which E is too low."""
 
-MEASURES_OTHERS = "E is that of other records than those in the file, or of another level of detail (LRO-THR-05)"
+_CONSTANT_SPREAD = 0.01
+"""Largest spread of these shares that counts as constant."""
+
+_DIFFERENT_SPREAD = 0.05
+"""Spread, from which files differ in kind, of the share of their text that is values."""
+
+_NEAR_LARGEST = 0.9
+"""Share of the largest E from which E counts as the largest."""
+
+_MUCH_LARGER = 2.5
+"""Ratio of sizes from which two results cannot have the same E."""
+
+_MANY_RECORDS = 20
+"""Number of records from which results have similar texts."""
+
+_UNLIKE_RATIO = 1.2
+"""Ratio of their tokens per character that similar texts never reach."""
+
+MEASURES_OTHERS = "E is the estimate of records that are not in the file, or of a different detail level (LRO-THR-05)"
 """Reason why E is not compared with the records of a file."""
 
-OF_AN_EARLIER_CALL = "E may be that of an earlier call, whose file this call names (LRO-NAME-04)"
+OF_AN_EARLIER_CALL = "E may belong to an earlier call, whose file this call names (LRO-NAME-04)"
 """Reason why a result cannot be judged by the E of its file."""
 
 LARGER = 1.1
@@ -52,8 +64,8 @@ class Estimates:
     @cached_property
     def rounding_step(self) -> int:
         """Common divisor of all estimates: 10 or more if headers round; 1 otherwise, or if too few are known."""
-        told = (whole_number(c.header.get("estimated_tokens")) for c in self.survey.files)
-        known = {e for e in told if e is not None and e > 0}
+        stated = (whole_number(c.header.get("estimated_tokens")) for c in self.survey.files)
+        known = {e for e in stated if e is not None and e > 0}
         step = gcd(*known) if len(known) >= 6 else 1
         return step if step >= 10 else 1
 
@@ -84,7 +96,7 @@ class Estimates:
         )
 
     def is_of_an_earlier_call(self, operation: str) -> bool:
-        """True if the E at which an operation's exact threshold is tried may be that of an earlier call: each call that
+        """True if the E at which an operation's exact threshold is tried may belong to an earlier call: each call that
         states this E names a file that an earlier call has named."""
         calls = self.survey.repeats.get(operation, ())
         return bool(calls) and all(c.identity in self._named_before for c in calls)
@@ -97,16 +109,16 @@ class Estimates:
     def fraction(self) -> tuple[Call, float] | None:
         """The largest file, and E as a share of its characters ÷ 4, if this share is low and the same in all files.
 
-        A constant share means another divisor. For a text other than the record lines, such as a rendered one, it would
-        vary with the detail level, since keys weigh more where records are short. None if the files are too much alike
-        to tell.
+        A constant share means that the server divides by another number than 4. If it estimated another text than the
+        record lines, such as a rendered one, the share would vary with the detail level, since keys weigh more where
+        records are short. None if the files are too similar to show the difference.
         """
-        known = [c for c in self.survey.files if c.estimate and c.filed and characters(c) >= _TELLING]
+        known = [c for c in self.survey.files if c.estimate and c.filed and characters(c) >= _MIN_CHARACTERS]
         known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
-        if not known or _spread([_values_share(c) for c in known]) < _DIFFERENT:
+        if not known or _spread([_values_share(c) for c in known]) < _DIFFERENT_SPREAD:
             return None
         shares = [4 * tokens_per_character(c) for c in known]
-        if max(shares) > _LESS or _spread(shares) > _CONSTANT:
+        if max(shares) > _LOW_SHARE or _spread(shares) > _CONSTANT_SPREAD:
             return None
         return max(known, key=characters), sum(shares) / len(shares)
 
@@ -163,10 +175,10 @@ class Estimates:
         return None
 
     def measure_differently(self, operation: str) -> bool:
-        """True if E is the estimate of a different set than the returned one: of another level, before the limit was
-        applied, or of what a budget has left."""
-        wrong = (self.against_detail, self.estimated_before_limit, self.of_a_budget)
-        return any(one(operation) is not None for one in wrong)
+        """True if E is the estimate of another set than the returned one: at a different detail level, before a limit
+        is applied, or cut to a budget."""
+        deviations = (self.against_detail, self.estimated_before_limit, self.of_a_budget)
+        return any(deviation(operation) is not None for deviation in deviations)
 
     def of_a_budget(self, operation: str) -> tuple[Call, Call] | None:
         """The smallest and the largest of an inject's results that have the same E, far too low for the latter.
@@ -182,7 +194,7 @@ class Estimates:
     def _capped(self, operation: str) -> tuple[Call, Call] | None:
         calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.filed]
         cap = max((c.estimate or 0 for c in calls), default=0)
-        same = sorted((c for c in calls if (c.estimate or 0) > _AT_CAP * cap), key=characters)
+        same = sorted((c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * cap), key=characters)
         grows = any((c.estimate or 0) < cap / 2 for c in calls)
         if not grows or (same[-1].estimate or 0) >= honest_range(same[-1])[0]:
             return None
@@ -192,12 +204,15 @@ class Estimates:
     def unlike(self) -> tuple[Call, Call] | None:
         """Two results of different operations at one detail level whose tokens per character differ, although both are
         long texts of the same kind; the one farther from characters ÷ 4 first."""
-        large = [c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _ALIKE and self._is_latin(c)]
+        large = [
+            c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _MANY_RECORDS and self._is_latin(c)
+        ]
         large = [c for c in large if not (self.is_cut_short(c) or self.memories_beyond(c))]
         large = [c for c in large if not self.measure_differently(c.operation)]
-        for one, other in combinations(sorted(large, key=_off, reverse=True), 2):
+        for one, other in combinations(sorted(large, key=_deviation, reverse=True), 2):
             same = self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
-            if same and max(shares := (tokens_per_character(one), tokens_per_character(other))) > _UNLIKE * min(shares):
+            rates = tokens_per_character(one), tokens_per_character(other)
+            if same and max(rates) > _UNLIKE_RATIO * min(rates):
                 return one, other
         return None
 
@@ -219,7 +234,8 @@ class Estimates:
     def memories_beyond(self, call: Call) -> int | None:
         """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
 
-        None if it has as many, or if E differs, because then a different set was found.
+        None if it has as many, or if the limits or E differ, because then a different set was found. Also None if E
+        proves nothing: it is not honest or rounded, or results change from call to call.
         """
         known = self._recall_for(call)
         if known is None or known.limit != call.limit:
@@ -230,7 +246,8 @@ class Estimates:
         return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
 
     def _recall_for(self, call: Call) -> Call | None:
-        """Recall of the query of an inject at its level or, if recall has no such level, with the same fields."""
+        """The recall with an inject's query at the same detail level or, if recall has no such level, with the same
+        fields; None if there is none."""
         recall, level = self.survey.operations.get("recall"), self.details.level_of(call)
         if call.operation != "inject" or recall is None:
             return None
@@ -268,7 +285,7 @@ def _characters_of_values(value: object) -> int:
     return 0 if value is None else len(str(value))
 
 
-def _off(call: Call) -> float:
+def _deviation(call: Call) -> float:
     """Distance of a call's E from characters ÷ 4, relative to the latter."""
     return abs(4 * tokens_per_character(call) - 1)
 

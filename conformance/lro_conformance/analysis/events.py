@@ -11,22 +11,24 @@ from lro_conformance.trials.survey import Survey
 
 
 def events_in(survey: Survey, name: str) -> list[Any]:
-    """The log notifications, and the lines in other channels, that are events of this *name*, by their name or their
-    first word."""
-    said = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
-    said += [_line(line.partition(": ")[2]) for line in survey.event_lines]
+    """The events of this *name* in log notifications and in the lines of other channels.
+
+    An object has the name as a member; a text begins with it.
+    """
+    found = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
+    found += [_line(line.partition(": ")[2]) for line in survey.event_lines]
     return [
-        d for d in said if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
+        d for d in found if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
     ]
 
 
-def times(name: str, said: str, files: Iterable[str]) -> int:
-    """Number of events of this *name* in one message that name different *files*; at least one."""
-    return max(1, min(said.count(name), sum(file in said for file in files)))
+def times(name: str, message: str, files: Iterable[str]) -> int:
+    """Number of events of this *name* in a message: at most as many as it names *files*, and at least one."""
+    return max(1, min(message.count(name), sum(file in message for file in files)))
 
 
 def _line(text: str) -> object:
-    """Value of a line that is JSON; the line itself if it is not."""
+    """The value of a line of JSON; the line itself if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,8 +1,10 @@
 """Model of one exchange: the demands of the specification on any call, its result and its file.
 
 A rule is a pure function of an `Exchange` and a `Context`. It yields what it examined: a `Judged` for each subject, or
-the reason why there was none. `Exchanges.judge` applies the rules of a requirement to every exchange of the run. What a
-descriptor and a file show by themselves is decided in `lro_spec.validation`, see `lro_conformance.analysis.documents`.
+the reason why there was none. `Exchanges.judge` applies the rules of a requirement to every exchange of the run.
+
+Defects that a descriptor or a file shows by itself are found by `lro_spec.validation`: see
+`lro_conformance.analysis.documents`.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import OF_AN_EARLIER_CALL, Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
-from lro_conformance.analysis.sequences import placed
+from lro_conformance.analysis.sequences import in_sequence
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
 from lro_conformance.analysis.timestamps import are_of_the_run, place_of_time, ulid_time, written_at
-from lro_conformance.capture.call import Call, CallInContext, Identity, died, noting_other_calls
+from lro_conformance.capture.call import Call, CallInContext, Identity, died, mark_if_indirect
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough, wide
 from lro_conformance.capture.estimate import characters, tokens_per_character
@@ -81,7 +83,7 @@ class Exchange:
     twin: Call | None = None
     """Result of this call on a server that offloads nothing and holds the same memories; None if there is none."""
     lowest: Call | None = None
-    """Result of this call at the lowest threshold, on a server that holds the same memories; it tells E."""
+    """Result of this call at the lowest threshold, on a server that holds the same memories; it shows E."""
     values_comparable: bool = False
     """True if the twin was made in lockstep with the call, or close enough to it that their values can be compared."""
     in_flight: bool = False
@@ -120,8 +122,8 @@ class Exchange:
 
     @cached_property
     def paired_by(self) -> Literal["id", "title", "content"]:
-        """The field that tells which record is which: the id, unless the servers replaced the ids of stored memories,
-        or inline records have none."""
+        """The field by which records of the file and of the inline result are paired: the id, unless the servers
+        replaced the ids of stored memories, or inline records have none."""
         shown = [renamed(r, self.names) for r in self._records]
         stored = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown if r.get("title") in stored]
@@ -135,8 +137,8 @@ class Exchange:
     def _has_ids_of(self, shown: Sequence[Record]) -> bool:
         """True if the file has the id of each of these records, with the same title."""
         filed = by_id(self.call.filed)
-        there = [(r, filed.get(id_of(r) or "")) for r in shown]
-        return all(f is not None and ("title" not in r or f.get("title") == r["title"]) for r, f in there)
+        pairs = [(r, filed.get(id_of(r) or "")) for r in shown]
+        return all(f is not None and ("title" not in r or f.get("title") == r["title"]) for r, f in pairs)
 
     def _text_of_each(self, shown: Sequence[Record]) -> Literal["id", "title", "content"]:
         """The field with a text in each of these records and in each of the file's; the id if there is none."""
@@ -163,19 +165,19 @@ class Exchange:
         return (self.twin.records if self.twin is not None else None) or []
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
-        """Records by the field that tells which is which; the first of those with the same text."""
+        """Records by their `paired_by` field; if several have the same text, the first counts."""
         if self.paired_by == "id":
             return by_id(records)
         return {text: alike[0] for text, alike in _by_text(records, self.paired_by).items()}
 
     @cached_property
     def filed(self) -> Mapping[str, Record]:
-        """The records in the file, by the field that tells which is which; empty if there is no file."""
+        """The records in the file, by their `paired_by` field; empty if there is no file."""
         return self.index(self.call.filed)
 
     @cached_property
     def shown(self) -> Mapping[str, Record]:
-        """The records of the inline result, by the field that tells which is which; empty if there are none."""
+        """The records of the inline result, by their `paired_by` field; empty if there are none."""
         found: dict[str, Record] = {}
         for record in self._records:
             for key in self.index([renamed(record, self.names)]):
@@ -184,7 +186,7 @@ class Exchange:
 
     @cached_property
     def given(self) -> Mapping[str, Record]:
-        """The memories that the suite gave to the servers, by the field that tells which is which."""
+        """The memories that the suite gave to the servers, by the same keys as `shown`."""
         if not self.own_ids:
             return self.index(self.stored.values())
         known = {text: m for m in self.stored.values() for text in texts_of_memory(m)}
@@ -218,12 +220,12 @@ class Context:
     details: DetailLevels
     edition: Edition
     comparison: Comparison | None = None
-    """None if no inline results could be had."""
+    """None if there are no inline results."""
     edges: Edges | None = None
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, Decision] | None = None
     prose: Prose | None = None
-    """Memories to look for in inline results that are text; None if no inline results could be had."""
+    """Memories to look for in inline results that are text; None if there are no inline results."""
     filled: Mapping[tuple[int, str, str], frozenset[str]] = field(
         default_factory=dict[tuple[int, str, str], frozenset[str]]
     )
@@ -244,7 +246,7 @@ class Context:
     """Largest difference in size, in characters, that a stored memory has between servers in lockstep (`_varying`)."""
 
     def applied_to(self, exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
-        """The exchanges with what is known of the server's records."""
+        """The exchanges, each with the server's own names of fields, and with whether the server gives its own ids."""
         if not self.names and not self.own_ids:
             return exchanges
         return [replace(e, names=self.names, own_ids=self.own_ids) for e in exchanges]
@@ -278,8 +280,8 @@ class Judged:
     observed: str = ""
     mark: Mark | None = None
     """The offending record in the evidence."""
-    read: tuple[Call, ...] = ()
-    """Other calls whose files it was judged by."""
+    depends_on: tuple[Call, ...] = ()
+    """Other calls whose files the judgement depends on."""
     place: str = ""
     """The place in a document; see `lro_conformance.judging.subjects.place_of`."""
 
@@ -303,14 +305,14 @@ class Exchanges:
             for found in findings(exchange, self.context, requirement):
                 if isinstance(found, str):
                     subjects.not_observed(found)
-                elif not found.holds and any(c.identity in self.repeated for c in found.read):
+                elif not found.holds and any(c.identity in self.repeated for c in found.depends_on):
                     subjects.not_observed(OF_AN_EARLIER_CALL)
                 else:
                     at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
 
     def alters(self, call: Call) -> bool:
-        """Return whether the file of a call has other records than the call, or other values."""
+        """Return whether the records or values in a call's file differ from those of its inline result."""
         return any(_alters(e, self.context) for e in self.exchanges if e.call.identity == call.identity)
 
     @property
@@ -354,8 +356,8 @@ class Exchanges:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
         if found.holds:
             return at
-        noted = noting_other_calls((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
-        return Marked(at, None, found.place) if noted is at and found.place else noted
+        marked = mark_if_indirect((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
+        return Marked(at, None, found.place) if marked is at and found.place else marked
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -404,13 +406,13 @@ def exchanges(
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
-    # If files were still growing when they were named, only the survey has read them again.
+    # If files were still growing when descriptors named them, only those of the survey have been read again.
     every = made if survey.unsettled else [*made, *explicit]
-    known = learnt(context, every)
-    every = known.applied_to(every)
+    context = learnt(context, every)
+    every = context.applied_to(every)
     by_confidence = scored_by_confidence(every)
-    known_by_all = replace(known, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
-    return Exchanges(every, known_by_all, repeated)
+    context = replace(context, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
+    return Exchanges(every, context, repeated)
 
 
 def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
@@ -471,15 +473,15 @@ _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
 the second, it is another."""
 
 _SIZES = 8
-"""Number of different file sizes that it takes to infer a rate."""
+"""Number of different file sizes from which a rate is inferred."""
 
 _FEW = 5
 """Number of records up to which all are measured, even by a server that estimates longer results by a sample."""
 
 
 def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
-    """The context with what these exchanges add to what is known of the server: names that are mapped, whether ids of
-    stored memories are its own, and by how much stored memories vary."""
+    """The context, extended by what these exchanges show of the server: names that it maps, whether it gives stored
+    memories ids of its own, and by how much they vary."""
 
     def shown_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
@@ -517,8 +519,10 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
 
 
 def _varying(exchanges: Iterable[Exchange]) -> int:
-    """Largest difference in size, in characters, that a record has between servers in lockstep: each sets some values
-    itself, of other lengths, so E differs, too."""
+    """Largest difference in size, in characters, that a record has between servers in lockstep.
+
+    Each server sets some values itself. If their lengths differ, E differs, too.
+    """
     return max(
         (
             abs(size(record) - size(shown))
@@ -533,7 +537,7 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
 
 
 MIN_RANGES = 3
-"""Number of different ranges that match by more than chance."""
+"""Number of different ranges that must match to exclude chance."""
 
 
 def _confidences(call: Call) -> tuple[float, float] | None:
@@ -590,7 +594,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
     made: list[Exchange] = []
     named: dict[str, Call] = {}
     stored = {m["id"]: m for m in memories}
-    for one in placed(triples, reduced):
+    for one in in_sequence(triples, reduced):
         triple = one.triple
         for call in triple.calls if not triple.broken and not one.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
@@ -627,7 +631,7 @@ def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None
     for memories in {id(e.stored): e.stored for e in exchanges}.values():
         stored |= memories
     shown = [record for e in exchanges for record in e.shown.values()]
-    if ids_of_memories([r for r in shown if id_of(r) in stored], stored.values()):  # mostly, and quick to see
+    if ids_of_memories([r for r in shown if id_of(r) in stored], stored.values()):  # the usual case, found quickly
         return False
     return True if ids_of_memories(shown, stored.values()) else None
 
@@ -638,7 +642,10 @@ def _key(call: Call) -> tuple[str, str, int]:
 
 
 def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None:
-    """The inline result of the same call, from a server in the same time zone that holds the same memories."""
+    """The inline result of the same call, from a server in the same time zone that holds the same memories.
+
+    None if there is none, or if the call was not offloaded.
+    """
     twin = twins.get(_key(call)) if call.outcome == "offloaded" else None
     return None if twin is None or twin.start.env.get("TZ") != call.start.env.get("TZ") else twin
 
@@ -663,9 +670,9 @@ def _query(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     )
 
 
-def _shown_query(query: str | None, asked: str) -> str:
-    cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
-    return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
+def _shown_query(query: str | None, sent: str) -> str:
+    cut = query is not None and len(query) < len(sent) and sent.startswith(query.rstrip("… .")) and len(sent) > 100
+    return f"the first {len(query or '')} of {len(sent)} characters" if cut else show(query)
 
 
 def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -676,7 +683,7 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """E is that of the records in the file, if it is proportional to their characters in nearly all other files."""
+    """E is the estimate of the records in the file. Judged only if nearly all other files have the same rate."""
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
     if rate is None or call.file is None or not _has_estimate(exchange) or not exchange.values_comparable:
         return
@@ -684,10 +691,11 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
         yield BROKEN_LINES if exchange.has_broken_lines else ALTERED
         return
     size, separators = characters(call), _separators(call)
-    # The counted text may have a space less, or more, at each separator, and files differ in their share of these.
-    spelt = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
-    least = min(spelt) * rate.tokens * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
-    most = max(spelt) * rate.tokens * size + 2 * call.file.special
+    # The text that the server counts may have one space less, or more, at each separator than the file, and files
+    # differ in their share of separators.
+    factors = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
+    least = min(factors) * rate.tokens * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
+    most = max(factors) * rate.tokens * size + 2 * call.file.special
     share, tokens = _OTHER_RATE
     low, high = max(0, round((1 - share) * least - tokens)), round((1 + share) * most + tokens)
     yield Judged(
@@ -722,7 +730,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield from _complete_by_text(exchange, context)
         return
     here, there = exchange.shown, exchange.filed
-    is_part = is_a_page(shown.result) or filed.operation == "inject"  # in whose file nothing is cut to a budget
+    is_part = is_a_page(shown.result) or filed.operation == "inject"  # its file is not cut to the budget
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
@@ -735,7 +743,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             (
                 f"{len(filed.filed)} records: some of several with the same {exchange.paired_by} are missing"
                 if lacks
-                else f"{counted(len(filed.filed), 'record')}: {len(missing)} missing, {len(added)} others"
+                else f"{counted(len(filed.filed), 'record')}: {len(missing)} missing, {len(added)} additional"
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_cut_inline(shown) if added and not missing else ""),
@@ -798,7 +806,7 @@ MUCH_LARGER = 1.5
 
 
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The file has the known memories that a text shows with title and content, as often as it shows their content."""
+    """The file has each known memory that a text shows with title and content, as often as the text shows it."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
     if prose is None or shown is None or filed.operation in context.restless:
         return
@@ -866,7 +874,7 @@ def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | s
 
 
 def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
-    """The reason why a file cannot be compared with an inline result, if it is that the threshold cannot be set."""
+    """If there is no inline result because the threshold cannot be set: the reason why it cannot be set."""
     if exchange.has_file and context.comparison is None and not context.survey.adjustable:
         yield context.survey.reason_not_set("threshold_tokens")
 
@@ -874,8 +882,8 @@ def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
 def _is_a_selection(exchange: Exchange, context: Context) -> bool:
     """True if a limit, perhaps the server's own, may choose other memories in each process.
 
-    Either identical calls were seen to return others; or the file has other memories in place of as many inline ones,
-    and each process gives memories times that may decide the choice.
+    Either identical calls return different memories; or the file lacks some inline memories and has as many others
+    instead, and each process gives memories times that may decide the choice.
     """
     call, here, there = exchange.call, exchange.shown, exchange.filed
     if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
@@ -885,7 +893,7 @@ def _is_a_selection(exchange: Exchange, context: Context) -> bool:
 
 
 def _has_times_of_its_own(exchange: Exchange) -> bool:
-    """True if each process gave the memories the time at which it was given them."""
+    """True if each process gave the memories the time at which they were stored in it."""
     shown = (renamed(r, exchange.names) for r in exchange.shown.values())
     return any(
         name in filed and are_of_the_run(value, filed[name], exchange.call)
@@ -918,7 +926,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     for key, inline in exchange.shown.items():
         if key not in there or (exchange.among_others and key not in given):
             continue
-        if comparison.obstacle is not None and key not in given:  # its id may be that of another memory elsewhere
+        if comparison.obstacle is not None and key not in given:  # elsewhere, another memory may have its id
             title = renamed(inline, context.names).get("title")
             if title is None or title != there[key].get("title"):
                 continue
@@ -960,9 +968,9 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """Where nearly all of the memories in a wide script have their contents as stored, each of them has.
+    """If nearly all memories in a wide script have their contents as stored, all of them have.
 
-    They are alike, so that a server which alters one alters all, unless it writes its file wrongly.
+    They are alike: a server that alters contents alters all of them, unless it writes its file wrongly.
     """
     stored = {m["title"]: m for m in wide()}
     known = [r for r in exchange.call.filed if r.get("title") in stored and isinstance(r.get("content"), str)]
@@ -1074,7 +1082,7 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     low, high = cast("list[float]", reported)
     yield Judged(
         abs(low - min(scores)) <= SCORE_ROOM and abs(high - max(scores)) <= SCORE_ROOM,
-        f"score_range [{min(scores)}, {max(scores)}], as the call's inline hits have",
+        f"score_range [{min(scores)}, {max(scores)}], the range of the call's inline hits",
         show(reported),
     )
 
@@ -1089,7 +1097,7 @@ def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judg
     if exchange.has_file and (confidences := _confidences(call)) is not None:
         yield Judged(
             abs(low - confidences[0]) <= SCORE_ROOM and abs(high - confidences[1]) <= SCORE_ROOM,
-            f"score_range {list(confidences)}, the range of the confidences, as of other files for this query",
+            f"score_range {list(confidences)}, the range of the confidences, as in other files for this query",
             show(reported),
         )
 
@@ -1207,7 +1215,7 @@ def _ulid(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _own_file(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """Each call gets a file of its own."""
+    """Each offloaded call has a file of its own."""
     if exchange.has_file:
         yield Judged(exchange.shares is None, "a file of its own", f"the file of another call: {exchange.call.path}")
 
@@ -1270,12 +1278,12 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
     place = STATED_ESTIMATE if context.stated_differently else ""
-    yield Judged(call.outcome == side, expected, _outcome(call), read=(exchange.lowest,), place=place)
+    yield Judged(call.outcome == side, expected, _outcome(call), depends_on=(exchange.lowest,), place=place)
 
 
 def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
-    """E of a call whose operation returns other records each time: *known*, that of the lowest threshold, if the
-    records are the same; else the call's own, if it was offloaded."""
+    """E of a call whose operation returns different records each time: *known*, from the call at the lowest threshold,
+    if both returned the same records; otherwise the call's own, None if it states none."""
     call, lowest = exchange.call, exchange.lowest
     of_lowest = lowest.filed if lowest is not None else []
     if exchange.index(call.filed or call.records or []).keys() == exchange.index(of_lowest).keys():
@@ -1283,7 +1291,7 @@ def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
     return call.estimate
 
 
-def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+def _counts_single_memory(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """A single memory that the suite stored exceeds the lowest threshold, as single memories of the server do."""
     call, survey = exchange.call, context.survey
     own = survey.single.get(call.operation)
@@ -1319,7 +1327,7 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
     if isinstance(one, int) and isinstance(other, int):
         expected = f"E = {one}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
         same = abs(one - other) <= slack(lowest, call)
-        yield Judged(same, expected, f"E = {other}", read=(lowest,), place=STATED_ESTIMATE)
+        yield Judged(same, expected, f"E = {other}", depends_on=(lowest,), place=STATED_ESTIMATE)
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
@@ -1341,6 +1349,6 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-THR-05": (_estimate_of_these,),
     "LRO-THR-06": (_offloaded_above,),
     "LRO-THR-07": (_inline_otherwise,),
-    "LRO-THR-08": (_counted,),
+    "LRO-THR-08": (_counts_single_memory,),
 }
 """The rules of each requirement on exchanges."""

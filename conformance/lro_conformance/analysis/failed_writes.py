@@ -1,7 +1,7 @@
-"""Rules of failed writes: the demands on a result that could not be written, and on the calls once writing works again.
+"""Rules of failed writes: the demands on a result that could not be written, and on calls after writing works again.
 
-Each is a function of one such call and of what it depends on. It yields what it examined: a `Judged` for each subject,
-or the reason why there was none.
+Each rule is a function of one such call and of the evidence that it needs. It yields what it examined: a `Judged` for
+each subject, or the reason why there was none.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ TEXT_ROOM = 1.6
 
 @dataclass(frozen=True)
 class FailedWrites:
-    """All failed writes of a run, and the calls once writing works again."""
+    """All failed writes of a run, and the calls after writing works again."""
 
     failing: Sequence[Failing]
-    """All failed writes; only the first of each process, if no process wrote again once it could."""
+    """All failed writes; only the first of each process, if none wrote again when it could."""
     recovered: Sequence[Recovered]
     skipped: Mapping[str, str]
     """Kinds that could not be provoked, with the reason."""
@@ -83,11 +83,12 @@ class FailedWrites:
         return [f for f in self.failing if f.call.outcome == "inline"]
 
     def in_context(self, failing: Failing, missed: Collection[Identity]) -> Failing:
-        """A failed write with those before it in its process, unless its kind or its operation explains the miss.
+        """A failed write that violates a rule, with those before it in its process, unless its kind or its operation
+        explains the violation.
 
-        *missed* are the calls of all failed writes that a rule found not to be as expected. The kind explains the miss
-        if exactly the failed writes of this kind missed, and some later one did not, or two other kinds came before.
-        The operation explains it in the same way.
+        *missed* has the calls of all failed writes that violate the rule. The kind explains the violation if exactly
+        the failed writes of this kind violate the rule and, in this process, some later one does not, or two other
+        kinds came before. The operation explains it in the same way.
         """
         if failing.steps:
             return failing
@@ -120,8 +121,8 @@ def failed_writes(fallback: Fallback, found: Mapping[str, Any]) -> FailedWrites:
 
 @derived
 def wrong_output(overall: Overall, found: Mapping[str, Any]) -> Failing | Conversation | None:
-    """The subject that reproduces the first output on stdout that is no message: the failed write during which it came,
-    or else the conversation; None if there was no such output."""
+    """The subject that reproduces the first output on stdout that is not a message: the failed write during which it
+    came, otherwise the whole conversation; None if there was no such output."""
     first, at, fallback = overall.first, overall.first_at, found.get("fallback")
     if first is None or at is None or not isinstance(fallback, Fallback):
         return None if first is None else Conversation(first)
@@ -144,23 +145,26 @@ def _is_of_process(failing: Failing, call: Call) -> bool:
 
 
 def _steps(earlier: Sequence[Failing], kind: str, largest: int | None = None) -> tuple[Call | Intervention, ...]:
-    """The calls and interventions of these failed writes of one process, up to the intervention of a further *kind*."""
+    """The interventions and calls of *earlier* failed writes of one process, then the intervention of a further *kind*.
+
+    Before each intervention of another kind, the folder is mended. *largest* is the file-size limit of the last one.
+    """
     steps: list[Call | Intervention] = []
-    now = ""
-    for one, limit, call in (*((f.kind, f.limit, f.call) for f in earlier), (kind, largest, None)):
-        if one != now:
-            steps += [Intervention(MENDED)] if now and one != MENDED else []
-            steps += [Intervention(one, largest=limit)]
-            now = one
+    current = ""
+    for following, limit, call in (*((f.kind, f.limit, f.call) for f in earlier), (kind, largest, None)):
+        if following != current:
+            steps += [Intervention(MENDED)] if current and following != MENDED else []
+            steps += [Intervention(following, largest=limit)]
+            current = following
         steps += [] if call is None else [call]
     return tuple(steps)
 
 
 def _recovered(fallback: Fallback) -> Iterator[Recovered]:
-    """The calls once writing works again, each after the failed writes and calls that came before it in its process.
+    """The calls after writing works again, each with the failed writes and calls that came before it in its process.
 
-    If another process did not write again after its folder had been a file from the start, failed writes of a single
-    kind are enough.
+    If another process, whose folder had been a file from the start, did not write again either, failed writes of a
+    single kind suffice.
     """
     for number, call in enumerate(fallback.recovered):
         earlier = [f for f in fallback.failing if _is_of_process(f, call) and f.call.identity < call.identity]
@@ -236,7 +240,7 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 def not_truncated(failing: Failing, volatile: Collection[Path], added: Collection[str] = ()) -> str | None:
     """The defect of the records of a result that could not be written; None if they are whole and few enough.
 
-    Only files have the fields *added*.
+    *added* are fields that only files have.
     """
     records = _returned(failing)
     listed = failing.original.filed if records is not None else []  # these records may have no ids
@@ -255,10 +259,10 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
     if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
-        return f"{counted(len(records), 'record')}, but only {len(each)} different ids: some are repeated"
+        return f"{counted(len(records), 'record')} with only {counted(len(each), 'distinct id')}: some are repeated"
     rate, returned = tokens_per_character(failing.original), sum(map(size, records))
     tokens = returned * rate
-    if failing.returned_estimate:  # E of the same records, which may have come with more than they usually have
+    if failing.returned_estimate:  # E of the same records, which may have more fields than usual
         tokens = max(failing.returned_estimate, LOW * returned / CHARACTERS_PER_TOKEN)
     alone = _too_large_by_itself(failing, records)
     # A record that is too large by itself can be cut only in its texts.
@@ -275,9 +279,9 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
 
 
 def _shows_any(failing: Failing) -> bool:
-    """Return whether a formatted text shows some record of the file by its title or a text of its own.
+    """Return whether a formatted text shows some record of the file by its title or by another long text.
 
-    True, too, if no record has a title or such a text.
+    Also true if no record has a title or such a text.
     """
     records = [*failing.known.values()]
     own = [{"content": text} for text in strings_in(records) if len(text) >= _OWN]
@@ -291,12 +295,15 @@ _OWN = 12
 
 
 def _returned(failing: Failing) -> list[Record] | None:
-    """The records of the inline result; empty if its only member is a remark, as when no record fits."""
+    """The records of the inline result; empty if its only member is a remark, as when no record fits.
+
+    None for a formatted text.
+    """
     records = failing.call.records
     is_remark = (
         records is not None
         and len(records) == 1
-        and bool(failing.known)  # by their ids
+        and bool(failing.known)
         and not records[0].keys() & {"id", *MEMORY_FIELDS}
         and not _names_of(failing.known.values()) & {*strings_in(records[0])}
     )
@@ -337,18 +344,18 @@ def _is_cut(whole: object, part: object) -> bool:
     return isinstance(part, str) and len(part) < len(whole) and whole.startswith(part[: max(8, len(part) // 2)])
 
 
-def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int, str]) -> Iterator[Judged | str]:
+def warns(failing: Failing, inline: Inline, estimates: Estimates, texts: dict[int, str]) -> Iterator[Judged | str]:
     """The response says that offloading failed and that the results are truncated, in any language.
 
-    *said* caches the texts of inline calls: several failed writes may be compared with the same call.
+    *texts* caches the texts of inline calls by `id`: several failed writes may be compared with the same call.
     """
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:
         yield reason
         return
     whole = _text_outside_memories(failing.call, failing)
     same = [c for c in inline.calls if c.arguments == failing.call.arguments]
-    said |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in said}
-    unusual = _unusual(whole, [said[id(c)] for c in same])
+    texts |= {id(c): _text_outside_memories(c, failing) for c in same if id(c) not in texts}
+    unusual = _unusual(whole, [texts[id(c)] for c in same])
     text = unusual + true_names(unusual)
     failed, short = FAILED.search(text), SHORT.search(text + true_names(whole))
     if (failed is None or short is None) and foreign(text):
@@ -365,7 +372,7 @@ def warns(failing: Failing, inline: Inline, estimates: Estimates, said: dict[int
 
 
 def _unusual(text: str, usual: Iterable[str]) -> str:
-    """The members and sentences of a text that are not in the *usual* texts, apart from their numbers.
+    """The members and sentences of a text that are not in the *usual* texts, compared without numbers.
 
     Members that say nothing (null, false, 0, empty) are left out. A sentence with a count such as "3 of 10" is always
     unusual.
@@ -389,9 +396,10 @@ _SOME_OF = re.compile(r"\b(\d+) ?(?:of|out of|von|van|de|des|sur|di|из) ?(\d+)
 
 
 def _perhaps_not_tried(estimates: Estimates, failing: Failing) -> str | None:
-    """The reason why the server may not have tried to write: it estimates a different set of records.
+    """The reason why the server may not have tried to write; None if there is none.
 
-    Then all records came inline, without a failure event.
+    If all records came inline without a failure event, and the server estimates a different set of records, the result
+    may have been below its threshold.
     """
     records = _returned(failing)
     whole = records is None or len(records) >= len(failing.known)
@@ -430,7 +438,7 @@ def _words(text: str) -> str:
 
 
 def _text_outside_memories(call: Call, failing: Failing) -> str:
-    """Text of a result outside its records; of a formatted text, without what the memories of *failing* contain."""
+    """Text of a result outside its records; of a formatted text, outside the strings of the memories of *failing*."""
     records = _returned(failing)
     text = call.text if call.records and not records else text_outside_records(call)
     if call.records is None:
@@ -454,16 +462,16 @@ def names_no_file(failing: Failing) -> Iterator[Judged | str]:
         f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
         + (f": {failing.torn}" if failing.torn is not None else ""),
     )
-    theirs = {*strings_in([*failing.known.values(), *(failing.call.records or [])])}
+    in_memories = {*strings_in([*failing.known.values(), *(failing.call.records or [])])}
     named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _text_outside_memories(failing.call, failing))
-    named = [path for path in named if path not in theirs]
+    named = [path for path in named if path not in in_memories]
     yield Judged(not named, "no file_path, as there is no file", f"file_path {named[0] if named else ''}")
 
 
 def offloads_again(call: Call, survey: Survey) -> Iterator[Judged]:
-    """A result is offloaded again once writing works again, and nothing is said of a failure.
+    """A result is offloaded again after writing works again, without a warning.
 
-    What descriptors said before anything failed is no warning.
+    A text that descriptors already had before anything failed is not a warning.
     """
     doubtful = [text for text in _descriptive_texts(call) if FAILED.search(text)]
     usual = {text for c in (survey.offloaded if doubtful else ()) for text in _descriptive_texts(c)}
@@ -487,7 +495,7 @@ def _descriptive_texts(call: Call) -> list[str]:
 
 
 def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
-    """A remark on which failed writes were announced, if at most the first of each server process was; else empty.
+    """A remark that only the first failed write of a server process was announced; empty if that is not so.
 
     *judged* has each failed write, and True if it was announced.
     """
@@ -526,9 +534,9 @@ _LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing fil
 
 
 def _has_details(event: str) -> bool:
-    """Return whether an event tells of the error: by a word, or by the number of a code.
+    """Return whether an event describes the error, by a word or by the number of a code.
 
-    Its name, envelope, time, call and path tell nothing of the error, nor does "Success".
+    Its name, envelope, time, call and path do not describe the error, nor does "Success".
     """
     line = event.partition(": ")[2]  # after the channel
     try:
@@ -537,19 +545,19 @@ def _has_details(event: str) -> bool:
         message = {}
     params = as_record(message.get("params"))
     data: Any = params.get("data", params or message) or line
-    words = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", " ".join(_said(data)))
+    words = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", " ".join(_error_texts(data)))
     letters = re.sub(r"[^A-Za-z]", "", _NO_ERROR.sub("", _CALLED.sub("", words)))
     return len(letters) >= 3 or _CODE.search(words) is not None
 
 
-def _said(value: object) -> Iterator[str]:
-    """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
+def _error_texts(value: object) -> Iterator[str]:
+    """Texts of a value, and codes as ``name=number``, except for members of the envelope and of the call."""
     if isinstance(value, str):
         if value not in DETAILS and (": " in value or not value.startswith("/")):  # no level's name, no mere path
             yield value
     elif isinstance(value, list):
         for each in cast("list[object]", value):
-            yield from _said(each)
+            yield from _error_texts(each)
     elif isinstance(value, dict):
         for key, each in cast("Record", value).items():
             if key in _ENVELOPE or key in _CALL:
@@ -557,7 +565,7 @@ def _said(value: object) -> Iterator[str]:
             if isinstance(each, int | float) and not isinstance(each, bool):
                 yield f"{key}={each}" if _CODE.search(f"{key}={each}") else ""
             else:
-                yield from _said(each)
+                yield from _error_texts(each)
 
 
 _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}

@@ -16,7 +16,8 @@ _ADDED = {"_meta", "resultType"}
 
 
 def changed(given: str, call: Call) -> str | None:
-    """First difference between a forwarded result and the server's, compared as JSON values; None if there is none."""
+    """First difference between a forwarded result and the server's own, *given* as JSON text; None if they are equal as
+    JSON values."""
     if call.outcome == "offloaded":
         return "a descriptor"
     result = call.result
@@ -63,11 +64,11 @@ def _holds(found: Any, record: Any) -> bool:
 def proxy_text(text: str, known: Large, given: str) -> str:
     """Lines or strings of a text that are not in the payload: the proxy's own words."""
     try:
-        said = list(_texts(json.loads(text)))
+        parts = list(_texts(json.loads(text)))
     except ValueError:
-        said = text.split("\n")
+        parts = text.split("\n")
     payload = "\n".join([*_texts(known.records), *known.lines, *_texts(json.loads(given))])
-    return "\n".join(words for words in said if words not in payload)
+    return "\n".join(part for part in parts if part not in payload)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -14,15 +14,18 @@ from lro_conformance.capture.records import as_record, show
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
-def wrong_message(kind: str, value: object, *, modern: bool) -> str | None:
-    """Fault in a result of this method, or in the parameters of a notification; None if there is none."""
-    if kind.startswith("notifications/"):
-        return _wrong_notification(kind, value)
+def wrong_message(method: str, value: object, *, modern: bool) -> str | None:
+    """Fault in a result of this method, or in the parameters of a notification; None if there is none.
+
+    *modern*: the version of MCP is 2026-07-28, not an earlier one.
+    """
+    if method.startswith("notifications/"):
+        return _wrong_notification(method, value)
     result = as_record(value)
     if not isinstance(value, dict):
         return f"the result is {show(value, 60)}, not an object"
-    look = _LOOKS.get(kind)
-    return (look(result) if look is not None else None) or wrong_result(result, modern=modern)
+    fault_of = _FAULTS.get(method)
+    return (fault_of(result) if fault_of is not None else None) or wrong_result(result, modern=modern)
 
 
 def wrong_result(result: Mapping[str, Any], *, modern: bool) -> str | None:
@@ -54,12 +57,12 @@ def wrong_call_result(result: Mapping[str, Any]) -> str | None:
 
 
 def _wrong_initialize(result: Mapping[str, Any]) -> str | None:
-    who = as_record(result.get("serverInfo"))
+    info = as_record(result.get("serverInfo"))
     if not isinstance(result.get("protocolVersion"), str):
         return f"protocolVersion is {show(result.get('protocolVersion'), 60)}, not a string"
     if not isinstance(result.get("capabilities"), dict):
         return f"capabilities are {show(result.get('capabilities'), 60)}, not an object"
-    if not (isinstance(who.get("name"), str) and isinstance(who.get("version"), str)):
+    if not (isinstance(info.get("name"), str) and isinstance(info.get("version"), str)):
         return f"serverInfo is {show(result.get('serverInfo'), 60)}, not a name and a version"
     return _wrong_instructions(result)
 
@@ -75,8 +78,8 @@ def _wrong_discover(result: Mapping[str, Any]) -> str | None:
 
 
 def _wrong_instructions(result: Mapping[str, Any]) -> str | None:
-    said = result.get("instructions", "")
-    return None if isinstance(said, str) else f"instructions are {show(said, 60)}, not a string"
+    instructions = result.get("instructions", "")
+    return None if isinstance(instructions, str) else f"instructions are {show(instructions, 60)}, not a string"
 
 
 def _wrong_listing(result: Mapping[str, Any]) -> str | None:
@@ -87,8 +90,8 @@ def _wrong_listing(result: Mapping[str, Any]) -> str | None:
         tool = as_record(entry)
         if not isinstance(tool.get("name"), str):
             return f"a tool is {show(entry, 60)}: it has no name"
-        takes = as_record(tool.get("inputSchema"))
-        if takes.get("type") != "object":
+        schema = as_record(tool.get("inputSchema"))
+        if schema.get("type") != "object":
             return f"inputSchema of {tool['name']} is {show(tool.get('inputSchema'), 60)}, not of type object"
         for key in ("description", "title"):
             if not isinstance(tool.get(key, ""), str):
@@ -101,20 +104,20 @@ def _wrong_listing(result: Mapping[str, Any]) -> str | None:
 
 
 def _wrong_notification(method: str, params: object) -> str | None:
-    told = as_record(params)
+    members = as_record(params)
     if params is not None and not isinstance(params, dict):
         return f"params of {method} are {show(cast('Any', params), 60)}, not an object"
     if method != "notifications/message":
         return None
-    if told.get("level") not in LEVELS:
-        return f"level of a log message is {show(told.get('level'), 60)}, not one of {', '.join(LEVELS)}"
-    if "data" not in told:
+    if members.get("level") not in LEVELS:
+        return f"level of a log message is {show(members.get('level'), 60)}, not one of {', '.join(LEVELS)}"
+    if "data" not in members:
         return "a log message has no data"
-    logger = told.get("logger", "")
+    logger = members.get("logger", "")
     return None if isinstance(logger, str) else f"logger of a log message is {show(logger, 60)}, not a string"
 
 
-_LOOKS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+_FAULTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
     "initialize": _wrong_initialize,
     "server/discover": _wrong_discover,
     "tools/list": _wrong_listing,

@@ -1,4 +1,4 @@
-"""Results with LRO off against those of the same calls with LRO on, below the threshold."""
+"""Comparison of results with LRO off with results of the same calls with LRO on, below the threshold."""
 
 from __future__ import annotations
 
@@ -87,10 +87,9 @@ class OnOffPair:
 
 
 def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
-    """The calls that were answered inline with LRO off, each with the same calls with LRO on, if these all find the
-    same records.
+    """The calls that were answered inline with LRO off, each with the same calls with LRO on.
 
-    If they find different records, they cannot show what LRO changes.
+    Calls are left out if the latter find different records, because then they cannot show what LRO changes.
     """
     known: Sequence[Iterable[Call]] = (
         inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),
@@ -123,7 +122,7 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
         if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > MAX_REVERSED:
             return (
                 f"in the order {', '.join([*by_off][:3])}, …",
-                f"in another one: {share:.0%} of the pairs are reversed",
+                f"in a different order: {share:.0%} of the pairs are reversed",
             )
     skip = comparison.volatile(pair.off.operation) | pair.volatile
     if not pair.surrounded or (comparison.obstacle is not None and ("id",) not in skip):
@@ -139,7 +138,7 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
 
 
 def _reversed(one: list[str], other: list[str]) -> float:
-    """Share of the pairs in one order that are the other way round in another order of the same ids."""
+    """Share of the pairs in the order *one* that are reversed in the order *other* of the same ids."""
     place = {key: n for n, key in enumerate(other)}
     seen: list[int] = []
     wrong = 0

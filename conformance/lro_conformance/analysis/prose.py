@@ -18,19 +18,19 @@ from lro_conformance.capture.records import Record, by_id, id_of, strings_in
 from lro_conformance.trials.survey import Survey
 
 LEAST = 12
-"""Characters from which a text is hardly in another one by chance."""
+"""Length in characters from which a text is hardly part of another one by chance."""
 
 MOST = 500
 """Largest number of memories that are looked for."""
 
 
 def shown_of(memory: Mapping[str, object], text: str) -> Record:
-    """The texts of a memory that another text shows as they are."""
+    """The members of a memory whose texts are in another *text* as they are."""
     return {k: v for k, v in memory.items() if _is_text(v) and v in text}
 
 
 def is_shown(memory: Mapping[str, object], text: str) -> bool:
-    """True if another text shows the title and the content of a memory as they are."""
+    """True if the title and the content of a memory are in another *text* as they are."""
     return all(_is_text(value := memory.get(key)) and value in text for key in ("title", "content"))
 
 
@@ -51,7 +51,7 @@ class Prose:
 
     @cached_property
     def _titles(self) -> Mapping[str, Record]:
-        """Known memories by their titles, if the title is nowhere else in any known memory."""
+        """Known memories by their titles, without those whose title is also elsewhere in known memories."""
         filed = by_id(sorted((r for c in self.survey.files for r in c.filed), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]

@@ -1,4 +1,4 @@
-"""Results of tool calls: their two places for a descriptor, and the schema that a tool declares for one of them.
+"""Results of tool calls: the two places for a descriptor, and the schema that a tool declares for structured content.
 
 Pure functions, which judge live servers and the vectors of kind `result`.
 """
@@ -36,7 +36,8 @@ def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> 
 
 
 def against_output_schema(result: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    """Violation of its tool's outputSchema by the structuredContent of a result; None if it is valid."""
+    """Violation of a tool's outputSchema by the structuredContent of its result, "none" if that is missing; None if it
+    is valid."""
     structured = result.get("structuredContent")
     if structured is None:
         return "none"
@@ -59,7 +60,7 @@ _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
 
 
 def _cursors(value: object) -> Iterator[str]:
-    """The members of a value that lead to a next page."""
+    """The members of a value that lead to a next page, in words."""
     if isinstance(value, list):
         for entry in cast("list[object]", value):
             yield from _cursors(entry)

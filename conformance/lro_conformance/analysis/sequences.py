@@ -1,4 +1,4 @@
-"""Sequences of the explorer: the calls before each call, failed writes, and calls once writing works again."""
+"""Sequences of the explorer: the calls before each call, failed writes, and calls after writing works again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lro_conformance.trials.fallback import Failing, Recovered, known_records
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A call of three servers in its sequence."""
+class TripleInSequence:
+    """A call of three servers, with the calls before it in its sequence."""
 
     triple: Triple
     earlier: tuple[Triple, ...] = field(repr=False)
@@ -25,8 +25,8 @@ class Placed:
     """True if the sequence is the shortest that reproduces a violation, so that every step is needed."""
 
     def steps(self, call: Call) -> tuple[Call | Intervention, ...]:
-        """Calls of one of the servers and interventions, before its *call*; empty if there were no interventions and
-        the calls are not needed."""
+        """The interventions, and the calls of one server, before its *call*; empty if there were no interventions and
+        the earlier calls are not needed."""
         needed = self.is_reduced or self.triple.before or any(t.before or t.sweep is not None for t in self.earlier)
         if not needed:
             return ()
@@ -47,7 +47,7 @@ class Placed:
         return next((t for t in reversed(self.earlier) if _is_same_call(t, one) and _is_offloaded(t)), None)
 
 
-def placed(triples: Sequence[Triple], reduced: int = 0) -> Iterator[Placed]:
+def in_sequence(triples: Sequence[Triple], reduced: int = 0) -> Iterator[TripleInSequence]:
     """Each call in its sequence; the first *reduced* calls are of sequences in which every step is needed."""
     earlier: list[Triple] = []
     stuck = mended = False
@@ -55,7 +55,7 @@ def placed(triples: Sequence[Triple], reduced: int = 0) -> Iterator[Placed]:
         if triple.begins:
             earlier, stuck, mended = [], False, False
         mended = mended or any(i.kind == MENDED for i in triple.before)
-        one = Placed(triple, tuple(earlier), stuck, number < reduced)
+        one = TripleInSequence(triple, tuple(earlier), stuck, number < reduced)
         if mended and not triple.broken and triple.lowest.outcome != "offloaded" and one.original is not None:
             stuck = True
         yield replace(one, is_stuck=stuck)
@@ -64,12 +64,12 @@ def placed(triples: Sequence[Triple], reduced: int = 0) -> Iterator[Placed]:
 
 def failing_in(explored: Explored) -> Iterator[Failing]:
     """The failed writes of an exploration."""
-    for one in placed(explored.smallest + explored.triples):
+    for one in in_sequence(explored.smallest + explored.triples):
         yield from failing_of(one, observable=explored.events_observable)
 
 
-def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
-    """The failed writes of a call: of each server that offloaded the same call before its folder was broken.
+def failing_of(one: TripleInSequence, *, observable: bool) -> Iterator[Failing]:
+    """The failed writes of a call, one for each server that offloaded the same call before its folder was broken.
 
     *observable*: the profile says where events are seen.
     """
@@ -100,13 +100,13 @@ def failing_of(one: Placed, *, observable: bool) -> Iterator[Failing]:
 
 
 def recovered_in(explored: Explored) -> Iterator[Recovered]:
-    """The calls of an exploration once writing works again."""
-    for one in placed(explored.smallest + explored.triples):
+    """The calls of an exploration after writing works again."""
+    for one in in_sequence(explored.smallest + explored.triples):
         yield from recovered_of(one)
 
 
-def recovered_of(one: Placed) -> Iterator[Recovered]:
-    """The call of each server that offloaded the same call before its folder was broken and mended."""
+def recovered_of(one: TripleInSequence) -> Iterator[Recovered]:
+    """The call after its folder was mended, of each server that offloaded the same call before it was broken."""
     original = one.original
     if original is None or not any(i.kind == MENDED for i in one.triple.before):
         return
@@ -117,7 +117,7 @@ def recovered_of(one: Placed) -> Iterator[Recovered]:
 
 def explored_sweeps(explored: Explored) -> Iterator[tuple[Sweep, AfterSteps]]:
     """The cleanups of an exploration, each with the subject by which it is reproduced."""
-    for one in placed(explored.smallest + explored.triples):
+    for one in in_sequence(explored.smallest + explored.triples):
         if (sweep := one.triple.sweep) is not None:
             yield sweep, AfterSteps(sweep.call, sweep, one.steps(one.triple.lowest))
 

@@ -13,9 +13,17 @@ from lro_spec.tokens import exceeds
 Decision = Literal[
     "exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "text", "other records"
 ]
-"""Rule by which an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the
-text of inject, mostly as cut to a budget; by a threshold that differs from that of other operations; by another figure
-than the header's; by the tokens of the returned text. The rule is unknown if each process returns other records."""
+"""Rule by which an operation decides at its exact threshold.
+
+- "exact": as required
+- "comparison": by a wrong comparison
+- "per record": by the size of single records
+- "budgeted": by the text of inject, mostly after it was cut to a budget
+- "own threshold": by another threshold than other operations
+- "another figure": by another figure than the header's E
+- "text": by the tokens of the returned text
+- "other records": unknown, because each process returns different records
+"""
 
 DRIFT = 0.05
 """Share of the threshold by which E may differ between two equal calls if results change from call to call."""
@@ -23,7 +31,7 @@ DRIFT = 0.05
 
 @derived
 def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
-    """Rules by operation. Each wrong way to decide breaks one requirement, so exactly one is blamed."""
+    """The rule of each operation. Each wrong rule breaks one requirement, so that only this one is reported."""
     exact = {name for name, edge in edges.edges.items() if is_exact(edge)}
     found: dict[str, Decision] = {}
     for name, edge in edges.edges.items():
@@ -38,7 +46,7 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
         elif _compares_only_a_part(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
-            found[name] = "own threshold" if exact and not _close(edge) else "comparison"
+            found[name] = "own threshold" if exact and not _is_right_nearby(edge) else "comparison"
     if "per record" in found.values():
         found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
     return found
@@ -62,19 +70,20 @@ def is_exact(edge: Edge) -> bool:
     return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
-def _close(edge: Edge) -> bool:
-    """True if the decision is right at a distance of a fiftieth of E: the threshold is the same, the comparison is
-    wrong."""
-    return edge.two_percent_off is not None and _right(edge, edge.two_percent_off)
+def _is_right_nearby(edge: Edge) -> bool:
+    """True if the decision is right at a distance of a fiftieth of E, so that only the comparison is wrong, and not the
+    threshold."""
+    return edge.two_percent_off is not None and _is_right(edge, edge.two_percent_off)
 
 
 def _compares_another_number(edge: Edge) -> bool:
-    """True if the decision is wrong at a distance of a few tokens, but right soon after: a different number is
+    """True if the decision is wrong at a distance of a few tokens, but right at a greater one: a different number is
     compared."""
-    return edge.few_tokens_off is not None and not _right(edge, edge.few_tokens_off) and _close(edge)
+    few = edge.few_tokens_off
+    return few is not None and not _is_right(edge, few) and _is_right_nearby(edge)
 
 
-def _right(edge: Edge, probe: Probe) -> bool:
+def _is_right(edge: Edge, probe: Probe) -> bool:
     return probe.call.outcome == ("offloaded" if exceeds(edge.estimate, probe.threshold) else "inline")
 
 

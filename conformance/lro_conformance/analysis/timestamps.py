@@ -37,35 +37,35 @@ Compared = tuple[bool, str, str]
 
 
 def place_of_time(call: Call, edition: Edition) -> str:
-    """The place of a wrong time: one place for header and name if both have the same."""
-    said, ulid = call.header.get("timestamp"), ulid_of(call, edition)
+    """The place of a wrong time: `STATED_TIME` if header and file name have the same time; otherwise empty."""
+    stated, ulid = call.header.get("timestamp"), ulid_of(call, edition)
     created = None if ulid is None else parse_ulid(ulid)
-    meant = moments(said, call.local) if isinstance(said, str) else ()
+    meant = moments(stated, call.local) if isinstance(stated, str) else ()
     return STATED_TIME if created is not None and any(abs(m - created) < _SAME for m in meant) else ""
 
 
 def written_at(call: Call) -> Compared | str | None:
-    """Compare the header's timestamp with the call; one without seconds means a whole minute.
+    """Comparison of the header's timestamp with the call; the reason if it cannot be read; None if there is none.
 
-    A reason if the timestamp cannot be read; None if there is none.
+    A timestamp without seconds stands for a whole minute, and one without minutes for a whole hour.
     """
-    said = call.header.get("timestamp")
-    if not isinstance(said, str) or not said:
+    stated = call.header.get("timestamp")
+    if not isinstance(stated, str) or not stated:
         return None
-    meant = [m.timestamp() for m in moments(said, call.local)]
+    meant = [m.timestamp() for m in moments(stated, call.local)]
     if not meant:
         return "a timestamp is not an ISO 8601 date and time"
-    coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", said) else 60 if _MINUTES.search(said) else 0
+    coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", stated) else 60 if _MINUTES.search(stated) else 0
     low, high = call.started - CLOCK_S - coarse, call.ended + CLOCK_S
     return (
         any(low <= m <= high for m in meant),
         f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-        show(said) + _ahead(meant[0], call),
+        show(stated) + _ahead(meant[0], call),
     )
 
 
 def ulid_time(call: Call, edition: Edition) -> Compared | str:
-    """Compare the time in the file name's ULID with the call; a reason if the name has no ULID."""
+    """Comparison of the time in the file name's ULID with the call; the reason if the name has no ULID."""
     ulid = ulid_of(call, edition)
     created = None if ulid is None else parse_ulid(ulid)
     if created is None:
@@ -89,8 +89,11 @@ def ulid_of(call: Call, edition: Edition) -> str | None:
 
 
 def are_of_the_run(one: object, other: object, call: Call) -> bool:
-    """True if two values are times near that of a call, written alike: a server gives a memory the time at which it is
-    stored, and each process stores it at another time, perhaps in another zone."""
+    """True if two values are times near the time of a call, in the same format.
+
+    A server gives a memory the time at which it is stored, and each process stores it at another time, perhaps in
+    another time zone.
+    """
     if not all(any(abs(t - call.started) < _RUN_S for t in _times(value)) for value in (one, other)):
         return False
     (time, offset), (other_time, other_offset) = _form(one), _form(other)

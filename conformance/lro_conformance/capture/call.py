@@ -25,14 +25,14 @@ Outcome = Literal["inline", "offloaded", "error", "no answer"]
 Identity = tuple[int, int]
 """The number of a server start and the id of a request: what tells one call of a run from all others."""
 
-LINE_BYTES = 400
-"""Memory of a line of a file in addition to its text, in bytes."""
+LINE_OVERHEAD_BYTES = 400
+"""RAM that a parsed line of a file takes in addition to its text, in bytes (approximate)."""
 
-OBJECT_BYTES = 300
-"""Memory of an object of an answer in addition to its text, in bytes."""
+OBJECT_OVERHEAD_BYTES = 300
+"""RAM that a parsed JSON object of an answer takes in addition to its text, in bytes (approximate)."""
 
 MAX_ESTIMATE = 2**53
-"""The largest valid E: no result has more tokens, and larger numbers would overflow a double in computations."""
+"""The largest valid E: no result has more tokens, and a double cannot represent every larger integer."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Call:
     in_reply: FoundDescriptor | None
     """The first descriptor in the result (`descriptor_in`), which may merely be quoted by a memory."""
     inline_path: str | None = None
+    """The jq path of the records in an inline result (profile: inline.records); None to search for them."""
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -85,14 +86,14 @@ class Call:
 
     @property
     def result(self) -> Record | None:
-        """The result of MCP; None if the call was not answered, or not by an object."""
+        """The `result` member of the reply; None if there is no reply, or if that member is not an object."""
         value: object = self.reply.result
         return cast("Record", value) if isinstance(value, dict) else None
 
     @property
     def found(self) -> FoundDescriptor | None:
-        """The descriptor of this result; None if there is none, or if a memory merely quotes one with the file of
-        another call."""
+        """The descriptor of this result; None if there is none, or if it is only quoted in other text: there is text
+        around it, and this call did not write its file."""
         found, file = self.in_reply, self.file
         return None if found is not None and found.around.strip() and file is not None and not file.lately else found
 
@@ -108,7 +109,8 @@ class Call:
 
     @cached_property
     def computed(self) -> dict[object, Any]:
-        """Results of pure functions of the call, by whatever else they depend on, so that each is computed once."""
+        """Cache of values that are derived from this call. A key is the function that computes the value, the function
+        with its other arguments, or these arguments."""
         return {}
 
     @cached_property
@@ -143,7 +145,7 @@ class Call:
 
     @property
     def path(self) -> str:
-        """The path of the file that the descriptor names; empty if it names none."""
+        """The path of the file that the result names, with or without a descriptor; empty if it names none."""
         return self.file.path if self.file is not None else ""
 
     @property
@@ -172,14 +174,15 @@ class Call:
 
     @property
     def weight(self) -> int:
-        """Approximate memory of the call in bytes, once everything in it has been read."""
+        """Approximate RAM of the call in bytes, once its reply and its file have been parsed."""
         data = self.file.data if self.file is not None else b""
         raw = self.reply.raw or b""
-        return 3 * len(raw) + OBJECT_BYTES * raw.count(b"{") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
+        overhead = OBJECT_OVERHEAD_BYTES * raw.count(b"{") + LINE_OVERHEAD_BYTES * data.count(b"\n")
+        return 3 * len(raw) + 2 * len(data) + overhead
 
     @property
     def identity(self) -> Identity:
-        """Equal for all records of the same call, such as one whose file was read again later."""
+        """Equal for all `Call` objects of one request, such as a copy whose file was read again later."""
         return self.start.number, self.reply.id
 
     @property
@@ -190,14 +193,14 @@ class Call:
 
 
 class OfACall:
-    """A record that a single call shows; that call's script reproduces it."""
+    """Base class of subjects whose evidence, script and location are, by default, those of one call."""
 
     call: Call
 
 
 @dataclass(frozen=True)
 class CallInContext(OfACall):
-    """A call whose failure shows only in context; its script repeats the whole conversation."""
+    """A call whose failure shows only in context; its script also makes the calls before it, and some after it."""
 
     call: Call
     subject: object = None
@@ -206,10 +209,11 @@ class CallInContext(OfACall):
 
 @dataclass(frozen=True)
 class CallAfterOthers(OfACall):
-    """A call that depends on *earlier* ones of its process, or on all of them; its script makes these first."""
+    """A call that depends on earlier calls of its process; its script makes these first."""
 
     call: Call
     earlier: tuple[Call, ...] | None = None
+    """The calls that it depends on; None for all earlier calls of its process."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class ComparedCall(OfACall):
     call: Call
     other: Call
     setting: str
-    """Setting of the other one, in words: ``with LRO off``."""
+    """The other call's setting, in words: ``with LRO off``."""
 
 
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
@@ -231,9 +235,9 @@ def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
 
 
 def named_before(calls: Collection[Call]) -> frozenset[Identity]:
-    """The calls whose file an earlier one has named: whatever is wrong with it, the earlier one may have done it.
+    """The calls whose file an earlier call has named: that earlier call may be the cause of a defect of the file.
 
-    The first call that names a file found it as that call itself left it.
+    The first call that names a file is not included, because it found the file as it had written it itself.
     """
     first: dict[str, Identity] = {}
     for call in sorted(calls, key=lambda c: c.identity):
@@ -242,27 +246,30 @@ def named_before(calls: Collection[Call]) -> frozenset[Identity]:
 
 
 def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
-    """The subject *at*, of a call, with the place that tells that other calls name its file, if any does."""
+    """The subject *at* of a call, with the place `SHARED_FILE` if the call's file is one of the *shared* paths."""
     return Marked(at, None, SHARED_FILE) if call.path in shared else at
 
 
-def noting_other_calls(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
-    """The subject *at*, judged by the files of these calls. If other calls may be the cause, because they have named
-    such a file before (`named_before`) or were under way, its place says so."""
+def mark_if_indirect(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
+    """The subject *at*, marked if calls other than its own may be the cause of a failure.
+
+    The place is `SHARED_FILE` if one of *calls* is in *repeated* (from `named_before`), otherwise `IN_FLIGHT` if
+    *in_flight*.
+    """
     if any(c.identity in repeated for c in calls):
         return Marked(at, None, SHARED_FILE)
     return Marked(at, None, IN_FLIGHT) if in_flight else at
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:
-    """The first descriptor in the result of a reply."""
+    """The first descriptor in the result of a reply; None if there is none."""
     result: object = reply.result
     return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None
 
 
 def volatile_between(one: Call, other: Call) -> set[MemberPath]:
-    """Paths at which records with the same id differ between two calls, which are identical."""
-    key = volatile_between, id(other)  # which lives as long as the evidence that has both
+    """Paths at which records with the same id or title differ between two identical calls."""
+    key = volatile_between, id(other)  # id() is safe: the evidence keeps both calls alive
     if key not in one.computed:
         one.computed[key] = volatile_paths(one.records or [], other.records or [])
     return one.computed[key]

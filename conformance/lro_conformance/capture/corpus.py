@@ -136,8 +136,10 @@ def rough() -> Memory:
 
 
 def various() -> tuple[Memory, ...]:
-    """Memories that differ in everything that recipes look at, each documented field filled, empty and absent among
-    them. They have no ids."""
+    """Memories that differ in everything that recipes look at: in some, fields are filled, in others empty or absent.
+
+    They have no ids.
+    """
     base = {k: v for k, v in _memory(random.Random(7), 0).items() if k not in ("id", "modified", "tags", "entities")}
     confidence = (0.1234, 0.1239, 0.1239, 1, 0, 1e-05, 0.25, 0.125, 2e-05)
     shapes: tuple[Memory, ...] = (
@@ -224,8 +226,8 @@ MIXED_WORDS = ("gastropod", "cephalopod")
 
 
 def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
-    """Two memories for each of two words: for one word the memory with more fields comes first, for the other the one
-    with fewer, which lacks these fields, too. The one with more has an embedding of a usual length."""
+    """Two memories for each of two words: a rich one, with an embedding of a usual length, and one with fewer fields,
+    also without those in *lacking*. The rich memory comes first for one word, and last for the other."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
@@ -245,7 +247,7 @@ MANY_WORD = "thysanopteran"
 
 @cache
 def many_small() -> tuple[Memory, ...]:
-    """More memories that one word finds than a server is likely to write, or to read, at once."""
+    """Memories that one word finds, more than a server is likely to write, or to read, at once."""
     chance = random.Random(9)
     found = (_memory(chance, n) for n in range(320))
     return tuple({**m, "title": f"{MANY_WORD} {n}", "content": f"{MANY_WORD} {n}."} for n, m in enumerate(found))
@@ -257,7 +259,7 @@ GROWING_WORD = "opisthobranch"
 
 @cache
 def growing(size: int = 240) -> tuple[Memory, ...]:
-    """*size* memories that one word finds: as many of them as are stored make results of any size.
+    """*size* memories that one word finds. The number of them that are stored decides the size of the result.
 
     Their titles are long, so that fewer of them suffice where results have no contents.
     """
@@ -273,9 +275,10 @@ UNEVEN_WORD = "onychophoran"
 
 
 def uneven(characters: int, large: int, small: int = 30) -> tuple[Memory, ...]:
-    """Memories that one word finds: a small one, *large* ones with contents of so many characters, *small* ones.
+    """Memories that one word finds: a small one, *large* ones whose contents have this number of *characters*, *small*
+    small ones, as many large ones again, and a small one.
 
-    From the last to the first their sizes are the same.
+    Their sizes are the same in reverse order.
     """
     chance = random.Random(8)
     sizes = [0, *[characters] * large, *[0] * small, *[characters] * large, 0]
@@ -295,7 +298,7 @@ def filling(words: Sequence[str], size: int) -> tuple[Memory, ...]:
 
 
 def filler(word: str, characters: int) -> Memory:
-    """A memory that this word finds, with a title of so many characters."""
+    """A memory that this word finds, with a title of this number of *characters*."""
     chance = random.Random(word)
     text = " ".join(chance.choices(_WORDS, k=characters // 3 + 1))
     return {**_memory(chance, 0), "title": f"{word} {text}"[: characters - 1] + "s"}
@@ -369,6 +372,7 @@ def value_of(field: str, memory: Mapping[str, Any]) -> Any:
 
 
 ABSENT = object()
+"""The value of a field that a memory does not have."""
 
 
 SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide, "growing": growing}

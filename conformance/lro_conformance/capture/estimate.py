@@ -24,5 +24,5 @@ def honest_range(call: Call) -> tuple[int, int]:
 
 
 def tokens_per_character(call: Call) -> float:
-    """The server's own rate: E per character of the file's record lines; a quarter if the file has no E."""
+    """The server's own rate: E per character of the file's record lines; 0 without E, a quarter without characters."""
     return (call.estimate or 0) / characters(call) if characters(call) else 0.25

@@ -71,8 +71,9 @@ class FileSeen:
 
     @cached_property
     def header(self) -> Record | None:
-        """The header object: the first line, or otherwise the first line that is marked as a header."""
-        first = self._first.record  # without reading all others: many files are opened for their E alone
+        """The header object: the first line if it has `type` or `operation`, otherwise the first line that is marked as
+        a header; None if there is none."""
+        first = self._first.record  # without parsing the other lines: of many files, only E is needed
         if first is not None and ("type" in first or "operation" in first):
             return first
         return next((o for line in self.lines if (o := line.record) is not None and is_header(o)), None)
@@ -95,8 +96,7 @@ class FileSeen:
 
     @cached_property
     def scripts(self) -> tuple[int, int, int]:
-        """Numbers of characters of a wide script, of escapes (``\\uXXXX``) and of other characters in the record
-        lines."""
+        """Counts in the record lines: characters of wide scripts, ``\\uXXXX`` escapes, and all other characters."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         wide, escapes = wide_characters(text), text.count("\\u")
@@ -104,7 +104,7 @@ class FileSeen:
 
     @cached_property
     def special(self) -> int:
-        """Number of characters of the record lines that servers may count differently: those outside ASCII, and
+        """Number of characters of the record lines that a server may count otherwise: those outside ASCII, and
         backslashes."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
@@ -112,13 +112,15 @@ class FileSeen:
 
     @cached_property
     def backslashes(self) -> int:
-        """Number of backslashes in the record lines; servers may count what is escaped, or the escapes."""
+        """Number of backslashes in the record lines; a server may count an escape as one character, or as written."""
         return sum(line.raw.count(b"\\") for line in self.record_lines if line.record is not None)
 
     @cached_property
     def separators(self) -> int:
-        """About the number of colons and commas between names and values in the record lines: a server may estimate
-        them with a space behind each, or without, whatever it writes."""
+        """Approximate number of JSON separators (colons and commas) in the record lines.
+
+        A server's estimate may count a space after each, whether or not the file has one.
+        """
         lines = [line.raw for line in self.record_lines if line.record is not None]
         return sum(line.count(one) for line in lines for one in (b'":', b',"', b', "'))
 
@@ -134,9 +136,9 @@ def is_header(value: Any) -> bool:
 
 
 def written_since(path: str, moment: float) -> bool:
-    """True if the file exists and was written after a time, or slightly before it, because some clocks are coarse.
+    """True if the file exists and was written after *moment*, or up to 2 s before it, because some clocks are coarse.
 
-    Always true for a relative path, which may be any file.
+    Always true for a relative path, because it is not known from which directory it leads.
     """
     try:
         return not os.path.isabs(path) or os.lstat(path).st_mtime >= moment - 2
@@ -145,11 +147,11 @@ def written_since(path: str, moment: float) -> bool:
 
 
 OUTSIDE = "outside every directory that the server was given, so it was not read"
-"""The reason for which a file is not opened, whatever it is."""
+"""Reason for not opening a file outside these directories, whatever kind of file it is."""
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
-    """Read the file that a descriptor names immediately, if it is a regular file below one of *roots*.
+    """Read, without delay, the file that a descriptor names, if it is a regular file below one of *roots*.
 
     A path elsewhere is not opened, because its content would end up in a report.
     """
@@ -170,7 +172,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         return FileSeen(path, "is not a regular file", real=str(real))
     with os.fdopen(descriptor, "rb") as stream:
         if seen.st_size > MAX_FILE_BYTES:
-            problem = f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read"
+            problem = f"has {seen.st_size} bytes; files of more than {MAX_FILE_BYTES} bytes are not read"
             return FileSeen(path, problem, real=str(real))
         data = stream.read(MAX_FILE_BYTES)
     return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
@@ -178,9 +180,9 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 @contextmanager
 def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
-    """A file to read; afterwards it has the time of last access that it had before, as servers may go by that.
+    """Open a file for reading, and restore its time of last access afterwards, because a server may delete by it.
 
-    Raises `OSError` if it cannot be opened.
+    Raises `OSError` if the file cannot be opened.
     """
     with path.open("rb") as stream:
         before = os.fstat(stream.fileno())

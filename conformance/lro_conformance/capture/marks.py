@@ -63,7 +63,8 @@ def mark_in_file(call: Call, record: Record, *path: str, expected: object = None
 
 
 def _difference(text: str, at: int, expected: object) -> int | None:
-    """The index in a JSON *text* where the string that begins at *at* differs from another; None if either is none."""
+    """The index in a JSON *text* where the string that begins at *at* differs from the *expected* one; None if either
+    is not a string."""
     if not isinstance(expected, str) or not text.startswith('"', at):
         return None
     value, index = _DECODER.raw_decode(text, at)[0], at + 1

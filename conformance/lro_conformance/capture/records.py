@@ -45,7 +45,7 @@ def as_record(value: object) -> Record:
 def id_of(record: Mapping[str, Any]) -> str | None:
     """The id of a record as text; None if it has none."""
     value = record.get("id")
-    if type(value) is str:  # nearly always, and this is asked a hundred thousand times in a run
+    if type(value) is str:  # nearly always; this function is called a hundred thousand times in a run
         return value
     return None if value is None or isinstance(value, (dict, list)) else str(value)
 
@@ -80,7 +80,10 @@ def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> se
 
 
 def _shows_any(record: Record, texts: Set[str]) -> bool:
-    """True if a record has one of these texts, in which white space does not count; mostly as the value of a field."""
+    """True if a record has one of these texts; differences in white space do not count.
+
+    The usual case, a field with exactly this text, is tested first.
+    """
     fields = [value for value in record.values() if isinstance(value, str)]
     return not texts.isdisjoint(fields) or any(" ".join(text.split()) in texts for text in strings_in(record))
 
@@ -93,8 +96,10 @@ def by_title(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def matched(a: Sequence[Record], b: Sequence[Record]) -> list[tuple[Record, Record]]:
-    """Records of two results that are of the same memory: those with the same id, or the same title if no id is the
-    same, as each process of a server may give its memories ids of its own."""
+    """Pairs of records of the same memory in two results: by id or, if no id is in both, by title.
+
+    Each process of a server may give its memories ids of its own.
+    """
     for index in (by_id, by_title):
         left, right = index(a), index(b)
         if common := left.keys() & right.keys():
@@ -141,8 +146,8 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
 
 
 def _distinguishing_fields(records: Sequence[Record]) -> list[list[str]]:
-    """The texts of each field that tells these records apart: every record
-    has it as text, and more than nine tenths of the texts are different."""
+    """The texts of each field that tells these records apart: every record has it as text, and more than nine tenths of
+    the texts are different."""
     first: Record = records[0] if records else {}
     columns = ([text for r in records if isinstance(text := r.get(name), str)] for name in first)
     return [c for c in columns if len(c) == len(records) and len({*c}) > _DISTINCT * len(c)]
@@ -176,10 +181,10 @@ def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set
 
 
 def _without_remarks(records: list[Record]) -> list[Record]:
-    """The records of a list without a first or last member that only says something of it: how many there are, or that
-    it is truncated.
+    """The records of a list, without a first or last member that is a remark on the list: how many there are, or that
+    they are truncated.
 
-    The others all have an id; this member has neither an id nor any field of a memory, and nothing inside it.
+    All other members have an id. A remark has no id, no field of a memory, and no lists or objects inside it.
     """
 
     def remarks(member: Record) -> bool:
@@ -247,9 +252,9 @@ def lost_or_changed(
     """Paths at which a file's record lacks or alters a documented field of the inline record.
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
-    server's own may be on one side only. Files may have short values of their own in the fields *added*, and in any if
-    the inline record has names of the server's own (`names_are_mapped`). *names* maps those names whose field is known
-    to it (`names_of_fields`).
+    server's own may be on one side only. Files may have short values of their own in the fields *added*, and in any
+    field if the inline record has names of the server's own (`names_are_mapped`). *names* maps those of them that are
+    known to MIF's (`names_of_fields`).
     """
     if identical(inline, filed):  # as nearly all are
         return []
@@ -295,10 +300,10 @@ def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Itera
 
 
 def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
-    """The fields of a memory that the server's own names in inline records stand for, by these names.
+    """The server's own names of fields in inline records, mapped to the fields of MIF that they stand for.
 
-    *pairs* are an inline record and another one of the same memory, with the names of MIF. A name stands for a field if
-    at least three different values are the same under both, and no more pairs of values than that differ.
+    Each of *pairs* is an inline record and another record of the same memory, with the names of MIF. A name stands for
+    a field if at least three different values are the same under both, and no more pairs of values differ.
     """
     same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
     other: Counter[tuple[str, str]] = Counter()
@@ -320,11 +325,11 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
 
 
 def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[str, str]) -> dict[str, str]:
-    """The fields that hold only the beginning of their value in every record of a file, by the server's own names for
-    them in inline records. Only id, namespace, created and modified are looked at.
+    """The server's own names in inline records, mapped to fields that files always cut to the beginning of the value.
 
-    *pairs* are as those of `names_of_fields`, which found the *known* names. A value is not cut if the rest of the
-    inline value is elsewhere in the file's record: the server has appended that, such as a title to a namespace.
+    Only id, namespace, created and modified are examined. *pairs* are like those of `names_of_fields`, which found the
+    *known* names. A value is not cut if the rest of the inline value is elsewhere in the file's record: then the server
+    has appended it inline, such as a title to a namespace.
     """
     whole: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     others: set[tuple[str, str]] = set()
@@ -362,7 +367,7 @@ _MAX_PAIRS = 2_000
 """Largest number of pairs of records that are compared to find the names."""
 
 _MIN_EQUAL_VALUES = 3
-"""Number of different values that must be the same before this is not taken for coincidence."""
+"""Number of different values that must be the same to exclude coincidence."""
 
 
 def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] = MappingProxyType({})) -> Record:
@@ -373,7 +378,7 @@ def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] =
 
 
 def own_name(record: Record, field: str, names: Mapping[str, str], filed: Mapping[str, Any]) -> str:
-    """The name in an inline record of what is called *field* once the record is `renamed`."""
+    """The name in an inline *record* of the member that `renamed` calls *field*."""
     new = _new_names(record, names, filed)
     return next((own for own in record if new.get(own) == field), field)
 
@@ -399,12 +404,12 @@ _LONG_TEXT = 40
 
 
 def _is_lost_extension(path: Path, here: object, there: object) -> bool:
-    """True if an empty value of `extensions` is missing. Others define those fields, so empty may mean something."""
+    """True if an empty member of `extensions` is missing. Others define these members, so empty may mean something."""
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
 def strings_in(value: object) -> list[str]:
-    """Every string in a JSON value, but for names of members."""
+    """Every string in a JSON value, except names of members."""
     found: list[str] = []
     _add_strings(value, found)
     return found
@@ -434,7 +439,7 @@ def mentions_any(text: str, records: Iterable[Record]) -> bool:
 
 
 def _opening(text: str) -> str:
-    """The first forty characters of the first line that has at least four, as almost any text has a shorter one."""
+    """The first forty characters of the first line that has at least four: a shorter line is in almost any text."""
     lines = (line.strip() for line in text.splitlines())
     return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
@@ -640,8 +645,8 @@ def broken_descriptor(text: str) -> str | None:
     if begins is None or problem is None:
         return None
     cut = breaks_off(text, problem.pos) or "}" not in text[problem.pos :]
-    told = cut or _FENCE.fullmatch(text, 0, begins.start())
-    return f"{problem.msg} (character {problem.pos})" if told else None
+    is_descriptor = cut or _FENCE.fullmatch(text, 0, begins.start())
+    return f"{problem.msg} (character {problem.pos})" if is_descriptor else None
 
 
 def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
@@ -660,10 +665,8 @@ _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_r
 
 
 def _json_lines(text: str) -> list[Any] | None:
-    """The objects of a text with one per line; None if a line that begins like an object is none.
-
-    Other lines are skipped.
-    """
+    """The objects of a text with one per line, other lines skipped; None if there are fewer than two, or if a line that
+    begins like an object is not one."""
     found: list[Any] = []
     for line in text.split("\n") if "\n" in text else ():
         if line.lstrip().startswith("{"):

@@ -40,7 +40,7 @@ LINES, CHARACTERS = 2, 200
 """Lines of a file that a script shows, and characters of each."""
 
 _LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
-"""Beginning of the command that limits the size of the files of a server that runs; its end is a number of bytes."""
+"""Beginning of the command that limits the size of files of a running server; a number of bytes has to follow."""
 
 CONCURRENT_REQUESTS = 12
 """Number of requests after a call that may have been in flight at the same time."""
@@ -62,7 +62,7 @@ class Generated:
     ids: range
 
     def __len__(self) -> int:
-        """The length of the command, which counts like that of a line."""
+        """The length of the command, which counts towards `MOST_BYTES` like the length of a line."""
         return len(self.command)
 
 
@@ -76,15 +76,16 @@ def of_call(call: Call, *, also: Sequence[Item] = ()) -> str:
     return script(call.start, items, wait_s=patience(call), after=_outcome(call))
 
 
-def of_call_in_context(call: Call, *, beside: int = CONCURRENT_REQUESTS) -> str:
-    """The script for a call with all earlier calls, and those that were in flight at the same time: *beside* at most.
+def of_call_in_context(call: Call, *, max_later: int = CONCURRENT_REQUESTS) -> str:
+    """The script for a call with all earlier calls of its process, and with the calls right after it, at most
+    *max_later*, which may have been in flight at the same time.
 
-    If that is too long, the longest calls are left out.
+    If the script is too long, the longest calls are left out.
     """
     sent = list(call.start.sent())
     own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
-    later = takewhile(_calls, sent[own : own + beside])
-    others = [line for line in (*sent[:own], *later) if _calls(line) and _id(line) not in call.before]
+    later = takewhile(_is_call, sent[own : own + max_later])
+    others = [line for line in (*sent[:own], *later) if _is_call(line) and _id(line) not in call.before]
     while sum(map(len, others)) > MOST_BYTES:
         others.remove(max(others, key=len))
     items = [*_with_data(call.start, call.before), *others]
@@ -92,35 +93,36 @@ def of_call_in_context(call: Call, *, beside: int = CONCURRENT_REQUESTS) -> str:
 
 
 def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention) -> str:
-    """The script for a call after the earlier *steps* of its sequence, and for what was done *last*.
+    """The script for a call after the earlier *steps* of its sequence, followed by the *last* interventions.
 
     It starts as many processes as the sequence had, one after another, with the same folder.
     """
-    one = next(step for step in (*steps, call) if not isinstance(step, Intervention))
-    items = _with_data(one.start, one.before)
-    setup = _in_the_way(one.start) if any(isinstance(s, Intervention) and s.kind == FROM_START for s in steps) else None
-    pause_s, broken = patience(one), ""
+    previous = next(step for step in (*steps, call) if not isinstance(step, Intervention))
+    items = _with_data(previous.start, previous.before)
+    is_in_the_way = any(isinstance(step, Intervention) and step.kind == FROM_START for step in steps)
+    setup = _in_the_way(previous.start) if is_in_the_way else None
+    pause_s, broken = patience(previous), ""
     for step in (*steps, call, *last):
         if isinstance(step, Intervention):
-            items += _intervention(one, step, pause_s, broken)
+            items += _intervention(previous, step, pause_s, broken)
             broken = step.kind if step.kind in BREAKING else broken
             continue
-        if one.start is not step.start:
+        if previous.start is not step.start:
             items += [RESTART, *requests_before(step.start, step.before)]
         else:
             opening = len(requests_before(step.start, ()))
-            if one.ended < step.started:  # a server may answer several requests at a time
-                items.append(f"sleep {3 * one.reply.elapsed_s + 0.1:.1f}")
-            stored = requests_before(step.start, [id for id in step.before if id not in one.before])[opening:]
+            if previous.ended < step.started:  # a server may answer several requests at a time
+                items.append(f"sleep {3 * previous.reply.elapsed_s + 0.1:.1f}")
+            stored = requests_before(step.start, [id for id in step.before if id not in previous.before])[opening:]
             items += [*stored, "sleep 0.5"] if stored else []
         items.append(step.reply.request)
-        one, pause_s = step, max(1, patience(step) - PATIENCE_S + 1)
+        previous, pause_s = step, max(1, patience(step) - PATIENCE_S + 1)
     return script(call.start, items, wait_s=patience(call), setup=setup, after=_outcome(call, lists=True))
 
 
 def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
-    """The script for a call whose file is deleted when that of the *first* one expires; the request with the id
-    *trigger* cleans up then."""
+    """The script for a *later* call whose file is deleted when the file of the *first* call expires. At that time, the
+    request with the id *trigger* triggers cleanup."""
     start, apart_s = first.start, later.started - first.started
     ttl_s = float(str(start.settings.get("ttl_seconds") or apart_s))
     cleaning = [line for line in start.sent() if trigger is not None and _id(line) == trigger]
@@ -136,7 +138,7 @@ def _in_the_way(start: Start) -> str:
 
 
 def of_series(call: Call, calls: int) -> str:
-    """The script for a call that is repeated so many times; then the number of files is shown."""
+    """The script that makes a call *calls* times and then shows the number of files."""
     start = call.start
     items = [*_with_data(start, call.before), _repeated(call.reply.request, call.reply.id, calls)]
     folder = word(start, str(start.output_dir or start.temp))
@@ -144,7 +146,7 @@ def of_series(call: Call, calls: int) -> str:
 
 
 def _repeated(request: bytes, id: int, times: int) -> str:
-    """Shell command that prints a request so many times, each with an id of its own."""
+    """Shell command that prints a request this number of *times*, each with an id of its own."""
     changed = " ".join(f"l=${{l/{quote(own)}/'\"id\":\"again-'$n'\"'}};" for own in _spellings_of_id(id))
     text = quote(request.decode("utf-8", "replace"))
     return f"for n in {{1..{times}}}; do l={text}; {changed} printf '%s\\n' \"$l\"; done"
@@ -162,9 +164,9 @@ def _spellings_of_id(id: int) -> tuple[str, str]:
 
 
 def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
-    """Shell commands for an intervention in the output folder, so many seconds after the *last* call.
+    """Shell commands for an intervention in the output folder, and requests, *pause_s* seconds after the *last* call.
 
-    *broken* is the kind of the intervention that has to be mended.
+    *broken* is the kind of the earlier intervention that `MENDED` has to undo.
     """
     start = last.start
     folder = word(start, str(start.output_dir))
@@ -184,8 +186,10 @@ def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> 
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """Shell command that shows the exit code of a server that did not answer, and otherwise the call's files and their
-    beginnings. With *lists*, the contents of the folder are shown even without a file, because there may be remains."""
+    """Shell command that shows the exit code of a server that did not answer, otherwise the files and their beginnings.
+
+    With *lists*, the contents of the folder are shown even if the call named no file, because files may be left.
+    """
     if call.reply.raw is None:
         return 'echo "exit code ${PIPESTATUS[1]}"'
     place = _place(call)
@@ -202,12 +206,12 @@ def _place(call: Call) -> Path | None:
     """The folder that a call's file goes to; None if it is not known."""
     start, place = call.start, call.start.output_dir
     if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
-        place = start.temp  # if no folder was set, files go there
+        place = start.temp  # the usual place if no folder was set
     return place
 
 
-def showing(text: str, call: Call, mark: Mark | None) -> str:
-    """A script for a call that also shows what is marked in its file, where the beginning of files does not show it."""
+def with_marked_line(text: str, call: Call, mark: Mark | None) -> str:
+    """The script *text* of a call, extended to show the marked part of the call's file, unless it shows it anyway."""
     if not text or mark is None or mark.number is None or call.file is None:
         return text
     place, line = _place(call), next((line for line in call.file.lines if line.number == mark.number), None)
@@ -224,11 +228,12 @@ def showing(text: str, call: Call, mark: Mark | None) -> str:
 
 
 def _removal(call: Call) -> str:
-    """Shell command that shows and deletes the file that a server without an output folder wrote where it runs."""
+    """Shell command that shows and deletes the file that a server without an output folder wrote to its working
+    directory; empty if the call's file is not there."""
     start, path = call.start, call.file.path if call.file is not None else ""
     if not path or os.path.dirname(os.path.join(start.cwd, path)) != str(start.cwd):
         return ""
-    prefix = re.sub(r"[*?\[\\]", r"\\\g<0>", os.path.basename(path).partition("-")[0])  # no wildcards of the server's
+    prefix = re.sub(r"[*?\[\\]", r"\\\g<0>", os.path.basename(path).partition("-")[0])  # escape wildcards
     pattern = quote(f"{prefix}-*.jsonl")
     return f'find {word(start, str(start.cwd))} -maxdepth 1 -name {pattern} -newer "$d" -print -delete'
 
@@ -248,10 +253,10 @@ def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
 
 
 def _with_data(start: Start, ids: Sequence[int]) -> list[Item]:
-    """Like `requests_before`; if the suite's memories were stored before a restart only, an earlier process stores them
-    first.
+    """Like `requests_before`. If the suite's memories were stored only in an earlier process, before a restart, a
+    process that stores them comes first.
 
-    A server may answer several requests at a time, so that what follows has to wait for what is stored.
+    A server may answer several requests at a time, so the script waits until the memories are stored.
     """
     earlier: list[Item] = []
     if start.seeded is not None and len(ids) < len(start.seeded[1]):
@@ -269,11 +274,11 @@ def script(
 ) -> str:
     """The complete script.
 
-    *setup* makes the output folder (by default an empty one); at `RESTART` the server ends and is started again.
-    *after* is a command to run when the server has ended; then the folder is removed. Answers to requests that store
-    memories are shown only if they are errors.
+    *setup* makes the output folder; by default, it is made with the entries that were planted in it. At `RESTART` the
+    server ends and is started again. *after* is a command to run when the server has ended; then the private folder is
+    removed. Answers to requests that store memories are shown only if they are errors.
     """
-    folders = [start.temp, *([_servers_own(start)] if _uses_its_own(start) else [])]
+    folders = [start.temp, *([_server_workdir(start)] if _uses_server_workdir(start) else [])]
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
         made.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
@@ -291,7 +296,8 @@ def script(
         words = " ".join(word(start, w) for w in start.seed_command)
         made.append(f"({within} && env {' '.join(environment)} {words})")
     command = f"env {' '.join(environment)} {' '.join(word(start, w) for w in start.argv)}"
-    if any(isinstance(item, str) and _LIMITING in item for item in items):  # a write beyond the limit is to fail only
+    if any(isinstance(item, str) and _LIMITING in item for item in items):
+        # The signal is ignored, so that a write beyond the limit fails instead of ending the server.
         command = f"trap '' XFSZ && echo $BASHPID > \"$d/pid\" && exec {command}"
     sending: list[str] = []
     stored: list[int] = []
@@ -305,7 +311,7 @@ def script(
         elif isinstance(item, str):
             sending.append(f"  {item}")
         else:
-            stored += _stores(start, item)
+            stored += _storing_ids(start, item)
             line = quote(item.decode("utf-8", "replace"))
             if sending and sending[-1].startswith("  printf '%s\\n'"):
                 sending[-1] += f" \\\n    {line}"
@@ -321,8 +327,8 @@ def script(
     return "\n".join([*lines, *([after] if after else [])]) + _REMOVAL
 
 
-def _stores(start: Start, line: bytes) -> list[int]:
-    """The id of a request that stores a memory; nothing of any other."""
+def _storing_ids(start: Start, line: bytes) -> list[int]:
+    """A list with the id of a request that stores a memory; empty for any other request."""
     message = _message(line) if start.seed is not None and start.seed[0].encode() in line else {}
     tool = message["params"]["name"] if message.get("method") == "tools/call" else None
     return [message["id"]] if start.seed is not None and tool == start.seed[0] else []
@@ -333,9 +339,9 @@ def _without_answers(ids: Sequence[int]) -> str:
     if not ids:
         return ""
     runs = [[id for _, id in run] for _, run in groupby(enumerate(ids), lambda pair: pair[1] - pair[0])]
-    told = "|".join(f"$(seq -s '|' {run[0]} {run[-1]})" if len(run) > 2 else "|".join(map(str, run)) for run in runs)
-    first = f"""/^\\{{("jsonrpc": ?"2.0", ?)?"id": ?('"{told}"'),/"""
-    last = f"""/, ?"id": ?('"{told}"')(, ?"jsonrpc": ?"2.0")?\\}}$/"""
+    pattern = "|".join(f"$(seq -s '|' {run[0]} {run[-1]})" if len(run) > 2 else "|".join(map(str, run)) for run in runs)
+    first = f"""/^\\{{("jsonrpc": ?"2.0", ?)?"id": ?('"{pattern}"'),/"""
+    last = f"""/, ?"id": ?('"{pattern}"')(, ?"jsonrpc": ?"2.0")?\\}}$/"""
     unless_error = """{/"isError": ?true|"error": ?\\{/!d;}"""
     return f" |\n  sed -E -e '{first}{unless_error}' \\\n    -e '{last}{unless_error}'"
 
@@ -374,7 +380,7 @@ def _value(start: Start, name: str, value: str) -> str:
 
 
 def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
-    """The requests; if they are long, a command stands for those that store a set of the suite's memories."""
+    """The requests. If they are long, commands replace those that store a set of the suite's memories."""
     if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
         return list(requests)
     items: list[Item] = []
@@ -387,7 +393,8 @@ def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
 
 
 def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> Generated | None:
-    """The first of these requests, as many as store memories of one set; None if the first one does not."""
+    """The requests at the beginning of the list that store consecutive memories of one set; None if fewer than two
+    do."""
     first = _message(requests[0])
     if first.get("method") != "tools/call":
         return None
@@ -407,14 +414,14 @@ def _generator(start: Start, *arguments: str) -> str:
     return " ".join(map(quote, (start.python, "-P", "-m", "lro_conformance.capture", *arguments)))
 
 
-def _servers_own(start: Start) -> Path:
-    """The directory that ``{workdir}`` stood for."""
+def _server_workdir(start: Start) -> Path:
+    """The directory that ``{workdir}`` in the profile stands for."""
     return Path(fill("{workdir}", workdir=start.workdir))
 
 
-def _uses_its_own(start: Start) -> bool:
-    own = str(_servers_own(start))
-    return any(own in text for text in (*start.argv, *start.env.values(), *start.seed_command, str(start.cwd)))
+def _uses_server_workdir(start: Start) -> bool:
+    path = str(_server_workdir(start))
+    return any(path in text for text in (*start.argv, *start.env.values(), *start.seed_command, str(start.cwd)))
 
 
 def _message(line: bytes) -> dict[str, Any]:
@@ -430,7 +437,7 @@ def _id(line: bytes) -> int | None:
     return message.get("id") if "method" in message else None
 
 
-def _calls(line: bytes) -> bool:
+def _is_call(line: bytes) -> bool:
     return _method(line) == "tools/call"
 
 
@@ -462,12 +469,12 @@ def of_cleaning(
     entries: Sequence[Entry] = (),
     pause_s: int = 1,
 ) -> str:
-    """The script for a cleanup: a file of the server, next to it files of these ages and operations, decoys, and other
-    *entries* of the folder; then a listing of what remains.
+    """The script for a cleanup of a folder with a file of the server, *planted* files of these ages and operations,
+    decoys, and other *entries*; then it lists the entries that are left.
 
-    *trigger* is the id of the request that triggered cleanup; None if no request did. It is triggered *runs* times.
-    *calls* of the same process are made in place of the single *call*, and files of the ages and operations *read*
-    have just been read.
+    *trigger* is the id of the request that triggered cleanup; None if no request did. Cleanup is triggered *runs*
+    times. *calls* of the same process are made in place of the single *call*. *read* has the ages and operations of
+    further planted files, which have just been read.
     """
     start = call.start
     folder = word(start, str(start.output_dir or start.temp))
@@ -495,8 +502,8 @@ def _prefix(call: Call) -> str:
 def _planted(
     folder: str, prefix: str, planted: Iterable[tuple[int, str]], read: Iterable[tuple[int, str]] = ()
 ) -> list[str]:
-    """Commands that plant copies of the newest file of a folder, with these ages and operations; those *read* keep the
-    present as the time of their last reading."""
+    """Commands that plant copies of the newest file of a folder, with these ages and operations; those in *read* have
+    the present as their time of last access."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
     planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
     defined = [_PLANT.replace("\n", "\n  ").replace("PREFIX", quote(prefix))] if planting else []
@@ -515,7 +522,7 @@ def _decoy(start: Start, path: Path, kind: str) -> list[str]:
 
 
 def of_cleaning_at_start(start: Start) -> str:
-    """The script for a cleanup at the *start* of a process: the folder as it was then, and what remains of it."""
+    """The script for a cleanup at the *start* of a process, with the folder as it was then; it lists what is left."""
     return script(start, requests_before(start, ()), after=f"ls -l {word(start, str(start.output_dir or start.temp))}")
 
 
@@ -593,7 +600,7 @@ def _(after: CallAfterOthers) -> str:
     if not reproducer_of(call):
         return ""
     if earlier is None:
-        return of_call_in_context(call, beside=0)
+        return of_call_in_context(call, max_later=0)
     return of_call(call, also=[one.reply.request for one in earlier if one.start is call.start])
 
 
@@ -605,14 +612,14 @@ def _(among: CallInContext) -> str:
 @reproducer_of.register
 def _(among: CallInContext) -> str:
     text, subject = of_call_in_context(among.call), among.subject
-    return showing(text, among.call, subject.mark) if isinstance(subject, Marked) else text
+    return with_marked_line(text, among.call, subject.mark) if isinstance(subject, Marked) else text
 
 
 @reproducer_of.register
 def _(marked: Marked) -> str:
     text, subject = reproducer_of(marked.subject), marked.subject
     call = subject.call if isinstance(subject, OfACall) else subject
-    return showing(text, call, marked.mark) if isinstance(call, Call) else text
+    return with_marked_line(text, call, marked.mark) if isinstance(call, Call) else text
 
 
 @place_of.register

@@ -22,9 +22,9 @@ class Entry:
     """Path below the folder."""
     modified: int
     text: str | None = None
-    """The first line of a file; None if it is none."""
+    """The first line of a file; None if the entry is not a file."""
     target: str | None = None
-    """Target of a link; None if it is none. What is neither a file nor a link is a folder."""
+    """The target of a link; None if the entry is not a link. An entry that is neither is a folder."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Start:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Files that were written for it: path and text."""
     planted: tuple[Entry, ...] = ()
-    """Content of the output folder before the start: of an earlier process, or for an experiment."""
+    """Entries of the output folder before the start, left by an earlier process or planted for an experiment."""
     seed: tuple[str, str] | None = None
-    """The tool that stored memories in it, and the template of its arguments as JSON."""
+    """The tool that stores memories in the server, and the template of its arguments as JSON."""
     seed_file: Path | None = None
     """File with the suite's memories, which the server or the seed command reads before the start."""
     seed_command: tuple[str, ...] = ()
@@ -66,8 +66,8 @@ class Start:
     seeded: tuple[Start, tuple[int, ...]] | None = field(
         default=None, compare=False, repr=False, metadata={"kept": False}
     )
-    """The last process before a restart in which the suite's memories were stored, and the ids of these requests; None
-    if there was none."""
+    """The last process before a restart in which the suite's memories were stored, and the ids of the requests that
+    stored them; None if there was none."""
     lines: dict[int, int] = field(default_factory=dict[int, int], compare=False, repr=False, metadata={"kept": False})
     """The line of each request in the transcript, from 1, by the request's id; empty if nothing is recorded."""
 

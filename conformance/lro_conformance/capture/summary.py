@@ -1,4 +1,4 @@
-"""A few words for what a call returned, as reports without a verdict and `lro init` say it."""
+"""A short description of a call's result, for reports without a verdict and for `lro init`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lro_conformance.capture.warnings import write_failure
 
 
 def what_came(call: Call) -> str:
-    """A few words for what a call returned: an error, a text, records, or no response."""
-    if (said := write_failure(call)) is not None:
-        return f"a truncated result, of which the server says that it could not be written: {said}"
+    """A short description of a call's result: an error, a text, records, or no response."""
+    if (warning := write_failure(call)) is not None:
+        return f"a truncated result, which the server says it could not write: {warning}"
     if call.reply.failure is not None:
         return call.reply.failure.detail
     if call.outcome == "error":

@@ -1,4 +1,4 @@
-"""Recognition of a warning of a failed write in any of a dozen languages."""
+"""Recognition of a server's warning that a write failed, in any of a dozen languages."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ FAILED_WORDS = (
     "unavailable",
     *(f"{no} {done}" for no in ("not", "not be") for done in ("written", "saved", "offloaded", "possible")),
 )
-"""Beginnings of the English words for a failure; the vectors of the fallback ask for one of them, too."""
+"""Beginnings of the English words for a failure; the vectors of the fallback require one of them, too."""
 
 SHORT_WORDS = ("truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited to")
-"""Beginnings of the English words for a result that is not whole; the vectors ask for one of them, or for "3 of 8"."""
+"""Beginnings of the English words for a result that is not whole; the vectors require one of them, or "3 of 8"."""
 
 # Besides English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
 FAILED = re.compile(
@@ -70,14 +70,15 @@ _SYSTEM = re.compile(
 def foreign(text: str) -> bool:
     """True if a text is in a language other than English.
 
-    JSON keys are ignored. Paths and the system's own words for an error are in no language of the server's.
+    JSON keys are ignored, and so are paths and the operating system's words for an error, whose language the server
+    does not choose.
     """
-    said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
-    words = _WORD.findall(_SYSTEM.sub(" ", said))
+    prose = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
+    words = _WORD.findall(_SYSTEM.sub(" ", prose))
     wide = sum(len(w) for w in words if not w.isascii())
     english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
-    tells = len(words) >= 3 and len(_WORD.findall(said)) >= 5
-    return (tells or wide >= 8) and 3 * english < len(words)
+    has_enough_words = len(words) >= 3 and len(_WORD.findall(prose)) >= 5
+    return (has_enough_words or wide >= 8) and 3 * english < len(words)
 
 
 def mentions_failure(text: str) -> bool:
@@ -126,7 +127,7 @@ def long_strings(records: list[Record]) -> list[str]:
 
 
 def without(text: str, values: Iterable[str]) -> str:
-    """A text without these *values*, of which one that is part of another comes after it."""
+    """A text without these *values*. A value that is part of another one must come after it."""
     for value in values:
         text = text.replace(value, "")
     return text
@@ -145,7 +146,7 @@ _ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
 
 
 MOST_TOKENS = 100_000
-"""A threshold from which on no result of the suite has to be written."""
+"""Threshold from which no result of the suite has to be written to a file."""
 
 
 EDGE = 5
@@ -159,9 +160,9 @@ def write_failure(call: Call) -> str | None:
     """The words by which a server says that it could not write a result, and returns it truncated; None if it does not.
 
     Only inline results have them, and only if a file may have been due: LRO is not switched off, and the threshold is
-    one that results exceed. The words have to speak of a file: that the result is a page of a longer one, or that its
-    source has failed, is no failed write. In a formatted text, all of that has to be in one of its first or last lines,
-    and close together: what lies between them is content.
+    one that results exceed. The words have to mention writing or a file: a result that is one page of several, or whose
+    source has failed, is not a failed write. In a formatted text, all these words have to be close together in one of
+    the first or last lines, because the lines between are content.
     """
     if write_failure not in call.computed:
         call.computed[write_failure] = _write_failure(call)
@@ -176,11 +177,12 @@ def _write_failure(call: Call) -> str | None:
     text = SAYS_NOTHING.sub("", text_outside_records(call))
     if call.records is not None:
         return _warning(text, len(text))
-    return next((said for line in _edges(text) if (said := _warning(line, NEAR)) is not None), None)
+    return next((found for line in _edges(text) if (found := _warning(line, NEAR)) is not None), None)
 
 
 def _warning(text: str, reach: int) -> str | None:
-    """The sentence that says that writing failed, if within *reach* characters of it the result is called truncated."""
+    """The sentence that says that writing failed, if words near it, within *reach* characters, say that the result is
+    truncated; None if there is none."""
     names = true_names(text)
     words = text + names
     seen = 0
@@ -190,7 +192,7 @@ def _warning(text: str, reach: int) -> str | None:
         seen = min(failed.end() + reach, len(words))
         near = words[max(0, failed.start() - reach) : seen] + names
         if SHORT.search(near) is not None and (FILING.search(near) is not None or foreign(near)):
-            return show(next(m[0] for m in _SAID.finditer(words) if m.end() > failed.start()).strip(), 160)
+            return show(next(m[0] for m in _PHRASE.finditer(words) if m.end() > failed.start()).strip(), 160)
     return None
 
 
@@ -199,14 +201,14 @@ def _edges(text: str) -> list[str]:
     return lines if len(lines) <= 2 * EDGE else [*lines[:EDGE], *lines[-EDGE:]]
 
 
-_SAID = re.compile(r'[^"{}\[\]\\\n]+')
+_PHRASE = re.compile(r'[^"{}\[\]\\\n]+')
 """A text between the punctuation of JSON."""
 
 
 @hindrance_of.register
 def _(call: Call) -> str | None:
-    said = write_failure(call)
-    return None if said is None else f"the server says that it could not write the result of {call.tool}: {said}"
+    warning = write_failure(call)
+    return None if warning is None else f"the server says that it could not write the result of {call.tool}: {warning}"
 
 
 @hindrance_of.register

@@ -21,7 +21,7 @@ class Violation(AssertionError):
 
 
 class OutOfBudget(BaseException):
-    """The time or the attempts are used up. Not an `Exception`, which Hypothesis would take for another violation."""
+    """The time or the attempts are used up. Not an `Exception`, which Hypothesis would treat as another violation."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class BudgetedSearch(Generic[Observed]):
     deadline: float
     """Time of the monotonic clock after which no attempt begins; a violation sets it anew."""
     is_aborted: Callable[[], bool] = lambda: False
-    """Returns True if it has to end at once."""
+    """Returns True if the search has to end at once."""
     clean_attempts: list[Observed] = field(default_factory=list[Observed])
     """The observations of attempts before the first violation."""
     failing: list[Observed] = field(default_factory=list[Observed])

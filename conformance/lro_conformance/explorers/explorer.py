@@ -28,7 +28,7 @@ from lro_conformance.analysis.documents import (
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, learnt
 from lro_conformance.analysis.failed_writes import offloads_again, violated_by
-from lro_conformance.analysis.sequences import failing_of, placed, recovered_of
+from lro_conformance.analysis.sequences import failing_of, in_sequence, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE, revisions, tiny, undocumented, uneven, unusual, various, wide
@@ -64,10 +64,10 @@ MUST_RUN_BEFORE = ("defaults", "control", "lasting")
 memories, or look at files in folders that it breaks."""
 
 LARGE_BUDGET = 100
-"""Number of sequences from which on a budget also has steps that take a start, a command of the profile or a wait."""
+"""Number of sequences from which a budget includes steps that need a start, a command of the profile or a wait."""
 
 BEGINNING_CHARACTERS = 40
-"""Length in characters of the beginning by which a text is known; the server may show no more of it."""
+"""Length in characters of the beginning by which a text is recognised; the server may show no more of it."""
 
 SERIES = 250
 """Number of equal calls that one process answers."""
@@ -145,7 +145,8 @@ class Explorer:
         self._is_stuck = False
         """True if a server ended while its folder was broken, or does not offload any more."""
         self._starts_afresh = False
-        """True if each attempt needs fresh processes, as the violation followed upon an intervention."""
+        """True if each attempt needs fresh processes: the violation followed an intervention, or may depend on earlier
+        calls."""
         self._is_touched = False
         """True if there were interventions since the processes were started."""
         self._known_events: Counter[str] = Counter()
@@ -198,7 +199,7 @@ class Explorer:
     def interventions(self) -> Sequence[str]:
         """The interventions of sequences that Hypothesis composes.
 
-        Those that cost a start, a command of the profile or a wait are among them only with a large budget.
+        Interventions that cost a start, a command of the profile or a wait are included only in a large budget.
         """
         how, is_large = self._benches[0].profile.cleanup, self._lab.budget.sequences >= LARGE_BUDGET
         quick = how is None or how.tool is not None or how.next_offload
@@ -297,7 +298,7 @@ class Explorer:
             for bench in self._offloading:
                 folder = bench.output_dir
                 for path in folder.iterdir() if folder is not None and folder.is_dir() else ():
-                    clear(path)  # otherwise each reproducer would have to make it
+                    clear(path)  # otherwise each script that reproduces a violation would have to make it
                 self._start_again(bench)
             self._is_stuck = self._is_touched = False
 
@@ -401,7 +402,7 @@ class Explorer:
             self.end()
 
     def _reduce_to_part(self, steps: Sequence[Step]) -> None:
-        """Look for the shortest part of a sequence that reproduces the violation, in fresh processes."""
+        """Look for the shortest part of a sequence that reproduces the violation."""
         parts = [steps[n : n + length] for length in range(1, len(steps)) for n in range(len(steps) - length + 1)]
         for part in (p for p in parts if p[0][0] != "mend"):
             try:
@@ -541,7 +542,7 @@ class Explorer:
         return tuple((self._known_events - known).elements())
 
     def _events(self, known: int) -> Counter[str]:
-        """OffloadWriteFailed events of the first server; none are waited for if there are more than *known*."""
+        """OffloadWriteFailed events of the first server, with a wait for more unless there are more than *known*."""
         return Counter(self._benches[0].events("OffloadWriteFailed", known))
 
     def sweep(self, asked: Mapping[str, Any], ages: Sequence[int]) -> None:
@@ -566,7 +567,7 @@ class Explorer:
         self.call([asked])
 
     def _start_again(self, bench: Bench) -> None:
-        """Restart a server, and store again all memories that it has lost, also those of an earlier attempt."""
+        """Restart a server, and store again the memories that it has lost, including those of earlier attempts."""
         given = bench.memories
         bench.restart()
         if bench is self._benches[0]:
@@ -597,7 +598,7 @@ class Explorer:
         """Return whether a server finds one of the memories with these *beginnings*, whatever id it has and whatever it
         calls its texts.
 
-        It is asked for the first *word* of all of them, which an answer may repeat.
+        The query is *word*, with which all of them begin. An answer may repeat it, so it proves nothing by itself.
         """
         calls = (bench.call(n, query=word, limit=5, detail=[None, *d][-1]) for n, d in self.details.items())
         shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
@@ -637,7 +638,7 @@ class Explorer:
         return {**wanted, "query": words.get(find), "omit_query": omits}
 
     def _filters(self, name: str) -> dict[str, Any]:
-        from lro_conformance.lab.seeding import filters  # a judgement alone loads nothing that drives servers
+        from lro_conformance.lab.seeding import filters  # here, so that `lro judge` loads no code that drives servers
 
         operation, whole = self._survey.operations[name], self._survey.whole[name, None]
         listed = [t for t in self._survey.tools if t.get("name") == operation.tool]
@@ -675,7 +676,7 @@ class Explorer:
 
     def _violated_after_interventions(self, count: int) -> Iterator[str]:
         """Requirements on failed writes and on cleanup that the last *count* triples of the sequence violate."""
-        for one in list(placed(self._sequence))[-count:]:
+        for one in list(in_sequence(self._sequence))[-count:]:
             self._is_stuck |= one.is_stuck
             for failing in failing_of(one, observable=self._lab.observes_events):
                 yield from violated_by(failing, self._context, self._inline, self._estimates)
@@ -688,8 +689,8 @@ class Explorer:
     def _violated(self, exchange: Exchange) -> Iterator[str]:
         """Requirements that an exchange violates.
 
-        Of the calls in lockstep, only that at the lowest threshold has its descriptor and file validated: those of the
-        other calls are the same.
+        Of the calls in lockstep, only the descriptor and file of the call at the lowest threshold are validated: the
+        other calls have the same ones.
         """
         for requirement in RULES:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))

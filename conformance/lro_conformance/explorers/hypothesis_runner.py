@@ -1,7 +1,7 @@
 """Hypothesis with the settings of a run: no files in the user's directory, and a seed gives the same examples
 everywhere.
 
-To be imported where an exploration begins, not before: a third of what a run imports is for Hypothesis.
+It is imported only where an exploration begins, because a third of all that a run imports is for Hypothesis.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hypothesis.strategies import SearchStrategy
 Value = TypeVar("Value")
 
 
-_BESIDE_THE_POINT = (
+_IRRELEVANT_CHECKS = (
     HealthCheck.too_slow,
     HealthCheck.data_too_large,
     HealthCheck.filter_too_much,
@@ -35,20 +35,20 @@ _BESIDE_THE_POINT = (
 )
 
 
-def run_examples(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, seed: int, examples: int) -> None:
-    """Try *one* on a number of examples, and on smaller ones after it has raised an exception; the last exception is
-    raised.
+def run_examples(strategy: SearchStrategy[Value], trying: Callable[[Value], None], *, seed: int, examples: int) -> None:
+    """Call *trying* with a number of examples and, after it has raised an exception, with smaller ones; the last
+    exception is raised.
 
     Raises `hypothesis.errors.FlakyFailure` if the exception does not recur. It is no error if there is no example at
     all.
     """
-    explored = _settings(examples)(seeded_with(seed)(given(strategy)(one)))
+    explored = _settings(examples)(seeded_with(seed)(given(strategy)(trying)))
     with suppress(Unsatisfiable):
         explored()
 
 
 def run_sequences(machine: Callable[[], RuleBasedStateMachine], *, seed: int, sequences: int, steps: int) -> None:
-    """Run a state machine for so many sequences of at most so many steps; otherwise like `run_examples`."""
+    """Run a state machine for a number of *sequences* of at most *steps* steps; otherwise like `run_examples`."""
     factory: Any = machine
     run_state_machine_as_test(seeded_with(seed)(factory), settings=_settings(sequences, stateful_step_count=steps))
 
@@ -63,19 +63,19 @@ def _settings(examples: int, **more: Any) -> settings:
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
         phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=_BESIDE_THE_POINT,
+        suppress_health_check=_IRRELEVANT_CHECKS,
         **more,
     )
 
 
 @contextmanager
 def isolated(folder: Path) -> Generator[None]:
-    """Hypothesis keeps its tables in *folder* for a while, and draws no constants from the modules that are loaded.
+    """Inside this context, Hypothesis keeps its tables in *folder*, and draws no constants from loaded modules.
 
-    By itself it reads the source of every module outside of site-packages for numbers and strings to try: that takes
-    as long as ten starts of a server, and a seed would find other examples from a checkout than from an installation.
-    There is no public switch; if a later Hypothesis is built differently inside, its usual way is kept. Explorers in
-    several threads share what the first one has set; the last one restores it.
+    By default, it searches the source of every module outside of site-packages for numbers and strings to try. That
+    takes as long as ten starts of a server, and a seed would find other examples in a checkout than in an installation.
+    There is no public switch; if the internals of a later Hypothesis differ, its default is kept. Explorers in several
+    threads share the settings of the first one; the last one restores the usual settings.
     """
     with _lock:
         _users.append(folder)

@@ -1,6 +1,6 @@
 """The rules by which Hypothesis composes sequences of steps for the servers of an explorer.
 
-To be imported where an exploration begins, not before: a third of what a run imports is for Hypothesis.
+It is imported only where an exploration begins, because a third of all that a run imports is for Hypothesis.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Steps(Protocol):
 def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
     """A state machine whose steps are those of the *explorer*; one instance is one sequence.
 
-    Hypothesis keeps each class of machines for good, so the explorer is best a weak reference.
+    Hypothesis never releases a class of machines, so *explorer* should be a weak reference.
     """
     arguments = calls(explorer.details, explorer.filters)
 

@@ -98,8 +98,8 @@ MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
 )
 """Some memories that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
 
-Any documented field may be absent or empty. They have no ids yet, nor a word to find them by: the explorer gives them
-new ones each time, so that a server which holds them from the time before does not answer otherwise.
+Any documented field may be absent or empty. The memories have no ids yet, and no word to find them by. The explorer
+adds new ones each time, so that a server that still holds the memories of an earlier attempt gives the same answers.
 """
 
 NEAR = (-1, 0, 1, 2)

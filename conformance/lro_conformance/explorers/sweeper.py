@@ -34,8 +34,8 @@ Value = TypeVar("Value")
 def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
     if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
-        none = "no back-dated file was deleted (profile: cleanup)"
-        raise NotObserved(cleanup.reason or cleanup.nothing_planted or none)
+        kept_all = "no back-dated file was deleted (profile: cleanup)"
+        raise NotObserved(cleanup.reason or cleanup.nothing_planted or kept_all)
     from lro_conformance.explorers.hypothesis_runner import isolated
     from lro_conformance.explorers.strategies import any_ages, any_names
 
@@ -68,7 +68,7 @@ class _Sweeper:
         sweep: Callable[[Value], Sweep],
         wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
-        """Sweeps without a violation, and the smallest one with a violation."""
+        """Sweeps without a violation, and the smallest one with a violation, if that recurred."""
         from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2

@@ -78,7 +78,7 @@ def test_ids_that_stay_beside_those_of_stored_memories_match_nothing() -> None:
         known = survey(Made(filed=[{"id": "fixed"}, {"id": filed}]), seeded_by=seeded_by)
         return Comparison(known, inline(calls=[seen(shown)])).unmatched
 
-    assert unmatched("x", "y") == "memories have other ids in each server process"
+    assert unmatched("x", "y") == "memories have different ids in each server process"
     assert unmatched("x", "x") is None
     assert unmatched(told["id"], told["id"]) is None
     assert unmatched("x", told["id"]) is None, "it keeps the ids that it is given, and some are in a file"

@@ -133,7 +133,7 @@ def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any],
             [A, B],
             [A],
             False,
-            "2 records: 0 missing, 1 others, more than inline: perhaps a limit cuts only the inline result",
+            "2 records: 0 missing, 1 additional, more than inline: perhaps a limit cuts only the inline result",
         ),
         ([A, B], [A], True, "2 records, more than inline: perhaps a limit cuts only the inline result"),
         ([A], [A, B], True, "1 records"),
@@ -152,8 +152,8 @@ def test_a_file_with_more_records_than_inline_is_said_to_have_more(
 @pytest.mark.parametrize(
     ("limit", "volatile", "said"),
     [
-        (8, False, "2 records: 0 missing, 1 others"),
-        (None, False, "2 records: 0 missing, 1 others"),
+        (8, False, "2 records: 0 missing, 1 additional"),
+        (None, False, "2 records: 0 missing, 1 additional"),
         (None, True, "2 records"),
     ],
 )
@@ -175,7 +175,7 @@ def test_no_limit_is_blamed_for_fewer_records_than_it_allows(limit: int | None, 
 def test_a_missing_record_is_named_also_if_its_id_is_blank(lost: Any, said: str) -> None:
     (found,) = findings(exchange(call(A), inline(A, lost)), context(), "LRO-FILE-09")
     assert isinstance(found, Judged)
-    assert found.observed == f"1 records: 1 missing, 0 others; first missing: {said}"
+    assert found.observed == f"1 records: 1 missing, 0 additional; first missing: {said}"
 
 
 def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time() -> None:

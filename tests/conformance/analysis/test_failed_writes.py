@@ -16,7 +16,7 @@ from lro_conformance.analysis.failed_writes import (
     remark_on_announced,
     wrong_output,
 )
-from lro_conformance.analysis.sequences import Placed, failing_of
+from lro_conformance.analysis.sequences import TripleInSequence, failing_of
 from lro_conformance.capture.intervention import FROM_START, MENDED, REMOVED, REPLACED, SIZE_LIMIT, Intervention
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import by_id, size
@@ -88,7 +88,7 @@ def test_a_result_that_may_fit_the_next_time_is_not_judged_as_a_failed_write(est
         ]  # fmt: skip
         return Made(calls=calls, lowest=calls[0], inline=calls[1], broken=broken, events=(), before=(), sweep=None)
 
-    of: Any = Placed
+    of: Any = TripleInSequence
     assert len(list(failing_of(of(triple("replaced by a file"), (triple(""),)), observable=True))) == judged
 
 

@@ -11,7 +11,7 @@ from tests.support.made import Made
 
 HERE: Any = Made(obstacle=None, volatile=lambda operation: frozenset())
 ELSEWHERE: Any = Made(
-    obstacle="memories have other ids in every server process",
+    obstacle="memories have different ids in every server process",
     volatile=lambda operation: frozenset({("id",), ("created",)}),  # pyright: ignore[reportUnknownLambdaType]
 )
 
@@ -47,8 +47,8 @@ MANY = [f"m{n:02}" for n in range(20)]
         (MANY, ""),
         (MANY[:10], "20 records / 10 records"),
         ([*MANY[1:], "new"], "20 memories, m00 among them / 1 of them are missing"),
-        (MANY[::-1], "in the order m00, m01, m02, … / in another one: 100% of the pairs are reversed"),
-        ([*MANY[2:], *MANY[:2]], "in the order m00, m01, m02, … / in another one: 19% of the pairs are reversed"),
+        (MANY[::-1], "in the order m00, m01, m02, … / in a different order: 100% of the pairs are reversed"),
+        ([*MANY[2:], *MANY[:2]], "in the order m00, m01, m02, … / in a different order: 19% of the pairs are reversed"),
         ([MANY[1], MANY[0], *MANY[2:]], ""),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.capture.call import Call, in_shared_file, named_before, noting_other_calls, shared_paths
+from lro_conformance.capture.call import Call, in_shared_file, mark_if_indirect, named_before, shared_paths
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
@@ -68,7 +68,7 @@ def test_failures_of_shared_files_are_one_cause_with_the_name_first() -> None:
 def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_is_shared() -> None:
     first, second = SHARED
     assert [
-        place_of(noting_other_calls(calls, named_before((*SHARED, OWN)), "at", in_flight=in_flight))
+        place_of(mark_if_indirect(calls, named_before((*SHARED, OWN)), "at", in_flight=in_flight))
         for calls, in_flight in (((OWN,), False), ((first,), True), (SHARED, True), ((OWN, second), False))
     ] == ["", IN_FLIGHT, SHARED_FILE, SHARED_FILE]
 

@@ -64,7 +64,10 @@ class TestAFile:
 
     def test_of_some_megabytes_is_read_and_a_larger_one_is_not(self, tmp_path: Path) -> None:
         path = tmp_path / "a"
-        for size, problem in ((2 << 20, None), ((64 << 20) + 1, "has 67108865 bytes, more than 67108864 are not read")):
+        for size, problem in (
+            (2 << 20, None),
+            ((64 << 20) + 1, "has 67108865 bytes; files of more than 67108864 bytes are not read"),
+        ):
             with path.open("wb") as stream:
                 stream.truncate(size)
             seen = see_file(str(path), (tmp_path,))

@@ -288,7 +288,7 @@ class TestComplete:
 
     def test_what_is_missing_is_told(self) -> None:
         told = self.judged("ax", "abc").observed
-        assert told.startswith("2 records: 2 missing, 1 others; first missing: b")
+        assert told.startswith("2 records: 2 missing, 1 additional; first missing: b")
 
     @pytest.mark.parametrize("limit", [5, 100])
     def test_what_no_limit_has_cut_is_compared(self, limit: int) -> None:

@@ -574,7 +574,7 @@ class rounds_vectors(Server):
         return super().record_line({**record, "embedding": [round(n, 2) for n in vector]} if vector else record)
 
 
-@fault("LRO-FILE-09", says="1 missing, 1 others", proves=0, explored=True)
+@fault("LRO-FILE-09", says="1 missing, 1 additional", proves=0, explored=True)
 class cuts_ids_to_36_characters(Server):
     """The column of ids has room for a UUID."""
 

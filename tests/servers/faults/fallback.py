@@ -105,7 +105,7 @@ class fallback_keeps_ten(Server):
         return 10
 
 
-@fault("LRO-ERR-02", says="only 1 different ids", proves=2, long=True)
+@fault("LRO-ERR-02", says="only 1 distinct id", proves=2, long=True)
 class fallback_repeats_the_first(Server):
     """As many records as fit, and each of them is the first."""
 
