@@ -169,8 +169,9 @@ def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> 
     *broken* is the kind of the earlier intervention that `MENDED` has to undo.
     """
     start = last.start
-    folder = word(start, str(start.output_dir))
-    parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
+    if start.output_dir is None:
+        return []
+    folder, parent = (word(start, str(path)) for path in (start.output_dir, start.output_dir.parent))
     if done.kind == MENDED:
         outer = f"rm -f {parent}; " if broken == PARENT_REPLACED else ""
         return [f"sleep {pause_s}; {outer}rm -rf {folder}; mkdir -p {folder}"]
@@ -355,7 +356,7 @@ def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[
     files: dict[str, list[Entry]] = {}
     for entry in planted:
         if entry.target is not None:
-            yield f"ln -s {word(start, entry.target)} {places([entry])}"
+            yield f"ln -s -- {word(start, entry.target)} {places([entry])}"
         elif entry.text is None:
             yield f"mkdir -p {places([entry])}"
         else:
@@ -451,7 +452,7 @@ _PLANT = """\
 plant() {  # AGE_S OPERATION [-m]: a copy of the newest file, back-dated in name, header and time
   local prefix=PREFIX a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
   for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
-  p="$(dirname "$f")/$prefix-$2-${u}0123456789ABC$((100 + n++)).jsonl"
+  p=FOLDER/$prefix-$2-${u}0123456789ABC$((100 + n++)).jsonl
   sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
   touch $3 -d "@$(($(stat -c %Y "$f") - $1))" "$p"
 }"""
@@ -506,8 +507,8 @@ def _planted(
     the present as their time of last access."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
     planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
-    defined = [_PLANT.replace("\n", "\n  ").replace("PREFIX", quote(prefix))] if planting else []
-    return [f"f=$(ls -t {folder}/*.jsonl | head -n 1)", *defined, *planting]
+    plant = _PLANT.replace("\n", "\n  ").replace("FOLDER", folder).replace("PREFIX", quote(prefix))
+    return [f"f=$(ls -t {folder}/*.jsonl | head -n 1)", *([plant] if planting else []), *planting]
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:

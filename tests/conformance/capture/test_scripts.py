@@ -16,8 +16,8 @@ import pytest
 from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import MENDED, REPLACED, SIZE_LIMIT, Intervention
-from lro_conformance.capture.reproduce import of_call, of_cleaning, of_steps
-from lro_conformance.capture.start import Start
+from lro_conformance.capture.reproduce import of_call, of_cleaning, of_cleaning_at_start, of_steps
+from lro_conformance.capture.start import Entry, Start
 from lro_conformance.judging.subjects import Mark, Marked, reproducer_of
 from lro_conformance.wire import jsonrpc
 
@@ -147,3 +147,22 @@ def test_wildcards_in_a_file_name_delete_no_other_file() -> None:
     call = replace(filed("{}\n"), file=FileSeen("*[a-recall-01.jsonl", data=b"{}\n"))
     call = replace(call, start=replace(call.start, output_dir=None, temp=Path("/elsewhere")))
     assert r"-name '\*\[a-*.jsonl' " in of_call(call)
+
+
+def test_the_target_of_a_link_that_the_server_made_is_no_option(tmp_path: Path) -> None:
+    """`ln -s -sft/home/user` would link a file of the home directory."""
+    start = filed("").start
+    start = replace(start, planted=(Entry(".bashrc", 1, target=f"-sft{tmp_path}"),))
+    script = of_cleaning_at_start(start)
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert [p.name for p in tmp_path.iterdir()] == []
+    assert "out" in script
+    assert done.returncode == 0
+
+
+def test_nothing_is_planted_where_the_script_is_pasted(tmp_path: Path) -> None:
+    """Also not if the server, this time, writes no file that could be copied."""
+    call = replace(filed("{}\n"), start=replace(filed("{}\n").start, env={"OUT": "/dev/null/none", "ID": "first"}))
+    script = of_cleaning(call, None, planted=[(60, "search")])
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert [p.name for p in tmp_path.iterdir()] == []
