@@ -1,4 +1,4 @@
-"""Sizes of what agents are given: descriptors by condition, pages, and, on request, times of writing and starts."""
+"""Sizes of the descriptors and pages that agents are given, and times of writing a file and of starting programs."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def test_runs_of_other_tasks_are_not_compared(folder: Path, tmp_path: Path, caps
     capsys.readouterr()
     assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "its families are not those of the other runs (id_lookup/paper/50)" in line
+    assert "its families differ from those of the other runs (id_lookup/paper/50)" in line
 
 
 @pytest.mark.parametrize("text", ["", "5", "[]", "{}", '{"format": "x"}', "\udcff", "[" * 100_000])

@@ -1,4 +1,4 @@
-"""The register: published servers in pinned versions, installed into a cache and weighed, each or a reason why not."""
+"""The register: published servers in pinned versions, which are installed into a cache and weighed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Entry:
     package: str
     """Name and version, as the package manager takes them."""
     beside: tuple[str, ...]
-    """Further requirements that the package does not ask for itself."""
+    """Further requirements to install, which the package lacks."""
     program: str
     arguments: tuple[str, ...]
     env: Mapping[str, str]
@@ -67,7 +67,7 @@ class Weighed:
 
 
 class InstallError(RuntimeError):
-    """A server that cannot be installed; the message is one line."""
+    """A server cannot be installed; the message is one line."""
 
 
 def entries() -> dict[str, Entry]:
@@ -77,7 +77,7 @@ def entries() -> dict[str, Entry]:
 
 
 def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
-    """A server in the words of the register."""
+    """A server from its entry in the register's file."""
     ecosystem = "npm" if "npm" in given else "pypi"
     return Entry(
         name=name,
@@ -93,7 +93,7 @@ def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
 
 
 def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], object]) -> list[Weighed]:
-    """Install and weigh servers of the register (default: all). Raises `UsageError` for a name that it has not."""
+    """Install and weigh servers of the register (default: all). Raises `UsageError` for an unknown name."""
     known = entries()
     if unknown := [name for name in names if name not in known]:
         raise UsageError(f"--only {unknown[0]}: expected one of {', '.join(known)}")
@@ -184,15 +184,15 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
     except subprocess.TimeoutExpired:
         raise InstallError(f"the installation took more than {INSTALL_S} s") from None
     if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise InstallError(f"the installation failed: {one_line(' | '.join(said[-2:]), 240)}")
+        output = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise InstallError(f"the installation failed: {one_line(' | '.join(output[-2:]), 240)}")
 
 
-# --- the files that servers are asked for
+# --- the files that servers read
 
 
 def make_data(folder: Path, *, rows: int = 5000, nodes: int = 800, modules: int = 60, types: int = 120) -> Path:
-    """The folder of made files; the same bytes each time."""
+    """Make the files that servers read, with the same bytes each time, unless they exist; returns their folder."""
     if (folder / "text.txt").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -282,7 +282,7 @@ _PARTS = {
 
 
 def _write_workbook(rows: Sequence[Sequence[object]], path: Path) -> None:
-    """The rows as a workbook."""
+    """Write the rows as an Excel workbook."""
     cells = "".join(
         "<row>" + "".join(f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' for value in row) + "</row>"
         for row in rows
@@ -298,7 +298,7 @@ def _sheet(space: str, cells: str, place: str) -> str:
 
 
 def _make_repository(folder: Path) -> None:
-    """A git repository with one commit, if there is a git."""
+    """Make a git repository with one commit, if git is installed."""
     if shutil.which("git") is None:
         return
     repository = folder / "repo"
