@@ -78,8 +78,12 @@ def bench() -> None:
 )
 @click.option("--list", "show_list", is_flag=True, help="Show the conditions, with their tasks and limits, and exit.")
 @click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Tasks per family (default: all, 15).")
-@click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum of tasks per family (default: all, 15)."
+)
+@click.option(
+    "-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Folder (default: bench)."
+)
 @click.option("--model", metavar="M", help="Model of Inspect AI, such as openai/gpt-5-mini, in place of --agent.")
 @click.option("--sandbox", metavar="S", help="Sandbox of Inspect AI for a model's shell and code, such as docker.")
 @click.option("--resume", is_flag=True, help="Continue the run in DIR, by default with its options.")
@@ -231,7 +235,11 @@ def corpora(verify: bool) -> int:
 
 @click.command(cls=ServerCommand)
 @click.option(
-    "--calls", "calls_file", type=click.Path(path_type=Path, dir_okay=False), metavar="F", help="Calls to make."
+    "--calls",
+    "calls_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="F",
+    help="YAML file of calls to make.",
 )
 @click.option(
     "--against", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Earlier --json report."

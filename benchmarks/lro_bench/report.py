@@ -13,7 +13,7 @@ from typing import Any
 from lro_bench.agents import NULL_AGENTS
 from lro_bench.conditions import conditions, pairs
 from lro_bench.queries import ALIGNED, SCORES
-from lro_bench.run import RUN, SAMPLES, read_run, resume_command, samples_asked
+from lro_bench.run import RUN, SAMPLES, expected_samples, read_run, resume_command
 from lro_bench.samples import Sample, read_samples
 from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
 from lro_conformance.errors import UsageError
@@ -54,7 +54,7 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The samples of one agent, condition, family and size, as numbers. Tokens and turns are means of a sample."""
+    """The samples of one agent, condition, family and size, as numbers. Tokens and turns are means per sample."""
 
     agent: str
     condition: str
@@ -195,11 +195,11 @@ def report_of(folders: Sequence[Path]) -> Report:
         if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
             raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
         try:
-            asked = samples_asked(run)
+            expected = expected_samples(run)
         except ValueError:  # the run was made by another version
-            asked = len(found)
-        if len(found) < asked:
-            unfinished.append(Unfinished(str(folder), len(found), asked))
+            expected = len(found)
+        if len(found) < expected:
+            unfinished.append(Unfinished(str(folder), len(found), expected))
         samples += found
         runs.append(run)
     if not samples:

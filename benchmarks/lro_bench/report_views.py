@@ -19,8 +19,8 @@ from lro_conformance.version import version
 
 SOURCES = {
     "paper": "The paper's 21 conditions",
-    "control": "Controls: what the paper's limits do",
-    "today": "What people have today",
+    "control": "Controls: the effects of the paper's limits",
+    "today": "What people use today",
 }
 
 
@@ -69,7 +69,7 @@ def null_rows(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def detail_row(cell: Cell) -> list[str]:
-    """All measures of a cell, as they stand in a table."""
+    """All measures of a cell, as the cells of a row of a table (`DETAILS`)."""
     low, high = cell.interval
     until = "–" if cell.tokens_until_right is None else f"{cell.tokens_until_right:,.0f}"
     turns = "–" if cell.turns_until_right is None else f"{cell.turns_until_right:.1f}"
@@ -92,12 +92,12 @@ def detail_row(cell: Cell) -> list[str]:
 
 DETAILS = (
     *("right", "95 %", "tokens a task (95 %)", "billed in full", "cached", "tokens until right", "turns until right"),
-    *("records read", "right of those that saw all", "ends", "queries", "cost"),
+    *("records read", "right if all records seen", "ends", "queries", "cost"),
 )
 
 
 def pair_row(pair: Pair) -> list[str]:
-    """A comparison, as it stands in a table."""
+    """A comparison, as the cells of a row of a table (`PAIRS`)."""
     interval = pair.savings_interval
     saved = "–" if pair.savings is None else f"{100 * pair.savings:+.1f} %"
     if interval is not None:

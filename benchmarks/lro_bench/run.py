@@ -185,7 +185,7 @@ def choice_of(run: Mapping[str, Any]) -> Choice:
     return choice
 
 
-def samples_asked(run: Mapping[str, Any]) -> int:
+def expected_samples(run: Mapping[str, Any]) -> int:
     """Number of samples that a described run has when it is finished. Raises `ValueError`."""
     choice = choice_of(run)
     kept = [

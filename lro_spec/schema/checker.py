@@ -96,7 +96,7 @@ class LineSchemaChecker:
         """Findings about the records of a block; some may come with a later block.
 
         *satisfied* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the
-        record that break a requirement by themselves: a schema that refuses one of them causes no further finding.
+        records that break a requirement by themselves; a violation at one of them causes no further finding.
         """
         if satisfied or (not self._distinguishes_long_integers and self._all_pass(records)):
             self.judged += len(records)

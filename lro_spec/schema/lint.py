@@ -1,6 +1,6 @@
 """Parts of a ``line_schema`` that cannot be evaluated, with their positions: invalid patterns, dangling references.
 
-Regular expressions in JSON Schema are those of ECMAScript. An expression that Python does not support is not an error;
+Regular expressions in JSON Schema have the dialect of ECMAScript. One that Python does not support is not an error;
 one that is invalid in every dialect is.
 """
 

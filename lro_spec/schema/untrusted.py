@@ -75,7 +75,7 @@ class Judgement:
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
-    """The validator class of the draft that a schema declares; that of 2020-12 if it declares no known draft."""
+    """The validator class of the draft that a schema declares, by default of 2020-12."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 

@@ -122,7 +122,7 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
     found = find_descriptor(dict(result))
     records, fields, problems = _shape(result)
     descriptor, query = (None, None) if found else _descriptor(result, tool, threshold)
-    seen = structured_text or text  # if a result has both, clients show the structured content
+    for_clients = structured_text or text  # if a result has both, clients show the structured content
     return Weight(
         reply_bytes=reply_bytes,
         text_characters=sum(map(len, texts)),
@@ -138,8 +138,8 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
         form=_form_of(text, structured, not_counted(result)),
         records=records,
         fields=fields,
-        cuts_itself=_says_cut(seen),
-        clients={name: _shown(rule.apply(seen, _SAVED)) for name, rule in CEILINGS.items() if name != "none"},
+        cuts_itself=_says_cut(for_clients),
+        clients={name: _shown(rule.apply(for_clients, _SAVED)) for name, rule in CEILINGS.items() if name != "none"},
         descriptor_tokens=descriptor,
         query_tokens=query,
         is_offloaded=found is not None,
@@ -181,7 +181,7 @@ def _loaded(text: str) -> Any:
 
 
 def _form_of(text: str, structured: object, uncounted: Sequence[str]) -> str:
-    """The form of what is counted, and the kinds of content that are not."""
+    """The form of the content that is counted, and the kinds of content that are not counted."""
     counted = _form(text, structured)
     if not uncounted:
         return counted

@@ -45,7 +45,7 @@ class Entry:
     """``npm`` or ``pypi``."""
     package: str
     """Name and version, as the package manager takes them."""
-    beside: tuple[str, ...]
+    further_requirements: tuple[str, ...]
     """Further requirements to install, which the package lacks."""
     program: str
     arguments: tuple[str, ...]
@@ -83,7 +83,7 @@ def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
         name=name,
         ecosystem=ecosystem,
         package=given[ecosystem],
-        beside=tuple(given.get("with", ())),
+        further_requirements=tuple(given.get("with", ())),
         program=given["program"],
         arguments=tuple(given.get("arguments", ())),
         env=given.get("env", {}),
@@ -139,7 +139,7 @@ def _values(data: Path) -> dict[str, str]:
 
 def install(entry: Entry, cache: Path) -> tuple[str, str]:
     """Install a server once; returns its program and the digest of its package. Raises `InstallError`."""
-    key = hashlib.sha256(json.dumps([entry.package, entry.beside]).encode()).hexdigest()[:8]
+    key = hashlib.sha256(json.dumps([entry.package, entry.further_requirements]).encode()).hexdigest()[:8]
     folder = cache / f"{entry.name}-{key}"
     done = folder / "installed.json"
     if not done.exists():
@@ -155,7 +155,7 @@ def install(entry: Entry, cache: Path) -> tuple[str, str]:
 
 def _install_npm(entry: Entry, folder: Path) -> tuple[str, str]:
     options = ["--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", f"--prefix={folder}"]
-    _run(["npm", "install", *options, entry.package, *entry.beside], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
+    _run(["npm", "install", *options, entry.package, *entry.further_requirements], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
     lock = json.loads((folder / "node_modules" / ".package-lock.json").read_text(encoding="utf-8"))
     name = entry.package.rpartition("@")[0]
     digest = lock["packages"][f"node_modules/{name}"].get("integrity", "")
@@ -166,7 +166,7 @@ def _install_pypi(entry: Entry, folder: Path) -> tuple[str, str]:
     _run([sys.executable, "-m", "venv", str(folder / "venv")])
     report = folder / "report.json"
     pip = [str(folder / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    _run([*pip, f"--report={report}", entry.package, *entry.beside])
+    _run([*pip, f"--report={report}", entry.package, *entry.further_requirements])
     name = entry.package.partition("==")[0].replace("_", "-").lower()
     installed = json.loads(report.read_text(encoding="utf-8"))["install"]
     mine = [one for one in installed if one["metadata"]["name"].replace("_", "-").lower() == name]

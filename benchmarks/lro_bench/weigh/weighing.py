@@ -227,7 +227,7 @@ class Compared:
     """Keys of results that the earlier report does not have, which are therefore not compared."""
 
     def __str__(self) -> str:
-        """A sentence for all of it."""
+        """A sentence on all results."""
         same = self.results - len(self.worse)
         new = f"; not in it, and not compared: {', '.join(one_line(key, 60) for key in self.new)}" if self.new else ""
         return f"{same} of {self.results} results have grown by no more than a tenth{new}"

@@ -109,7 +109,7 @@ class RequestTracker:
         id = jsonrpc.guess_id(line.data, line.tail)
         if id is None and len(self.pending) == 1 and not jsonrpc.names_method(line.data):
             id = next(iter(self.pending))
-        self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the cap")
+        self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the size limit")
 
     def _receive_garbage(self, message: jsonrpc.Message, raw: bytes) -> None:
         self.garbage += 1

@@ -74,7 +74,7 @@ class Reply:
     raw: bytes | None
     """The line that answered it, without its newline; None if none did."""
     result: Any
-    """The JSON value; None also if there is none."""
+    """The result, any JSON value; None if it is null, or if there is no result."""
     error: Any
     """The JSON-RPC error as received, of whatever shape; None if there is none."""
     failure: Failure | None

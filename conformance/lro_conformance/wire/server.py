@@ -371,8 +371,8 @@ class ServerProcess:
     ) -> Reply:
         """Perform the handshake, within `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        The client is `CLIENT_NAME` in the version of the suite, unless others are given; *capabilities* are those of
-        the client.
+        The client is `CLIENT_NAME` in the version of the suite, unless another name or version is given;
+        *capabilities* are the client's.
         """
         client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
