@@ -79,7 +79,7 @@ def bench() -> None:
 @click.option("--list", "show_list", is_flag=True, help="Show the conditions, with their tasks and limits, and exit.")
 @click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum of tasks per family (default: all, 15)."
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of tasks per family (default: 15)."
 )
 @click.option(
     "-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Folder (default: bench)."
@@ -285,7 +285,7 @@ def weigh(
     from lro_conformance.wire.subreaper import adopt_orphans
 
     if register is not None:
-        _refuse_beside_register(command, calls_file, against, outputs)
+        _refuse_with_register(command, calls_file, against, outputs)
         return _weigh_register(register, only, cache)
     if only or cache is not None:
         raise UsageError(f"{'--only' if only else '--cache'} is for --register")
@@ -322,7 +322,7 @@ def weigh(
     return int(bool(outcome.worse))
 
 
-def _refuse_beside_register(
+def _refuse_with_register(
     command: tuple[str, ...], calls_file: Path | None, against: Path | None, outputs: Outputs
 ) -> None:
     """Raise `UsageError` for arguments that cannot be combined with `--register`."""

@@ -28,7 +28,7 @@ class Conversation:
     turns: int = 0
     """Number of requests, including those beyond a limit."""
     messages: int = 2
-    """The system prompt and the question."""
+    """Number of messages; the first two are the system prompt and the question."""
     content_tokens: int = 0
     exceeded: str = ""
     """The first limit that was reached."""

@@ -301,7 +301,7 @@ def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
 
 
 def _sandboxed_python(condition: Condition, n: int) -> Any:
-    """`python_exec` in a sandbox of Inspect; before each call, the code of earlier calls is repeated for its names."""
+    """`python_exec` in a sandbox of Inspect; earlier code runs again before each call, so that its names exist."""
     from inspect_ai.tool import ToolDef
     from inspect_ai.util import sandbox
 

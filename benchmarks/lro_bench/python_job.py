@@ -1,4 +1,4 @@
-"""The job that runs Python code of `python_exec`: one namespace for all calls, and the pages of the corpus if given."""
+"""The job that runs Python code of `python_exec`: one namespace per conversation, with the corpus's pages if given."""
 
 from __future__ import annotations
 

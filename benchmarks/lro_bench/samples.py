@@ -46,9 +46,9 @@ class Sample:
     """None if the last message has no line ``ANSWER: …``."""
     correct: bool
     stop: str
-    """``answered``, ``messages``, ``context`` or ``error``."""
+    """``answered``, or the limit that ended it: ``messages``, ``context``, or another limit of Inspect."""
     turns: int
-    """Requests to the model."""
+    """Number of requests to the model."""
     messages: int
     calls: int
     input_tokens: int

@@ -65,7 +65,7 @@ class Family:
     name: str
     title: str
     is_published: bool
-    """True for the two whose form the paper gives."""
+    """True for the two families that the paper describes."""
     reads: tuple[str, ...]
     """Fields of a record that the answer depends on."""
     make: Callable[[Corpus, Dice], Iterator[tuple[str, Mapping[str, Any], str, tuple[str, ...]]]]
@@ -137,7 +137,7 @@ def _is_feasible(family: str, answer: str) -> bool:
 
 @cache
 def feasible_filters(n: int) -> Mapping[str, int]:
-    """Number of filters with 3 to 50 matches, of all that the published description permits, by their comparison."""
+    """Number of filters with 3 to 50 matches, of all that the published description permits, by comparison operator."""
     found = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)
     for facts in _all_filters():

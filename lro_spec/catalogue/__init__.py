@@ -44,7 +44,7 @@ def chapters() -> tuple[Chapter, ...]:
     """The whole catalogue, all editions, in reading order; each requirement in the wording of the first edition that
     has it.
 
-    Raises `ValueError` if a file is malformed, an id is used twice, or a set names an unknown id.
+    Raises `ValueError` if a file is malformed, an id is used twice, or a set names an unknown id without defining it.
     """
     return with_own_requirements(default_chapters())
 

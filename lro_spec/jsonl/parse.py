@@ -1,8 +1,8 @@
 """One line of a file as a JSON value, or the findings about it.
 
 Most lines are valid, so orjson reads them first, a block at a time, which takes a third of the time of `strict.read`,
-and two thirds of the time of orjson line by line. `strict.read` reads a line that orjson refuses or that may have a
-repeated key; all findings and their places come from `strict.read`.
+and two thirds of the time of orjson line by line. `parsed` uses `strict.read` for a line that orjson refuses or that
+may have a repeated key; all findings come from there.
 """
 
 from __future__ import annotations

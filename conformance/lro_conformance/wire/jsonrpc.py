@@ -62,7 +62,7 @@ class Message:
 
     kind: Kind
     id: int | None
-    """The id as the number that the suite sent, even if the server wrote it as a string; None if there is none.
+    """The id as a number, even if a response has it as a string of digits; None if it is not a number.
 
     For an unreadable line, the number that stands where servers usually write the id.
     """

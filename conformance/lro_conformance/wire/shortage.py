@@ -20,7 +20,7 @@ LEAST_LIMITS = {
 }
 """Process limits, which servers inherit, and the least that a run needs.
 
-By the name of the limit: its title, that minimum, the bytes or files of a unit, the unit's name, and the command that
+Each entry has the limit's title, the minimum in units, the size of a unit, its suffix in messages, and the command that
 raises the limit.
 """
 
