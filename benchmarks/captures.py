@@ -1,9 +1,9 @@
-"""Results of published servers, made again: ``python benchmarks/captures.py [NAME…] [--cache DIR]``.
+"""Captures results of published servers: ``python benchmarks/captures.py [NAME…] [--cache DIR]``.
 
-Installs the pinned servers of captures.yaml into a cache, asks each for a small result of its own form, and writes what
-came to tests/data/captures, a JSON file each: ``server`` (package and version), ``tool``, ``arguments``, ``result``.
-What changes from one run to the next (a time, a random id) stays as it came. The files that servers are asked for are
-made in a folder whose name stands in some results, so that it is the same on every machine. With ``--large DIR`` the
+Installs the pinned servers of captures.yaml into a cache, calls each for a small result in its own form, and writes the
+results to tests/data/captures, as JSON files with ``server`` (package and version), ``tool``, ``arguments`` and
+``result``. Values that change from run to run (a time, a random id) are kept as they are. The files that the servers
+read are in a folder that is the same on every machine, because some results contain its name. With ``--large DIR``, the
 results are ten times as large and go to DIR, for the table of benchmarks/proxy_table.py.
 """
 
@@ -52,9 +52,10 @@ def main() -> int:
     with Site(data, 0 if options.large else 8765) as address:
         values = {"data": str(data), "site": address, "text": (data / "text.txt").read_text(encoding="utf-8")}
         for name in options.names or described["captures"]:
-            wanted = described["captures"][name]
+            described_capture = described["captures"][name]
+            server, calls = servers[described_capture["server"]], described_capture["calls"]
             try:
-                made = capture(servers[wanted["server"]], wanted["calls"], options.cache, values, path)
+                made = capture(server, calls, options.cache, values, path)
             except (InstallError, RuntimeError) as problem:
                 print(f"{name}: {problem}", file=sys.stderr)
                 failed += 1
@@ -66,7 +67,7 @@ def main() -> int:
 
 
 def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str], path: str) -> dict[str, Any]:
-    """The result of the last of some calls. Raises `InstallError`, and `RuntimeError` if there is none."""
+    """The result of the last of these calls. Raises `InstallError`, and `RuntimeError` if a call has no result."""
     program, _ = install(entry, cache)
     command = [program, *(str(filled(argument, values)) for argument in entry.arguments)]
     env = {key: str(filled(value, values)) for key, value in entry.env.items()} | {"PATH": path}
@@ -97,7 +98,7 @@ class Site:
         handler = partial(_Handler, directory=str(folder))
         try:
             self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        except OSError:  # the port is in use; it stands in the results of `fetch` and `playwright` only
+        except OSError:  # the port is in use; only the results of `fetch` and `playwright` contain it
             self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> str:
@@ -128,7 +129,8 @@ def ripgrep(cache: Path) -> Path:
 
 
 def make_files(data: Path, times: int) -> None:
-    """Files that the register has not: a page, a PDF, a guide, a log, several arrays, folders, changes to commit."""
+    """Make files that the register does not have: a page, a PDF, a guide, a log, a JSON file with several arrays,
+    folders, and changes to commit."""
     rows = [line.split(",") for line in (data / "orders.csv").read_text(encoding="utf-8").splitlines()]
     (data / "orders.html").write_text(_page(rows), encoding="utf-8")
     (data / "guide.md").write_text(_guide(40 * times), encoding="utf-8")

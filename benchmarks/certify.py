@@ -1,8 +1,8 @@
 """Cost of a certification: ``python benchmarks/certify.py [--runs N]``.
 
-Side by side in one run, because the ratio says more than the seconds: certifying the plain server of the tests
-(standard library, starts in 20 ms), certifying the reference server, and merely starting the reference server (to the
-answer of initialize) and stopping it, as often as its certification did and two at a time. Medians of interleaved runs.
+Each round certifies the plain server of the tests (standard library, starts in 20 ms), then certifies the reference
+server, then starts the reference server (to the answer of initialize) and stops it as often as its certification did,
+two at a time. Prints the medians, and the ratio of the last two, which says more than seconds.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from lro_conformance.profile import launch, profile_for_command  # noqa: E402
 from lro_conformance.wire.workspace import Workspace  # noqa: E402
 from tests.servers.variants import profile_text  # noqa: E402
 
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled, so is a checkout after its first run
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # installed code is compiled, and so is a checkout after its first run
 
 JOBS = 2
-"""Servers at a time."""
+"""Number of servers that run at the same time."""
 PLAIN_TARGET_S = 4.0
 RATIO_TARGET = 1.25
 
@@ -60,7 +60,7 @@ def certified(*options: str) -> tuple[float, int]:
 
 
 def started(times: int) -> float:
-    """Seconds that it takes to start the reference server so often, shake hands, and stop it."""
+    """Seconds that it takes to start the reference server, shake hands, and stop it, *times* times."""
     profile = profile_for_command(("lro", "serve"))
 
     def one(run: Workspace) -> None:
@@ -78,9 +78,9 @@ def started(times: int) -> float:
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=7, help="of each kind (default: 7)")
+    parser.add_argument("--runs", type=int, default=7, help="rounds (default: 7)")
     runs: int = parser.parse_args().runs
     plain, reference, bare = list[float](), list[float](), list[float]()
     plain_starts = reference_starts = 0
@@ -95,8 +95,8 @@ def main() -> None:
             bare.append(started(reference_starts))
             print(f"run {number + 1}: {plain[-1]:.1f} s, {reference[-1]:.1f} s, {bare[-1]:.1f} s", file=sys.stderr)
     a, b, c = (statistics.median(m) for m in (plain, reference, bare))
-    idle = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    print(f"medians of {runs}, {JOBS} servers at a time, {idle}")
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    print(f"medians of {runs}, {JOBS} servers at a time, {load}")
     print(
         f"certify the plain server       {a:6.2f} s  {plain_starts} starts (target: under {PLAIN_TARGET_S:g} s, idle)"
     )

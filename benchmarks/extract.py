@@ -1,9 +1,9 @@
 """The ten recipes of the specification on a large file: ``python benchmarks/extract.py [--lines N] [--runs N]``.
 
-Side by side: the command as a descriptor has it, run by a shell with the jq binary, and `lro_extract`'s evaluation of
-the same recipe, in a fresh process each so that its peak memory is its own. Every answer is held against jq's, value by
-value. The time of the recipe alone is compared, since the server that answers runs already; the whole process is shown
-beside it.
+Compares a recipe's command, run by a shell with the jq binary, with the evaluation of the same recipe by `lro_extract`,
+in a fresh process each time so that peak memory is measured per recipe. Every answer is compared with jq's, value by
+value. The time of the recipe alone counts, because in use the server already runs; the time of the whole process is
+shown, too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 """
 
 
-def made(path: Path, lines: int) -> None:
+def write_file(path: Path, lines: int) -> None:
+    """Write an offloaded file of *lines* demo memories."""
     from lro_reference.memory.demo import demo_memories
 
     memories = list(demo_memories())
@@ -83,7 +84,7 @@ def _cell(text: bytes) -> float | bytes:
 
 
 def by_jq(command: str, out: Path) -> tuple[float, float, float]:
-    """Wall and CPU seconds, and MiB of the largest process."""
+    """Wall and CPU seconds, and peak MiB of the shell or its largest program."""
     before, begun = os.times(), time.perf_counter()
     with out.open("wb") as file:
         process = subprocess.Popen(["/bin/sh", "-c", command], stdout=file)
@@ -95,7 +96,7 @@ def by_jq(command: str, out: Path) -> tuple[float, float, float]:
 
 
 def natively(effect: str, word: str, path: Path, out: Path) -> tuple[float, float, float, float]:
-    """Wall and CPU seconds of the recipe, MiB of the process, and seconds of the whole process."""
+    """Wall and CPU seconds of the recipe, peak MiB of its process, and wall seconds of the whole process."""
     program = CHILD.format(paths=list(PATHS), effect=effect, path=str(path), out=str(out), word=word)
     begun = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -107,7 +108,7 @@ def natively(effect: str, word: str, path: Path, out: Path) -> tuple[float, floa
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lines", type=int, default=100_000, help="records in the file (default 100,000)")
-    parser.add_argument("--runs", type=int, default=3, help="rounds, of which the medians count (default 3)")
+    parser.add_argument("--runs", type=int, default=3, help="rounds; the medians count (default 3)")
     options = parser.parse_args()
     if shutil.which("jq") is None:
         print("there is no jq binary to compare with", file=sys.stderr)
@@ -118,7 +119,7 @@ def main() -> int:
     met = True
     with tempfile.TemporaryDirectory() as folder:
         path, theirs, ours = (Path(folder) / name for name in ("file.jsonl", "jq", "native"))
-        made(path, options.lines)
+        write_file(path, options.lines)
         print(f"{options.lines:,} lines, {path.stat().st_size / 2**20:.0f} MiB; seconds of wall time (of CPU)")
         print(f"{'recipe':<28}{'jq':>15}{'lro_extract':>15}{'ratio':>14}{'peak MiB':>10}{'process':>9}  answers")
         totals = [0.0, 0.0]

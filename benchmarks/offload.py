@@ -1,8 +1,8 @@
 """Cost of offloading: ``python benchmarks/offload.py [--runs N]``.
 
-Estimate, file and descriptor of n demo memories at full detail, against what nobody can do without: serialising the
-same records and writing them durably (exclusive private file, fsync, rename, fsync of the folder). Medians of
-interleaved rounds, in milliseconds; the paper's figure is for its file write alone, on another machine.
+Compares estimate, file and descriptor of n demo memories at full detail with the least that offloading has to do: to
+serialise the same records and write them durably (exclusive private file, fsync, rename, fsync of the folder). Prints
+medians of interleaved rounds, in milliseconds. The paper's figure is for its file write alone, on another machine.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ def main() -> int:
             records = list(islice(cycle(list(demo_memories())), n))
             times: dict[Any, list[float]] = {offloaded: [], bare: []}
             for _ in range(options.runs + 1):
-                for what, seen in times.items():
+                for function, seconds in times.items():
                     begun = time.perf_counter()
-                    what(records, folder)
-                    seen.append(time.perf_counter() - begun)
-            mine, least = (statistics.median(seen[1:]) * 1e3 for seen in times.values())
+                    function(records, folder)
+                    seconds.append(time.perf_counter() - begun)
+            mine, least = (statistics.median(seconds[1:]) * 1e3 for seconds in times.values())
             ratio = statistics.median(a / b for a, b in zip(times[offloaded][1:], times[bare][1:], strict=True))
             met = met and ratio <= TARGET
             print(f"{n:>5}{mine:>10.2f}{least:>12.2f}{ratio:>8.2f}")

@@ -1,17 +1,17 @@
 """Cost of the proxy for a call: ``python benchmarks/proxy.py --server COMMAND… [--jmunch F] [--rlm F] [--runs N]``.
 
-Side by side in one run, in interleaved rounds: `read_text_file` of a real filesystem server, directly, through a bare
-forwarder that looks at nothing, through `lro proxy`, and through other proxies where their programs are given. What
-counts is the ratio to the direct call; seconds differ from machine to machine. Memory is the peak of the proxy's own
-process above what it had after an answer of 100 KB, for which it had loaded its modules, over the size of the answer.
-The first round of each size counts for no ratio.
+Calls `read_text_file` of a real filesystem server in interleaved rounds: directly, through a bare forwarder that looks
+at nothing, through `lro proxy`, and through other proxies if their programs are given. The ratio to the direct call
+counts, because seconds differ from machine to machine. The memory shown is the growth of the proxy's own process, from
+after a first answer of 100 KB, when its modules are loaded, to its peak, divided by the size of the answer. The times
+of the first round of each size do not count.
 
 COMMAND is the server without its folder, for example `node …/server-filesystem/dist/index.js`.
 
-``python benchmarks/proxy.py --shapes [--runs N]``: results of 10 MB that are JSON or a table, from a server of its own.
-The last figures are then the proxy's own CPU time, in milliseconds for a megabyte of the answer, and its ratio to the
-time that orjson takes for a megabyte of the same records in the same rounds: milliseconds differ from machine to
-machine, and double while another program uses the core.
+``python benchmarks/proxy.py --shapes [--runs N]`` uses results of 10 MB that are JSON or a table, from
+result_server.py. The last two figures are then the proxy's own CPU time, in milliseconds per megabyte of the answer,
+and its ratio to the time that orjson takes for a megabyte of the same records in the same rounds: milliseconds differ
+from machine to machine, and double while another program uses the core.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Contender:
         self.process.stdin.flush()
 
     def request(self, method: str, params: object) -> int:
-        """Sends a request and reads to the end of its answer; the answer's bytes."""
+        """Send a request and read to the end of its answer; returns the number of bytes of the answer."""
         self._id += 1
         self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
         until = time.monotonic() + PATIENCE_S
@@ -101,7 +101,7 @@ class Contender:
                 return len(line)
 
     def measure(self, size: str, path: str) -> None:
-        """One call; a failure is kept, and not tried again."""
+        """Measure one call; a failure is kept, and the call is not tried again."""
         if size in self.failed or "all" in self.failed:
             return
         cpu = self._cpu_s()
@@ -119,21 +119,21 @@ class Contender:
         self.cpu_s.setdefault(size, []).append(self._cpu_s() - cpu)
 
     def forget(self, size: str) -> None:
-        """The times so far of a size."""
+        """Discard the times of a size that were measured so far."""
         self.times.pop(size, None)
         self.cpu_s.pop(size, None)
 
     def warm(self, path: str) -> None:
-        """One call to load modules by; memory counts from here on."""
+        """Make one call that loads the modules; memory is counted from here on."""
         self.measure("warm", path)
         self._warm = self._resident()
 
     def _cpu_s(self) -> float:
-        # Linux numbers the CPU clock of a process so; /proc/PID/stat counts in hundredths of a second.
+        # This is how Linux numbers the CPU clock of a process; /proc/PID/stat counts in hundredths of a second.
         return time.clock_gettime(~self.process.pid << 3 | 2)
 
     def _resident(self) -> float:
-        """Its memory now; from here on the peak is counted anew, where the kernel can."""
+        """Its memory now; the peak is counted anew from here on, if the kernel supports this."""
         with suppress(OSError):
             Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
         return self._status("VmRSS")
@@ -161,7 +161,7 @@ def text(size: int) -> str:
 
 
 def shapes(size: int) -> dict[str, bytes]:
-    """Results of about so many bytes, as servers send them."""
+    """Results of about *size* bytes each, in the forms in which servers send them."""
     rows = [
         {
             "number": n,
@@ -212,7 +212,7 @@ def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> l
         jmunch = folder / "jmunch.json"
         jmunch.write_text(json.dumps({"upstream": {"command": server[0], "args": server[1:]}}))
         made["jmunch-mcp"] = lambda name: Contender(name, [options.jmunch, "--config", str(jmunch)])
-    if options.rlm:  # it reads its configuration where it is started, and puts the server's name before its tools
+    if options.rlm:  # it reads its configuration in the working directory, and prefixes tools with the server's name
         there = folder / "rlm"
         there.mkdir()
         (there / "mcp.json").write_text(json.dumps({"mcpServers": {"fs": {"command": server[0], "args": server[1:]}}}))
@@ -230,15 +230,15 @@ def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> l
 
 
 def parse_ms(records: bytes) -> float:
-    """CPU time of orjson, in milliseconds for a megabyte."""
+    """CPU time that orjson takes to parse *records*, in milliseconds per megabyte."""
     begun = time.process_time()
     orjson.loads(records)
     return (time.process_time() - begun) * 1e9 / len(records)
 
 
 def report(found: Sequence[Contender], cases: Sequence[str], *, parse: float | None = None) -> bool:
-    """Print what was measured; True if the targets are met. *parse* is the time of `parse_ms`, for shapes."""
-    cpu = parse is not None
+    """Print the measurements; True if the targets are met. With *parse*, the result of `parse_ms`, also CPU times."""
+    has_cpu = parse is not None
     direct = found[0]
     print(f"{'':14}" + "".join(f"{case:>32}" for case in cases))
     met = True
@@ -250,19 +250,19 @@ def report(found: Sequence[Contender], cases: Sequence[str], *, parse: float | N
                 continue
             middle, ratio = statistics.median(one.times[case]), _ratio(one, direct, case)
             memory, large = one.memory[case] / direct.size[case], direct.size[case] > LARGE
-            told = f"{middle * 1e3:.2f} ms ×{ratio:.2f}" + f" {memory:.1f}" * large
+            cell = f"{middle * 1e3:.2f} ms ×{ratio:.2f}" + f" {memory:.1f}" * large
             if parse is not None:
                 spent = statistics.median(one.cpu_s[case]) * 1e9 / direct.size[case]
-                told += f" {spent:.1f} ×{spent / parse:.1f}"
-            cells.append(told)
+                cell += f" {spent:.1f} ×{spent / parse:.1f}"
+            cells.append(cell)
             if one.name == "lro proxy":
-                met = met and (cpu or ratio < TARGET) and (not large or memory < MEMORY_TARGET)
+                met = met and (has_cpu or ratio < TARGET) and (not large or memory < MEMORY_TARGET)
         print(f"{one.name:14}" + "".join(f"{cell:>32}" for cell in cells))
     print(
-        "median, ratio to direct (median of the rounds' own), peak memory over the answer's size"
-        + (f", CPU ms/MB and its ratio to orjson's {parse:.1f}" if cpu else "")
+        "median, ratio to direct (median of the ratios of all rounds), peak memory ÷ size of the answer"
+        + (f", CPU ms/MB and its ratio to orjson's {parse:.1f}" if has_cpu else "")
     )
-    ratio = "" if cpu else f"ratio {TARGET}, "
+    ratio = "" if has_cpu else f"ratio {TARGET}, "
     print(f"targets of lro proxy: {ratio}memory {MEMORY_TARGET}: {'met' if met else 'not met'}")
     return met
 
@@ -305,9 +305,10 @@ def main() -> int:
 
 
 def _measure_shapes(options: argparse.Namespace, cases: Sequence[str], folder: Path) -> bool:
-    """Each shape in fresh processes, warmed up with a small result: what one leaves in memory favours the next.
+    """Measure each shape in fresh processes, because memory that one shape leaves would favour the next.
 
-    Its files go before the next begins: while a gigabyte waits to be written to disk, each further write costs more.
+    They are warmed up with a small result. The offloaded files of a shape are deleted before the next one begins: while
+    a gigabyte waits to be written to disk, each further write takes longer.
     """
     records = orjson.dumps(orjson.loads(shapes(10_000_000)["structured"])["structuredContent"])
     for name, data in shapes(400_000).items():

@@ -1,9 +1,9 @@
 """Cost of a question about a large result behind the proxy: ``python -m benchmarks.proxy_table [DIR] [--write]``.
 
 For each capture in DIR (default: tests/data/captures; ``captures.py --large DIR`` makes large ones) the scripted
-assistant of the tests answers a question of tests/data/questions.yaml with a shell. Tokens are four characters each: of
-the result as the server sent it, of the descriptor, and of the descriptor with the output of the queries. With
-``--write`` the table goes to docs/proxy.md.
+assistant of the tests answers a question of tests/data/questions.yaml with a shell. The table has the estimated tokens
+of the result as the server sent it, of the descriptor, and of the descriptor with the output of the queries. With
+``--write``, the table is written to docs/proxy.md.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def main() -> int:
 
 
 def rows(captures: list[Capture]) -> Iterator[str]:
-    """The rows of the table: of results that the default threshold offloads."""
-    asked: list[dict[str, str]] = yaml.safe_load((FOLDER.parent / "questions.yaml").read_text(encoding="utf-8"))
+    """The rows of the table, for results that are offloaded at the default threshold."""
+    questions: list[dict[str, str]] = yaml.safe_load((FOLDER.parent / "questions.yaml").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="lro") as folder:
         lro = Interceptor(Settings(threshold_tokens=6400, output_dir=folder), emit=lambda event: None)
         for capture in captures:
@@ -58,7 +58,7 @@ def rows(captures: list[Capture]) -> Iterator[str]:
             text: str = answer["content"][0]["text"]
             descriptor: dict[str, Any] = json.loads(text)
             header = json.loads(Path(descriptor["file_path"]).read_text(encoding="utf-8").partition("\n")[0])
-            question = next(one["question"] for one in asked if one["capture"] == capture.name)
+            question = next(one["question"] for one in questions if one["capture"] == capture.name)
             assistant = Assistant(descriptor, Shell(descriptor))
             assistant.answer(question)
             raw, own = descriptor["summary"]["estimated_tokens"], script_aware_estimate(text)

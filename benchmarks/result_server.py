@@ -1,4 +1,4 @@
-"""An MCP server that answers a call with what a file holds, to the byte: ``python result_server.py FOLDER``.
+"""An MCP server that answers a call with the exact bytes of a file: ``python result_server.py FOLDER``.
 
 The argument ``path`` names a file with the JSON of a `tools/call` result.
 """

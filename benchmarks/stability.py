@@ -1,11 +1,11 @@
 """Verdicts on a quiet and on a busy machine: ``python benchmarks/stability.py [--runs N] [--load N] [--set-clock]``.
 
-Certifies sound servers twice, first with the machine to itself and then N times in all (100) while as many processes as
-there are cores (or ``--load``) do nothing but compute, and tells every verdict that is not the same. Both are
-done in full, property checks included, with one seed. With ``--set-clock`` the clock that suite and servers see is also
-set forward and back again and again, and one server is certified at a time: a trial is made again when the clock has
-been set meanwhile, which succeeds only if it takes less time than passes between two settings. It takes libfaketime
-(Debian: faketime). Exit code 1 when anything differs.
+Certifies each sound server once on an otherwise idle machine, then makes N certifications (100 by default) while other
+processes compute, one per core (or ``--load``). Prints every verdict that differs. All certifications are complete,
+with property checks, and have the same seed. With ``--set-clock``, the clock that the suite and the servers see is also
+set forward and back repeatedly. Servers are then certified one at a time: a trial is repeated if the clock was set
+during it, and succeeds only if it takes less time than passes between two settings. This option needs libfaketime
+(Debian: faketime). Exit code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if "FAKETIME_TIMESTAMP_FILE" in os.environ:
     _sleep = time.sleep
 
     def _sleep_under_libfaketime(seconds: float) -> None:
-        """Sleep; libfaketime refuses as invalid what is left of a short sleep whose end has passed under load."""
+        """Sleep; under load, libfaketime reports EINVAL for a short sleep whose end has already passed."""
         try:
             _sleep(seconds)
         except OSError as problem:
@@ -52,7 +52,7 @@ def _burn() -> None:
 
 @contextmanager
 def busy(processes: int) -> Generator[None]:
-    """So many processes that compute as long as this lasts."""
+    """Context in which *processes* processes compute without a pause."""
     burning = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
     for one in burning:
         one.start()
@@ -69,7 +69,10 @@ STEPS_S = (5, 60, 3600, 86_400)
 
 
 def settable_clock() -> Path:
-    """File with the seconds by which the clock of this process and its children is set; restarts the process once."""
+    """The file with the seconds by which the clock of this process and its children is set forward.
+
+    Restarts this process once, under libfaketime.
+    """
     if "FAKETIME_TIMESTAMP_FILE" in os.environ:
         return Path(os.environ["FAKETIME_TIMESTAMP_FILE"])
     library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
@@ -89,7 +92,7 @@ def settable_clock() -> Path:
 
 @contextmanager
 def set_clock(setting: Path | None) -> Generator[None]:
-    """The clock is set forward or back every 20 to 40 seconds as long as this lasts."""
+    """Context in which the clock is set forward or back every 20 to 40 seconds; without *setting*, nothing happens."""
     if setting is None:
         yield
         return
@@ -129,11 +132,13 @@ def differences(quiet: Outcome, loud: Outcome) -> Iterator[str]:
 
 
 def main() -> int:
-    """Prints each difference as it is found, then how many there were."""
+    """Print each difference as it is found, then how many there were."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100, help="certifications under load")
-    parser.add_argument("--servers", type=int, default=50, help="how many sound servers take turns")
-    parser.add_argument("--load", type=int, default=os.cpu_count() or 1, help="how many processes compute meanwhile")
+    parser.add_argument("--runs", type=int, default=100, help="number of certifications under load")
+    parser.add_argument("--servers", type=int, default=50, help="number of sound servers, which take turns")
+    parser.add_argument(
+        "--load", type=int, default=os.cpu_count() or 1, help="number of processes that compute meanwhile"
+    )
     parser.add_argument("--set-clock", action="store_true", help="set the clock forward and back meanwhile")
     given = parser.parse_args()
     setting = settable_clock() if given.set_clock else None

@@ -2,11 +2,11 @@
 
     python benchmarks/validate.py [--lines N] [--rounds N] [--sourcemeta PATH] [--million]
 
-The file is as the reference server writes it: N records of about 700 bytes. Each round runs everything once, one after
-the other; what is printed are medians over the rounds, and ratios within them, since a busy machine is slow for all.
-Memory is that of all processes of a command together, sampled in a run of its own; what they share counts once.
-A file with a fault in every record is read beside the valid one: its findings are counted, and a hundred are printed.
-With --million the commands are run on 1,000,000 lines too (three rounds, ten gigabytes of memory for the CLI's sake).
+The file is as the reference server writes it: N records of about 700 bytes. Each round runs every contender once, one
+after the other. Printed are the medians over the rounds, and the medians of the ratios within a round, because a busy
+machine slows all contenders down. Memory is the sum over all processes of a command, sampled in a run of its own;
+shared memory counts once. A file with a fault in every record is validated, too. With --million, the commands also run
+on 1,000,000 lines (up to three rounds; the CLI needs ten gigabytes of memory).
 
     npm install --prefix /tmp/sourcemeta @sourcemeta/jsonschema
     python benchmarks/validate.py --sourcemeta /tmp/sourcemeta/node_modules/.bin/jsonschema
@@ -47,11 +47,11 @@ Times = dict[str, list[float]]
 
 NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
 LARGEST = 900
-"""Of the demo memories, those of at most so many bytes: their mean is what a record of a server is like."""
+"""Largest size of the demo memories that are used, in bytes; with it, their mean size is that of a real record."""
 
 
 def make(folder: Path, lines: int) -> tuple[Path, Path]:
-    """Writes a file and its descriptor; returns both paths, the descriptor's first."""
+    """Write a file and its descriptor; returns both paths, the descriptor's first."""
     random = Random(4)
     memories = [m for m in demo_memories() if len(orjson.dumps(m)) <= LARGEST]
     path, namespaces, size = folder / NAME, Counter[str](), 0
@@ -95,7 +95,7 @@ def make(folder: Path, lines: int) -> tuple[Path, Path]:
 
 
 def make_faulty(folder: Path, paths: tuple[Path, Path]) -> tuple[Path, Path]:
-    """Writes the same file and descriptor, but the title of every record is a number; returns both paths."""
+    """Write the same file and descriptor, but with a number as the title of every record; returns both paths."""
     folder.mkdir()
     descriptor, path = folder / paths[0].name, folder / paths[1].name
     descriptor.write_bytes(paths[0].read_bytes().replace(str(paths[1]).encode(), str(path).encode()))
@@ -107,7 +107,8 @@ def make_faulty(folder: Path, paths: tuple[Path, Path]) -> tuple[Path, Path]:
 
 
 def prepared(folder: Path, lines: int) -> tuple[Path, Path]:
-    """A file, its descriptor, and a schema for the header and for records, so that the CLI reads every line."""
+    """Write a file, its descriptor, and a schema that accepts the header, too, for the CLI; returns the first two
+    paths."""
     paths = make(folder, lines)
     schema = {"if": {"required": ["id"]}, "then": orjson.loads(paths[0].read_bytes())["line_schema"]}
     text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
@@ -125,7 +126,7 @@ def bare(descriptor: Path, path: Path) -> None:
 
 
 def whole(descriptor: Path, path: Path) -> None:
-    """The file by itself."""
+    """Validate the file by itself."""
     assert list(validate_file(path)) == []
 
 
@@ -152,7 +153,7 @@ class Command:
             assert process.wait() == self.code
 
     def memory(self, descriptor: Path, path: Path) -> float:
-        """The most that it takes, in MiB."""
+        """Its peak memory in MiB."""
         most = 0
         with self._started(descriptor, path) as process:
             while process.poll() is None:
@@ -170,7 +171,7 @@ class Command:
 
 
 def family(pid: int) -> Iterator[int]:
-    """A process and all that come from it."""
+    """A process and all its descendants."""
     yield pid
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -179,7 +180,7 @@ def family(pid: int) -> Iterator[int]:
 
 
 def proportional(pid: int) -> int:
-    """Kibibytes of a process; of what it shares with others, its part."""
+    """Kibibytes of a process, with its share of the memory that it has in common with others."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -199,12 +200,12 @@ def rounds(contenders: dict[str, Run], paths: tuple[Path, Path], count: int) -> 
 
 
 def ratio(times: Times, name: str, base: str) -> float:
-    """Speed relative to *base*: the median of the rounds."""
+    """Speed relative to *base*: the median of the ratios of all rounds."""
     return statistics.median(b / s for b, s in zip(times[base], times[name], strict=True))
 
 
-def tell(title: str, times: Times, base: str, memory: dict[str, float] | None = None) -> None:
-    """A line for each contender: its median, its ratio to *base*, and its peak of memory."""
+def print_times(title: str, times: Times, base: str, memory: dict[str, float] | None = None) -> None:
+    """Print a line for each contender: its median, its ratio to *base*, and its peak memory."""
     print(f"{title}:")
     for name, seconds in times.items():
         peak = f"  {memory[name]:6.0f} MiB" if memory and name in memory else ""
@@ -224,7 +225,7 @@ INSIDE: dict[str, Run] = {
 
 
 def commands(paths: tuple[Path, Path], count: int, sourcemeta: str | None) -> tuple[Times, dict[str, float]]:
-    """Times and memory of whole commands, told."""
+    """Times and memory of whole commands, which are also printed."""
     base = "lro validate F"
     run = {base: Command(*LRO, "F"), FOLLOWED: Command(*LRO, "--follow", "D")}
     if sourcemeta:
@@ -232,12 +233,12 @@ def commands(paths: tuple[Path, Path], count: int, sourcemeta: str | None) -> tu
         run[CLI] = Command(sourcemeta, "validate", "-f", "-F", "S", "F")
     memory = {name: command.memory(*paths) for name, command in run.items()}
     times = rounds({**run}, paths, count)
-    tell("whole commands, cold start included", times, base, memory)
+    print_times("whole commands, cold start included", times, base, memory)
     return times, memory
 
 
 def with_faults(valid: tuple[Path, Path], folder: Path, count: int) -> list[tuple[str, float, float]]:
-    """Times of whole commands on a faulty file beside those on the valid one, printed, and what is required of them."""
+    """Print the times of whole commands on a faulty file beside those on the valid one; returns the requirements."""
     faulty = make_faulty(folder, valid)
     requirements: list[tuple[str, float, float]] = []
     for base, words in (("lro validate F", ("F",)), (FOLLOWED, ("--follow", "D"))):
@@ -249,7 +250,7 @@ def with_faults(valid: tuple[Path, Path], folder: Path, count: int) -> list[tupl
         passing, failing = Command(*LRO, *words), Command(*LRO, *words, code=1)
         run: dict[str, Run] = {base: passing, name: partial(on_faulty, failing)}
         times = rounds(run, valid, count)
-        tell("a fault in every line", times, base)
+        print_times("a fault in every line", times, base)
         requirements.append((f"{base}: a fault in every line, in 5 times", 5 * ratio(times, name, base), 1.0))
     return requirements
 
@@ -264,31 +265,35 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = prepared(Path(folder), options.lines)
         inside = rounds(INSIDE, paths, options.rounds)
-        tell("in the process, imports done", inside, "bare loop")
+        print_times("in the process, imports done", inside, "bare loop")
         outside, memory = commands(paths, options.rounds, options.sourcemeta)
         alone = rounds(
             {"lro validate D": Command(*LRO, "D"), "python -c pass": Command(sys.executable, "-c", "pass")},
             paths,
             5 * options.rounds,
         )
-        tell("a descriptor alone", alone, "python -c pass")
+        print_times("a descriptor alone", alone, "python -c pass")
         faults = with_faults(paths, Path(folder, "faulty"), options.rounds)
-    asked = [
+    requirements = [
         *faults,
         ("follow, of the bare loop's throughput", ratio(inside, "follow", "bare loop"), 0.5),
         ("a descriptor alone, in 150 ms", 0.150 / statistics.median(alone["lro validate D"]), 1.0),
         ("memory, in 64 MiB", 64 / max(memory[name] for name in memory if name != CLI), 1.0),
     ]
     if CLI in outside:
-        asked.append(("--follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 1.0))
+        requirements.append(("--follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 1.0))
     if options.million:
         with tempfile.TemporaryDirectory() as folder:
             outside, memory = commands(prepared(Path(folder), 1_000_000), min(3, options.rounds), options.sourcemeta)
-        asked.append(("1,000,000 lines: memory, in 64 MiB", 64 / max(memory[n] for n in memory if n != CLI), 1.0))
+        requirements.append(
+            ("1,000,000 lines: memory, in 64 MiB", 64 / max(memory[n] for n in memory if n != CLI), 1.0)
+        )
         if CLI in outside:
-            asked.append(("1,000,000 lines: --follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 2.0))
-    print("asked for:")
-    for what, found, least in asked:
+            requirements.append(
+                ("1,000,000 lines: --follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 2.0)
+            )
+    print("required:")
+    for what, found, least in requirements:
         print(f"  {what:<52} {found:5.2f}, at least {least:g}: {'met' if found >= least else 'NOT MET'}")
 
 

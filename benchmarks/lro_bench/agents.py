@@ -1,12 +1,14 @@
-"""Scripted agents: what any model could reach with a condition's tools, without a model.
+"""Scripted agents, which show without a model what any model could reach with a condition's tools.
 
 An agent is a generator: it yields the tool calls of a turn, receives their results, and returns its last message. It
-knows what it was told and shown, and nothing else, with one exception that the oracle states.
+knows only the question, its tools and the results; the oracle knows a little more.
 
-- `oracle`: the fewest turns and, among those, few tokens. It knows how many records there are and where the file will
-  lie, makes all independent calls of a turn at once, and evaluates without mistakes what it has seen.
-- `typical`: one call a turn; looks at two records of a file first if no schema came with it; goes from page to page.
-- `constant`, `random`: call no tool; the first gives the most frequent answer, the second a random one of the range.
+- `oracle` takes the fewest turns and, for that number of turns, few tokens. It knows how many records there are, makes
+  all independent calls of a turn at once, and evaluates the results without mistakes.
+- `typical` makes one call per turn. It looks at the first two lines of a file if the descriptor has no schema, and
+  reads pages one after the other.
+- `constant` and `random` call no tool. The first gives the most frequent answer, the second a random answer that fits
+  the question.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from lro_bench.corpus import SEED, Dice, Record
 from lro_bench.tasks import FAMILIES, LOOKUP_IDS, Task, answer_by_python, filter_condition, tasks
 
 _CHUNK = 50
-"""Lines of a file that fit one result of `read_file`."""
+"""Number of lines of a file that fit into one result of `read_file`."""
 _SAVED = re.compile(r"(?:saved to|at this path): (\S+)")
 _BLIND = "ANSWER: unknown"
 
@@ -54,7 +56,7 @@ def _final(answer: str) -> str:
 
 
 def oracle(setting: Setting) -> Plan:
-    """The least that solves the task with these tools."""
+    """The plan with the fewest turns that solves the task with these tools."""
     if setting.tools == ("python_exec",):
         (printed,) = yield [Call("python_exec", {"code": code_over_pages(setting.task)})]
         return _final(printed.strip())
@@ -101,7 +103,7 @@ def _after_first(setting: Setting, first: str, *, at_once: bool) -> Plan:
         return _final(_from_records(task, _records(first)))
     saved = _SAVED.search(first)
     if saved is None:
-        return _BLIND  # what was cut out is nowhere
+        return _BLIND  # the rest of the result was cut out, and no tool can return it
     if "bash" in setting.tools:
         (printed,) = yield [Call("bash", {"command": f"jq -r '.results | {task.jq}' {saved[1]}"})]
         return _final(printed.strip())
@@ -127,7 +129,7 @@ def _read_file(setting: Setting, path: str, *, at_once: bool) -> Generator[Seque
 
 
 def _search_lines(task: Task, path: str, *, at_once: bool) -> Plan:
-    """Look up IDs, which is all that tools can do that only search texts and show cut lines."""
+    """Look up IDs; tools that only search for texts and show cut lines cannot solve any other task."""
     if "ids" not in task.facts:
         yield [Call("read_lines", {"path": path})]
         return _BLIND
@@ -211,7 +213,7 @@ _EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def _json(text: str) -> dict[str, Any] | None:
-    """The JSON object of a text; None if it is none."""
+    """The JSON object of a text; None if the text is not a JSON object."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -231,12 +233,12 @@ def _records_of_lines(text: str) -> list[Record]:
 
 
 def _from_records(task: Task, records: Sequence[Record]) -> str:
-    """The answer from what was seen; empty if it was not all, or the fields are not there."""
+    """The answer computed from these records; empty if records are missing, or fields that the task needs."""
     if len(records) < task.n or not set(FAMILIES[task.family].reads) <= set(records[0]):
         return ""
     return answer_by_python(task, records)
 
 
 def plausible_answers(task: Task) -> tuple[str, ...]:
-    """Answers between which somebody who reads only the question could choose."""
+    """Answers from which somebody who reads only the question could choose."""
     return task.range or tuple(map(str, range(LOOKUP_IDS + 1)))

@@ -1,6 +1,7 @@
 """Rules by which today's clients and harnesses shorten a tool's result before a model sees it.
 
-Published limits, applied to a result; none of these programs is run here. `docs/bench.md` has their sources.
+The limits are published ones and are only applied to a result; none of these programs is run here. `docs/bench.md` has
+the sources.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ class Shown:
     text: str
     is_cut: bool
     is_saved: bool
-    """True if the whole result lies in a file that the text names."""
+    """True if the whole result is in a file that the text names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Ceiling:
     rule: str
     """Words for the rule in reports."""
     apply: Callable[[str, str], Shown]
-    """Function of a result, and of the path where it would be saved, that returns the text that is shown."""
+    """Takes a result and the path where it would be saved, and returns what the model would be shown."""
 
 
 def _whole(text: str, path: str) -> Shown:

@@ -74,15 +74,19 @@ def bench() -> None:
     "names",
     multiple=True,
     metavar="C",
-    help="E1/LRO for one, E1 for an experiment, C1 for all of that name (--list shows them); repeatable.",
+    help="E1/LRO for one, E1 for a whole experiment, C1 for all with this name (--list shows them); repeatable.",
 )
-@click.option("--list", "show_list", is_flag=True, help="Show the conditions, with what is asked under each, and exit.")
+@click.option("--list", "show_list", is_flag=True, help="Show the conditions, with their tasks and limits, and exit.")
 @click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most tasks of a family (default: all, 15).")
-@click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of tasks per family (default: 15)."
+)
+@click.option(
+    "-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Folder (default: bench)."
+)
 @click.option("--model", metavar="M", help="Model of Inspect AI, such as openai/gpt-5-mini, in place of --agent.")
 @click.option("--sandbox", metavar="S", help="Sandbox of Inspect AI for a model's shell and code, such as docker.")
-@click.option("--resume", is_flag=True, help="Continue the run in DIR, by default as it was asked.")
+@click.option("--resume", is_flag=True, help="Continue the run in DIR, by default with its options.")
 def run(
     agents: tuple[str, ...],
     names: tuple[str, ...],
@@ -94,10 +98,10 @@ def run(
     resume: bool,
     show_list: bool,
 ) -> int:
-    """Let agents work on the tasks of conditions; samples go to DIR.
+    """Let agents work on the tasks of conditions, and write the samples to DIR.
 
-    Without options: the oracle and the agents that see nothing, on all conditions and sizes. Two runs give the same
-    bytes.
+    Without options, the oracle and the two agents that call no tool work on all conditions and sizes. Two runs of
+    scripted agents write the same bytes.
 
     Exit code: 0 done, 2 the call is wrong, or DIR has another run or cannot be written, 3 the server or the model does
     not answer.
@@ -127,7 +131,7 @@ def run(
     elif sandbox is not None:
         raise UsageError("--sandbox is for --model")
     if resume and not (names or sizes or agents or limit or model) and (folder / RUN).exists():
-        try:  # what was asked then
+        try:  # with the options of the run
             described = read_run(folder / RUN)
             chosen, model, sandbox = choice_of(described), described.get("model"), described.get("sandbox")
         except ValueError as problem:
@@ -192,8 +196,8 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
 def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
     """Recompute the paper's figures: each published number beside ours.
 
-    Exit code: 0 the contradictions are those that are known, 1 there are others, or a known one is gone, 2 the call is
-    wrong or a file cannot be written.
+    Exit code: 0 exactly the known contradictions were found, 1 another one was found or a known one was not, 2 the call
+    is wrong or a file cannot be written.
     """
     from lro_bench.paper import compare, published, unexpected
     from lro_bench.paper_views import text_lines, timing_lines
@@ -217,7 +221,7 @@ def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
 @bench.command()
 @click.option("-v", "--verify", is_flag=True, help="Evaluate every task by jq, too, and compare.")
 def corpora(verify: bool) -> int:
-    """Generate corpora and tasks, and hold them to the digests of this version.
+    """Generate corpora and tasks, and compare them with the digests of this version.
 
     Exit code: 0 they are the same, 1 they are not, or the two evaluations of a task disagree.
     """
@@ -231,7 +235,11 @@ def corpora(verify: bool) -> int:
 
 @click.command(cls=ServerCommand)
 @click.option(
-    "--calls", "calls_file", type=click.Path(path_type=Path, dir_okay=False), metavar="F", help="Calls to make."
+    "--calls",
+    "calls_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="F",
+    help="YAML file of calls to make.",
 )
 @click.option(
     "--against", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Earlier --json report."
@@ -262,10 +270,10 @@ def weigh(
     command: tuple[str, ...],
     outputs: Outputs,
 ) -> int:
-    """Weigh the results of a server: what they cost a context, what clients show of them, what a descriptor costs.
+    """Weigh the results of a server: how many tokens they take, how much clients show of them, what a descriptor takes.
 
-    Called are the tools that are annotated as read-only (readOnlyHint: true) and need no argument, or those that a
-    calls file names; never anything else. The file is YAML: calls: [{tool: NAME, arguments: {query: "*"}}].
+    The calls are those of a file (--calls), or one of each tool that is annotated as read-only (readOnlyHint: true) and
+    needs no arguments; nothing else is called. The file is YAML: calls: [{tool: NAME, arguments: {query: "*"}}].
 
     Exit code: 0 weighed, 1 with --against a result grew by more than a tenth or could not be weighed again, 2 the call
     is wrong, a file cannot be written, or REPORT has no weight to compare with, 3 nothing could be weighed.
@@ -277,7 +285,7 @@ def weigh(
     from lro_conformance.wire.subreaper import adopt_orphans
 
     if register is not None:
-        _refuse_beside_register(command, calls_file, against, outputs)
+        _refuse_with_register(command, calls_file, against, outputs)
         return _weigh_register(register, only, cache)
     if only or cache is not None:
         raise UsageError(f"{'--only' if only else '--cache'} is for --register")
@@ -314,10 +322,10 @@ def weigh(
     return int(bool(outcome.worse))
 
 
-def _refuse_beside_register(
+def _refuse_with_register(
     command: tuple[str, ...], calls_file: Path | None, against: Path | None, outputs: Outputs
 ) -> None:
-    """Raise `UsageError` for what `--register` does not take, which is never left out silently."""
+    """Raise `UsageError` for arguments that cannot be combined with `--register`."""
     given = {"a server": command, "--calls": calls_file, "--against": against, "a report file": outputs.files}
     for name, value in given.items():
         if value:
@@ -330,7 +338,7 @@ def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> 
     from lro_conformance.wire.subreaper import adopt_orphans
 
     base = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
-    for place in (base, folder):  # a folder that cannot be made is no reason to install fifteen servers first
+    for place in (base, folder):  # made first, so that a failure is found before fifteen servers are installed
         with writing(place):
             place.mkdir(parents=True, exist_ok=True)
     with adopt_orphans():

@@ -23,9 +23,9 @@ class Limits:
     """Limits of one task."""
 
     messages: int | None
-    """Most messages of a conversation, counting those of both sides, the system prompt and tool results."""
+    """Maximum number of messages of a conversation: of both sides, with the system prompt and tool results."""
     context_tokens: int
-    """Most tokens of one request to a model, by o200k."""
+    """Maximum number of tokens of one request to a model, by o200k."""
 
     def __str__(self) -> str:
         """Words for it in reports."""
@@ -35,24 +35,24 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The form in which the corpus reaches the agent; what the MCP server has to know."""
+    """The form in which the corpus reaches the agent: everything that the MCP server has to know."""
 
     kind: str
     """``descriptor``, ``pages``, ``pages_in_code`` or ``whole``."""
     tools: tuple[str, ...]
     outputs: tuple[tuple[str, int], ...]
-    """Most characters of a tool's result, by tool."""
+    """Maximum number of characters of a tool's result, by tool."""
     keep: tuple[str, ...] = ()
     """Parts of the descriptor that are left in."""
     page_size: int = 0
     fields: tuple[str, ...] = ()
-    """Fields of a record on a page; empty: all."""
+    """Fields of a record on a page; empty for all fields."""
     ceiling: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition."""
+    """A condition under which agents work: how they get the corpus, their tools, limits and tasks."""
 
     name: str
     source: str
@@ -108,7 +108,7 @@ def _condition(name: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> 
 
 
 def chosen_conditions(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the conditions that a user means, in the order given; all without *names*. Raises `UsageError`."""
+    """The conditions that a user's *names* select, in their order; all if there are no names. Raises `UsageError`."""
     chosen: list[str] = []
     for given in names:
         found = [one.name for one in conditions().values() if given.casefold() in map(str.casefold, one.names)]

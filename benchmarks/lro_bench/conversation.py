@@ -1,4 +1,4 @@
-"""One conversation of a scripted agent: its requests, what each weighs, and where a limit ends it."""
+"""One conversation of a scripted agent: its requests, their tokens, and the limit that ends it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lro_bench.tasks import Task
 from lro_bench.tokens import count
 
 _BATCH = 64
-"""Most calls of a turn that are made before the limits are looked at again."""
+"""Maximum number of calls that are made before the limits are checked again."""
 
 
 @dataclass(slots=True)
@@ -26,20 +26,21 @@ class Conversation:
     question: str
     requests: list[Usage] = field(default_factory=list[Usage])
     turns: int = 0
-    """Requests, also those beyond a limit."""
+    """Number of requests, including those beyond a limit."""
     messages: int = 2
-    """The system prompt and the question."""
+    """Number of messages; the first two are the system prompt and the question."""
     content_tokens: int = 0
     exceeded: str = ""
     """The first limit that was reached."""
     largest: int = 0
+    """Tokens of the largest request."""
     _history: int = 0
 
     def __post_init__(self) -> None:
         self._history = self.tools_tokens + count(self.system) + count(self.question)
 
     def request(self, text: str, calls: Sequence[Call]) -> None:
-        """A request to the model, and the message that it answered with."""
+        """Count a request to the model, and the message with which it is answered."""
         self.turns += 1
         self.largest = max(self.largest, self._history)
         if self._history > self.limits.context_tokens:
@@ -54,7 +55,7 @@ class Conversation:
         self.messages += 1
 
     def result(self, text: str) -> None:
-        """The result of a tool call."""
+        """Count the result of a tool call."""
         if self.is_full:
             self._exceed("messages")
         weight = count(text)
@@ -96,10 +97,10 @@ def converse(
     *,
     beyond_limits: bool,
 ) -> Sample:
-    """Let an agent work on a task; *tools* are the entries of tools/list as counted, *call* makes calls at once.
+    """Let an agent work on a task; *tools* are the texts of the entries of tools/list, *call* makes calls at once.
 
-    With *beyond_limits* the plan is carried out to its end, so that the sample says how many messages it takes; all
-    other measures end where the limit was reached.
+    With *beyond_limits* the plan is carried out to its end, so that the sample has the turns, messages and tokens that
+    it takes (`Sample.least_turns` and so on); all other measures end where the limit was reached.
     """
     talk = Conversation(condition.limits, sum(map(count, tools)), condition.system_prompt, task.question)
     plan = AGENTS[agent](setting_for(condition, task, agent))

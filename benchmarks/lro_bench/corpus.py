@@ -1,6 +1,6 @@
 """Corpora of memories: the same bytes for the same size, and 155 ± 2 estimated tokens a record.
 
-The published corpora are not to be had. These are MIF memories of the specification about a made-up software project:
+The published corpora are not available. These are MIF memories of the specification about a made-up software project:
 eight namespaces with a skewed distribution, twelve products, each mentioned by about twelve percent of the records, a
 nested ordinal priority, ticket numbers with gaps, and sentences that only one record has.
 """
@@ -42,8 +42,8 @@ PRIORITIES = range(1, 6)
 _CONFIDENCES = (300, 1000)
 _GAP = 0.08
 """Share of ticket numbers that no record has."""
-_PHRASE_SHARE = 3
-"""Every third record tells the phrase of a unit."""
+_PHRASE_EVERY = 3
+"""Every third record has the phrase of a unit."""
 
 _SUBJECTS = (
     *("export queue", "login page", "nightly backup", "search index", "billing job", "mail gateway", "audit log"),
@@ -101,7 +101,7 @@ class Corpus:
 
 
 class Dice:
-    """A random source whose results stay the same in every version of Python: only `random.random` is promised to."""
+    """A random source whose results are the same in every version of Python, which only `random.random` guarantees."""
 
     def __init__(self, *seed: object) -> None:
         self._random = random.Random("/".join(map(str, seed)))
@@ -119,12 +119,12 @@ class Dice:
         return choices[self.whole(0, len(choices) - 1)]
 
     def sample(self, choices: Sequence[T], count: int) -> list[T]:
-        """Different ones of the choices, in random order."""
+        """*count* different choices, in random order."""
         left = list(choices)
         return [left.pop(self.whole(0, len(left) - 1)) for _ in range(count)]
 
     def weighted(self, weights: Mapping[str, int]) -> str:
-        """A key, with the probability of its weight."""
+        """A random key, with a probability in proportion to its weight."""
         at = self._random.random() * sum(weights.values())
         for key, weight in weights.items():
             at -= weight
@@ -133,7 +133,7 @@ class Dice:
         return list(weights)[-1]
 
     def digits(self, count: int) -> str:
-        """Hexadecimal digits."""
+        """*count* hexadecimal digits."""
         return "".join("0123456789abcdef"[self.whole(0, 15)] for _ in range(count))
 
     def uuid(self) -> str:
@@ -144,7 +144,7 @@ class Dice:
 
 @cache
 def corpus(size: int) -> Corpus:
-    """The corpus of this many records. Raises `AssertionError` if its mean size is not the published one."""
+    """The corpus of *size* records. Raises `AssertionError` if its mean size is not the published one."""
     dice = Dice(SEED, "corpus", size)
     records: list[Record] = []
     ticket, carry = 1000, 0.0
@@ -166,7 +166,7 @@ def _record(dice: Dice, number: int, ticket: int, target: float) -> dict[str, An
     created = f"2025-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}T{dice.whole(0, 23):02}:{dice.whole(0, 59):02}:00Z"
     subject = dice.pick(_SUBJECTS)
     parts = [dice.pick(_PRODUCT_SENTENCES).format(name) for name in PRODUCTS if dice.real() < PRODUCT_SHARE]
-    if number % _PHRASE_SHARE == 0:
+    if number % _PHRASE_EVERY == 0:
         parts.append(f"Unit U-{1000 + number} opens with the phrase {' '.join(dice.sample(_WORDS, 3))}.")
     record: dict[str, Any] = {
         "id": dice.uuid(),

@@ -1,4 +1,4 @@
-"""Digests of corpora and tasks, which hold them still from version to version (``data/digests.json``)."""
+"""Digests of corpora and tasks, which show that they do not change from version to version (``data/digests.json``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def recorded() -> dict[str, str]:
 
 
 def disagreements(n: int) -> list[str]:
-    """Tasks whose answer by jq is not the one by Python, as sentences."""
+    """A line for each task for which jq and Python give different answers."""
     lines = corpus(n).lines
     found: list[str] = []
     for family in FAMILIES:
@@ -36,7 +36,10 @@ def disagreements(n: int) -> list[str]:
 
 
 def check(say: Callable[[str], object], *, verify: bool, sizes: tuple[int, ...] = SIZES) -> list[str]:
-    """Generate everything, and return what differs from the recorded digests, or between the two evaluations."""
+    """Generate everything, and return lines about differences from the recorded digests.
+
+    With *verify*, also evaluate each task by jq, and return the differences from the answers by Python.
+    """
     now, known = computed(sizes), recorded()
     differences = [
         f"{name}: expected the digest {known.get(name)}, got {now[name]}"

@@ -1,4 +1,4 @@
-"""Sizes of what agents are given: descriptors by condition, pages, and, on request, times of writing and starts."""
+"""Sizes of the descriptors and pages that agents are given, and times of writing a file and of starting programs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def descriptor_sizes(n: int) -> dict[str, tuple[int, int]]:
 
 @cache
 def page_tokens(n: int, page_size: int) -> tuple[int, int]:
-    """Tokens of all pages, each counted once, and counted in each request of an agent that takes one page a turn."""
+    """Tokens of all pages: each counted once; and counted in each request of an agent that takes one page per turn."""
     records = corpus(n).records
     pages = [count(encode(list(records[start : start + page_size])).decode()) for start in range(0, n, page_size)]
     return sum(pages), sum(sum(pages[:turn]) for turn in range(1, len(pages) + 1))
 
 
 def timings(n: int = 500, rounds: int = 100) -> dict[str, tuple[float, float] | None]:
-    """Median and 95th percentile in milliseconds of writing a file, and of a process of grep and of jq.
+    """Median and 95th percentile of the time in milliseconds to write a file, to start grep, and to start jq.
 
     None for a program that is not on the PATH.
     """

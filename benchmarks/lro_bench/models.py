@@ -1,9 +1,9 @@
-"""Runs with real models by Inspect AI: any provider that it knows, with its logs; scripted agents as ``mockllm``.
+"""Runs with real models through Inspect AI, with any provider that it supports.
 
 ``mockllm/oracle`` and ``mockllm/typical`` are the scripted agents in a model's place: the same conversation over the
-same MCP server, through Inspect. The logs lie in ``DIR/logs`` and open with ``inspect view``.
+same MCP server, through Inspect. Its logs are in ``DIR/logs``; ``inspect view`` shows them.
 
-Inspect cuts the result of a Python tool after 16 KiB unless told otherwise; here all tools are an MCP server's, and
+Inspect cuts the result of a Python tool after 16 KiB by default; here all tools are an MCP server's, and
 ``max_tool_output`` is 0, so that only the limits of the condition cut anything.
 """
 
@@ -51,14 +51,14 @@ exec(request["code"], space)
 
 
 class ModelError(UsageError):
-    """The model cannot be had, or has failed; finished samples are kept."""
+    """The model is not available, or has failed; finished samples are kept."""
 
     exit_code = EXIT_NO_VERDICT
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples of one Inspect log."""
+    """Samples to be made in one evaluation by Inspect, which writes one log."""
 
     condition: Condition
     family: str
@@ -88,7 +88,8 @@ def run_model(
 ) -> list[Sample]:
     """Let a model work on everything that was chosen; samples are written as soon as their log is complete.
 
-    Raises `ModelError` in one line if the model cannot be had or fails; what was finished until then is kept.
+    Raises `ModelError` with a message of one line if the model is not available or fails; samples finished until then
+    are kept.
     """
     if find_spec("inspect_ai") is None:
         raise UsageError("--model needs Inspect AI: pip install 'lro-spec[bench]'")
@@ -119,7 +120,7 @@ def run_model(
                 kept = (
                     f"{len(done)} of {total} samples are kept: {resume_command(folder)} continues it"
                     if done
-                    else "no sample is done"
+                    else "no sample is finished"
                 )
                 raise ModelError(f"{model}: {first} ({kept})")
     return finish(folder, done)
@@ -146,7 +147,7 @@ def _check_names(model: str, sandbox: str | None) -> None:
 
 
 def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str], object]) -> Iterator[Batch]:
-    """The choice without the conditions that would run a model's programs on this machine."""
+    """The batches of a choice, without conditions that would run a model's programs on this machine."""
     for name in choice.conditions:
         condition = conditions()[name]
         if is_left_out(condition, model, sandbox):
@@ -182,7 +183,7 @@ def _evaluate(
             log_dir=str(logs),
             log_format="eval",
             display="none",
-            fail_on_error=False,  # one that fails is no reason to drop those that are under way
+            fail_on_error=False,  # a sample that fails must not end the others
             max_retries=_RETRIES,
             timeout=_TIMEOUT_S,
             max_tool_output=0,
@@ -192,7 +193,7 @@ def _evaluate(
         return Outcome(problem=Text.from_markup(str(problem.message)).plain)
     except (ValueError, ImportError) as problem:
         return Outcome(problem=str(problem))
-    made = sorted(frozenset(logs.glob("*.eval")) - known)  # Ctrl-C makes Inspect return no log, and write it
+    made = sorted(frozenset(logs.glob("*.eval")) - known)  # after Ctrl-C, Inspect writes the log but does not return it
     if not made:
         return Outcome(is_interrupted=True)
     log = read_eval_log(str(made[-1]))
@@ -212,7 +213,7 @@ def _evaluate(
 def _plain(message: str) -> str:
     """The message of an error, without the wrapping of repeated attempts."""
     wrapped = re.search(r"RetryError\(.*raised (\w+)>", message)
-    return message if wrapped is None else f"the provider did not answer, also when asked again ({wrapped[1]})"
+    return message if wrapped is None else f"the provider did not answer, even after retries ({wrapped[1]})"
 
 
 def inspect_task(
@@ -300,7 +301,7 @@ def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
 
 
 def _sandboxed_python(condition: Condition, n: int) -> Any:
-    """`python_exec` in a sandbox of Inspect's: each call has the names of the calls before it, which run again."""
+    """`python_exec` in a sandbox of Inspect; earlier code runs again before each call, so that its names exist."""
     from inspect_ai.tool import ToolDef
     from inspect_ai.util import sandbox
 
@@ -323,7 +324,7 @@ def _sandboxed_python(condition: Condition, n: int) -> Any:
 
 
 def sample_in_log(one: Any, task: Task, condition: Condition, model: str) -> Sample:
-    """The sample of an Inspect log."""
+    """A sample of an Inspect log (*one*) as a `Sample`."""
     exchanges = list(_exchanges(one.messages))
     final = one.output.completion if one.output is not None and one.limit is None else ""
     usages = list(one.model_usage.values())
@@ -348,7 +349,7 @@ def sample_in_log(one: Any, task: Task, condition: Condition, model: str) -> Sam
 
 
 def _cost(usages: Sequence[Any]) -> float | None:
-    """Dollars; None if Inspect knows no prices for the model."""
+    """Cost in dollars; None if Inspect knows no prices for the model."""
     costs = [usage.total_cost for usage in usages]
     return None if None in costs or not costs else sum(costs)
 
@@ -421,7 +422,7 @@ class ScriptedModel:
         return output
 
     def _next(self, task: Task, messages: Sequence[Any]) -> tuple[str, Sequence[Call]]:
-        """Let the plan run from its beginning, with the results that there are."""
+        """Run the agent's plan from its beginning with the results so far; return its next text and calls."""
         plan = AGENTS[self._agent](setting_for(self._batch.condition, task, self._agent))
         results = {message.tool_call_id: message.text for message in messages if message.role == "tool"}
         try:

@@ -1,7 +1,7 @@
-"""The paper's figures, recomputed: each published number beside what follows from its own formulae and tables.
+"""The paper's figures, recomputed: each published number beside the one that follows from its formulae and tables.
 
-Nothing is repeated from the paper without its name on it: *published* comes from ``data/published.yaml``, *ours* is
-computed here. A comparison has one of four verdicts, or is a measurement of another implementation (*measured here*).
+Numbers of the paper are always marked: *published* comes from ``data/published.yaml``, *ours* is computed here. A
+comparison has one of four verdicts, or is a measurement of our implementation or corpus (*measured here*).
 """
 
 from __future__ import annotations
@@ -70,23 +70,23 @@ def compare(figures: Figures) -> list[Comparison]:
 
 
 def unexpected(comparisons: Sequence[Comparison], figures: Figures) -> list[str]:
-    """Comparisons that contradict and are not known to, and known ones that do not any more, as sentences."""
+    """A line for each contradiction that the figures do not list, and for each listed one that was not found."""
     known = set(cast("list[str]", figures["contradictions"]))
     found = {one.id for one in comparisons if one.verdict == "contradicts"}
     return [
-        *(f"{id} contradicts, which was not so before" for id in sorted(found - known)),
-        *(f"{id} is listed as a contradiction and is none" for id in sorted(known - found)),
+        *(f"{id} contradicts, but is not listed as a contradiction" for id in sorted(found - known)),
+        *(f"{id} is listed as a contradiction, but does not contradict" for id in sorted(known - found)),
     ]
 
 
 def _rounded(
     id: str, what: str, given: float, computed: float, digits: int, unit: str = "", why: str = ""
 ) -> Comparison:
-    """A comparison of two numbers of which the published one is rounded to *digits*."""
+    """A comparison of two numbers; the published one is rounded to *digits* decimals."""
     step = 10.0**-digits
     ours = f"{computed:.{digits}f}{unit}"
     if f"{given:.{digits}f}{unit}" != ours:
-        ours = f"{computed:.{digits + 1}f}{unit}"  # a digit more shows whether it is rounding
+        ours = f"{computed:.{digits + 1}f}{unit}"  # one more digit shows whether rounding is the reason
     off = abs(given - computed)
     verdict: Verdict = "equal" if off <= step / 2 + 1e-9 else "within rounding" if off <= step + 1e-9 else "contradicts"
     return Comparison(id, what, f"{given:.{digits}f}{unit}", ours, verdict, why)
@@ -130,7 +130,9 @@ def _theory(figures: Figures) -> Iterator[Comparison]:
     )
     saved = savings(example["n"], example["k"], t, d)
     yield _rounded("theory/example/savings", "savings of the example", example["savings"], saved, 3)
-    yield _rounded("theory/example/percent", "told as", example["told_as_percent"], 100 * saved, 0, " %")
+    yield _rounded(
+        "theory/example/percent", "savings of the example in the text", example["told_as_percent"], 100 * saved, 0, " %"
+    )
     at = theory["threshold_tokens"] / t
     yield _rounded("theory/threshold", "records at the threshold", theory["records_at_threshold"], at, 0, "", "τ/t")
 
@@ -147,7 +149,7 @@ def _table1(figures: Figures) -> Iterator[Comparison]:
 
 
 def _accuracies(figures: Figures, table: str, what: str) -> Iterator[Comparison]:
-    """Accuracies need a model; that they are shares of fifteen tasks does not."""
+    """Comparisons of accuracies. Reproducing them needs a model; checking that they are shares of 15 tasks does not."""
     of = figures["source"]["tasks_per_run"]
     for row, cells in figures[table].items():
         for (n, model), given in zip(_COLUMNS, cells, strict=True):
@@ -225,14 +227,14 @@ def fractions_near(percent: float, most: int = 93) -> list[tuple[int, int]]:
 
 def _table11(figures: Figures) -> Iterator[Comparison]:
     for row, (accuracy, content, cost) in figures["table11"].items():
-        yield _twelve_point_nine(f"table11/{row}/accuracy", f"E4 mean accuracy, {row}", accuracy)
+        yield _share_of_90(f"table11/{row}/accuracy", f"E4 mean accuracy, {row}", accuracy)
         yield Comparison(
             f"table11/{row}/content", f"E4 content tokens, {row}", f"{content:,}", "", _NEEDS_MODEL, "and not defined"
         )
         yield Comparison(f"table11/{row}/cost", f"E4 LLM cost, {row}", f"{cost:,}", "", _NEEDS_MODEL, "and not defined")
 
 
-def _twelve_point_nine(id: str, what: str, given: float) -> Comparison:
+def _share_of_90(id: str, what: str, given: float) -> Comparison:
     if any(round(100 * k / 90, 1) == given for k in range(91)):
         return Comparison(id, what, f"{given} %", "", _NEEDS_MODEL, "a share of 90 task evaluations")
     near = ", ".join(f"{k}/{of}" for k, of in fractions_near(given)[:3])
@@ -261,7 +263,7 @@ def _cross_model(figures: Figures) -> Iterator[Comparison]:
     yield from _best_condition(figures)
     for place, model in enumerate(MODELS):
         what = f"filter accuracy of all conditions, {model}"
-        yield _twelve_point_nine(f"cross_model/filter_accuracy/{model}", what, given["filter_accuracy"][place])
+        yield _share_of_90(f"cross_model/filter_accuracy/{model}", what, given["filter_accuracy"][place])
 
 
 def _mean_accuracy(cells: Sequence[float]) -> float:
@@ -356,7 +358,10 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
     ours = ", ".join(f"{n * t:,} tokens at n = {n}" for n in PAPER_SIZES[1:])
     limit = claims["inline_overflows_beyond"]
     overflows = all(n * t > window for n in PAPER_SIZES[1:])
-    what, why = f"inline overflows the context beyond n = {limit}", f"window of {window:,}; reported there all the same"
+    what, why = (
+        f"inline overflows the context beyond n = {limit}",
+        f"window of {window:,}; the paper reports results there, too",
+    )
     yield _claim("claims/inline_overflows_beyond", what, "untestable", ours, overflows, why)
     t11 = figures["table11"]
     times = [t11["C5"][2] / t11[row][2] for row in ("C1", "C2", "C3", "C4")]
@@ -364,7 +369,7 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
     ours = ", ".join(f"{value:.2f}" for value in times)
     yield _claim(
         "claims/c5_times_lro",
-        "C5 uses times the tokens of LRO",
+        "tokens of C5 ÷ tokens of LRO (C1 to C4)",
         str(claims["c5_times_lro"]),
         ours,
         holds,
@@ -388,7 +393,7 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
 def _range(
     key: str, what: str, claims: Mapping[str, Any], values: Sequence[float], why: str, unit: str = " %"
 ) -> Comparison:
-    """A range of whole numbers that the prose gives, beside the least and the largest of the cells that it is about."""
+    """A range of whole numbers in the prose, compared with the smallest and largest of the table's cells (*values*)."""
     low, high = claims[key]
     exact = (round(min(values)), round(max(values))) == (low, high)
     ours = f"{min(values):.1f} to {max(values):.1f}{unit}"
@@ -415,7 +420,7 @@ def _ground_truth(figures: Figures) -> Iterator[Comparison]:
 
 
 def least_messages(pages: int, *, at_once: bool) -> int:
-    """Messages of a conversation that reads so many pages: with one call a turn, or all calls in one turn."""
+    """Messages of a conversation that reads *pages* pages, with one call per turn or all calls in one turn."""
     return 2 + (1 + pages if at_once else 2 * pages) + 1
 
 

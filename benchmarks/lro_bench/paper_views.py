@@ -34,7 +34,7 @@ TITLES = {
 
 
 def sections(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
-    """The comparisons by section, with its title."""
+    """The title and the comparisons of each section."""
     for key, title in TITLES.items():
         yield title, [one for one in comparisons if one.id.partition("/")[0] == key]
 

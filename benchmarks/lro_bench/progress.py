@@ -24,7 +24,7 @@ class Progress:
             else None
         )
         self._task = None if self._bar is None else self._bar.add_task("samples", total=None)
-        self._start = self._said = time.monotonic()
+        self._start = self._last_line_at = time.monotonic()
         self._first: int | None = None
 
     def __enter__(self) -> Self:
@@ -50,8 +50,8 @@ class Progress:
             self._bar.update(self._task, completed=done, total=total)
             return
         now = time.monotonic()
-        if now - self._said >= _EVERY_S and done > self._first:
-            self._said = now
+        if now - self._last_line_at >= _EVERY_S and done > self._first:
+            self._last_line_at = now
             left = (now - self._start) / (done - self._first) * (total - done)
             sys.stderr.write(f"lro bench: {done} of {total} samples, about {left:.0f} s remain\n")
             sys.stderr.flush()

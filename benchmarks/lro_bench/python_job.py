@@ -1,4 +1,4 @@
-"""The job that runs Python code of `python_exec`: one namespace for all calls, and the pages of the corpus if given."""
+"""The job that runs Python code of `python_exec`: one namespace per conversation, with the corpus's pages if given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def prepare(context: Context) -> Run:
     spaces: dict[str, dict[str, Any]] = {}
 
     def list_memories(page: int = 1) -> dict[str, Any]:
-        """One page, as a value of its own: changing it changes no other call's."""
+        """A copy of one page, so that code that changes it does not change the results of other calls."""
         return json.loads(json.dumps(pages[page - 1]))
 
     def new_space() -> dict[str, Any]:
@@ -33,7 +33,7 @@ def prepare(context: Context) -> Run:
 
     def run(request: dict[str, Any], _data: bytes) -> tuple[dict[str, Any], bytes]:
         if request["conversation"] not in spaces:
-            spaces.clear()  # one conversation sees nothing of another
+            spaces.clear()  # conversations must not see each other's names
             spaces[request["conversation"]] = new_space()
         space = spaces[request["conversation"]]
         printed = io.StringIO()

@@ -2,12 +2,12 @@
 
 - *verbatim*: a recipe as it stands.
 - *parameterized*: a recipe with other words or numbers in it.
-- *composed*: every step of its jq program is one of the recipes', from more than one of them, or with others repeated.
-- *adapted*: some step of its jq program is a recipe's.
-- *novel*: none of these; grep, and reading without a query, too.
+- *composed*: every step of its jq program is a step of some recipe, but the program as a whole is no recipe.
+- *adapted*: some steps of its jq program are steps of recipes.
+- *novel*: everything else, including grep, and reading without a query.
 
-The published text names scores without defining them; these classes are ours, after the plan in the author's
-repository, so that scores cannot be compared with the published ones.
+The published text names scores without defining them. These classes are ours, after the plan in the author's
+repository, so our scores cannot be compared with the published ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
 CLASSES = ("verbatim", "parameterized", "composed", "adapted", "novel")
 SCORES: Mapping[str, float] = {"verbatim": 1.0, "parameterized": 0.8, "composed": 0.6, "adapted": 0.4, "novel": 0.0}
 ALIGNED = frozenset({"verbatim", "parameterized", "composed", "adapted"})
-"""Classes that count as using the library."""
+"""Classes that count as using the library of recipes."""
 
 
 def classify(tool: str, arguments: Mapping[str, Any], recipes: Sequence[str]) -> str:

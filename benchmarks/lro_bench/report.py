@@ -1,4 +1,4 @@
-"""The report of a run: cells with intervals, what cannot be passed at all, and comparisons task by task."""
+"""The report of a run: cells with intervals, cells that nobody can solve, and comparisons task by task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from lro_bench.agents import NULL_AGENTS
 from lro_bench.conditions import conditions, pairs
 from lro_bench.queries import ALIGNED, SCORES
-from lro_bench.run import RUN, SAMPLES, read_run, resume_command, samples_asked
+from lro_bench.run import RUN, SAMPLES, expected_samples, read_run, resume_command
 from lro_bench.samples import Sample, read_samples
 from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
 from lro_conformance.errors import UsageError
@@ -29,13 +29,13 @@ class Unreachable:
     """Reason why not even the oracle solves a cell."""
 
     why: str
-    """``messages``, ``context`` or ``information``: which limit it is, or that no tool gives what is needed."""
+    """The limit that it exceeds (``messages``, ``context``), or ``information`` if no tool gives what is needed."""
     least_turns: int | None
-    """Turns that its plan takes, with all independent calls of a turn made at once."""
+    """Turns that the oracle's plan takes, with all independent calls of a turn made at once."""
     least_messages: int | None
     """Messages of these turns, with the results of all calls."""
     least_context: int | None
-    """Tokens of its largest request."""
+    """Tokens of the largest request of the plan."""
 
     def __str__(self) -> str:
         """A few words for the reason."""
@@ -54,7 +54,7 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The samples of one agent, condition, family and size, as numbers. Tokens and turns are means of a sample."""
+    """The samples of one agent, condition, family and size, as numbers. Tokens and turns are means per sample."""
 
     agent: str
     condition: str
@@ -74,7 +74,7 @@ class Cell:
     content_tokens: float
     turns: float
     tokens_until_right: float | None
-    """Mean over the samples with a right answer; None if there is none."""
+    """Mean tokens of the samples with a right answer; None if there is no such sample."""
     turns_until_right: float | None
     access_ratio: float
     """Median share of the records that were read."""
@@ -109,7 +109,7 @@ class Pair:
     p_holm: float
     """Corrected for all pairs of the agent."""
     savings: float | None
-    """Mean of 1 − first ÷ second in tokens, over tasks that both have right; negative if the first costs more."""
+    """Mean of 1 − first ÷ second in tokens, over tasks that both got right; negative if the first takes more."""
     savings_interval: tuple[float, float] | None
     compared: int
     """Number of these tasks."""
@@ -117,7 +117,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A run that has fewer samples than it was asked for."""
+    """A run that has fewer samples than it should have."""
 
     folder: str
     samples: int
@@ -131,7 +131,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report."""
+    """The cells and comparisons of one or several runs."""
 
     runs: tuple[Mapping[str, Any], ...]
     cells: tuple[Cell, ...]
@@ -172,7 +172,10 @@ class Report:
 
 
 def report_of(folders: Sequence[Path]) -> Report:
-    """The report of the runs in some folders. Raises `UsageError` for a folder without one, or runs that do not fit."""
+    """The report of the runs in some folders.
+
+    Raises `UsageError` for a folder without a run, and for runs that do not fit together.
+    """
     samples: list[Sample] = []
     runs: list[Mapping[str, Any]] = []
     unfinished: list[Unfinished] = []
@@ -192,11 +195,11 @@ def report_of(folders: Sequence[Path]) -> Report:
         if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
             raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
         try:
-            asked = samples_asked(run)
-        except ValueError:  # of another version
-            asked = len(found)
-        if len(found) < asked:
-            unfinished.append(Unfinished(str(folder), len(found), asked))
+            expected = expected_samples(run)
+        except ValueError:  # the run was made by another version
+            expected = len(found)
+        if len(found) < expected:
+            unfinished.append(Unfinished(str(folder), len(found), expected))
         samples += found
         runs.append(run)
     if not samples:
@@ -207,19 +210,22 @@ def report_of(folders: Sequence[Path]) -> Report:
 def _misfits(
     folder: Path, run: Mapping[str, Any], samples: Sequence[Sample], others: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Reasons why the samples of a folder cannot be counted: not of its run, there twice, or of other tasks."""
+    """Reasons why the samples of a folder cannot be counted: they are from another run, repeated, or on other tasks."""
     counts = Counter(sample.key for sample in samples)
     for sample in samples:
         for key, value in (("agents", sample.agent), ("conditions", sample.condition), ("sizes", sample.n)):
             if value not in run.get(key, ()):
-                yield f"{folder / SAMPLES}: a sample is not of the run in {RUN}: {value} is none of its {key}"
+                yield f"{folder / SAMPLES}: a sample does not belong to the run in {RUN}: {value} is none of its {key}"
         if counts[sample.key] > 1:
             yield f"{folder / SAMPLES}: has a sample twice: {', '.join(map(str, sample.key))}"
     for other in others:
         for kind in ("corpora", "families"):
             mine, theirs = run.get(kind, {}), other.get(kind, {})
             if changed := [name for name in mine if name in theirs and mine[name] != theirs[name]]:
-                yield f"{folder}: its {kind} are not those of the other runs ({changed[0]}), so nothing can be compared"
+                yield (
+                    f"{folder}: its {kind} differ from those of the other runs ({changed[0]}), so nothing can be "
+                    "compared"
+                )
 
 
 def make_report(samples: Sequence[Sample], runs: Sequence[Mapping[str, Any]]) -> Report:
@@ -285,7 +291,7 @@ def _aligned(sample: Sample) -> float:
 
 
 def _pairs(by_key: Mapping[Key, Sequence[Sample]]) -> Iterator[Pair]:
-    """The comparisons of each agent that looks at anything, corrected for their number."""
+    """The comparisons of each agent that calls tools, corrected for their number."""
     for agent in dict.fromkeys(key[0] for key in by_key if key[0] not in NULL_AGENTS):
         found = [
             (first, second, family, n, both)
@@ -321,6 +327,6 @@ def _pairs(by_key: Mapping[Key, Sequence[Sample]]) -> Iterator[Pair]:
 def _both(
     by_key: Mapping[Key, Sequence[Sample]], agent: str, first: str, second: str, family: str, n: int
 ) -> list[tuple[Sample, Sample]]:
-    """The samples of both conditions, by task."""
+    """Pairs of samples on the same task, under the first and the second condition."""
     others = {sample.task: sample for sample in by_key.get((agent, second, family, n), ())}
     return [(s, others[s.task]) for s in by_key.get((agent, first, family, n), ()) if s.task in others]

@@ -19,8 +19,8 @@ from lro_conformance.version import version
 
 SOURCES = {
     "paper": "The paper's 21 conditions",
-    "control": "Controls: what the paper's limits do",
-    "today": "What people have today",
+    "control": "Controls: the effects of the paper's limits",
+    "today": "What people use today",
 }
 
 
@@ -69,7 +69,7 @@ def null_rows(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def detail_row(cell: Cell) -> list[str]:
-    """All measures of a cell, as they stand in a table."""
+    """All measures of a cell, as the cells of a row of a table (`DETAILS`)."""
     low, high = cell.interval
     until = "–" if cell.tokens_until_right is None else f"{cell.tokens_until_right:,.0f}"
     turns = "–" if cell.turns_until_right is None else f"{cell.turns_until_right:.1f}"
@@ -92,12 +92,12 @@ def detail_row(cell: Cell) -> list[str]:
 
 DETAILS = (
     *("right", "95 %", "tokens a task (95 %)", "billed in full", "cached", "tokens until right", "turns until right"),
-    *("records read", "right of those that saw all", "ends", "queries", "cost"),
+    *("records read", "right if all records seen", "ends", "queries", "cost"),
 )
 
 
 def pair_row(pair: Pair) -> list[str]:
-    """A comparison, as it stands in a table."""
+    """A comparison, as the cells of a row of a table (`PAIRS`)."""
     interval = pair.savings_interval
     saved = "–" if pair.savings is None else f"{100 * pair.savings:+.1f} %"
     if interval is not None:
@@ -158,16 +158,16 @@ def summary_lines(report: Report) -> list[str]:
 
 
 NULLS = (
-    "A family that one of these does well in measures nothing. *constant* gives the most frequent answer, *random* one "
-    "that fits the question."
+    "If one of these agents does well in a family, the family measures nothing. *constant* gives the most frequent "
+    "answer, *random* a random one that fits the question."
 )
 REACH = (
     "The oracle knows how many records there are, makes all independent calls of a turn at once, and never errs. Where "
-    "it fails, no model can succeed but by a guess. A scripted agent measures the conditions, not a model."
+    "it fails, no model can succeed except by guessing. A scripted agent measures the conditions, not a model."
 )
 COMPARED = (
     "The same tasks under two conditions. p: McNemar's exact test on right answers; Holm corrects for all comparisons "
-    "of an agent. Tokens are compared only where both are right, and more is shown as a negative saving."
+    "of an agent. Tokens are compared only where both are right; a negative saving means that the first takes more."
 )
 
 
@@ -242,7 +242,7 @@ def to_html(report: Report) -> str:
 
 
 def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
-    """The paper's six figures: its values, and ours for each agent that looks at anything."""
+    """The paper's six figures: its values, and ours for each agent that calls tools."""
     ns = [f"n = {n}" for n in PAPER_SIZES]
     agents = [agent for agent in report.agents if agent not in NULL_AGENTS]
 
@@ -281,8 +281,8 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
         ],
     )
     yield _figure(
-        "Figure 2. Tokens of LRO ÷ tokens of inline (E1); below 1, LRO saves. Ours against inline without the message "
-        "limit, where both are right",
+        "Figure 2. Tokens of LRO ÷ tokens of inline (E1); below 1, LRO saves tokens. Ours compares with inline without "
+        "the message limit, where both are right",
         ("paper", grouped_bars("paper", ns, {m: paper["table5"]["ratio"][at::2] for m, at in models.items()}, line=1)),
         (
             "ours",
@@ -298,7 +298,7 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
     ablation = ("C1", "C2", "C3", "C4", "C5")
     columns = [f"{m} {n}" for n in PAPER_SIZES for m in ("H", "G")]
     yield _figure(
-        "Figure 4. Count accuracy of E2 by what the descriptor has, percent",
+        "Figure 4. Count accuracy of E2 by parts of the descriptor, percent",
         (
             "paper (H: Haiku 4.5, G: GPT-5-mini)",
             heat_map("paper", columns, {row: paper["table6"][row] for row in ablation}),
@@ -317,8 +317,8 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
     )
     goal = {a: ours("E3/Recipe", lookup, a, lambda c: 100 * (c.goal_achievement or 0)) for a in agents}
     yield _figure(
-        "Figure 6. Goal achievement of E3, percent: queries that use the library. It has no recipe for the task "
-        "of E3, so that the shortest way, one grep, scores 0",
+        "Figure 6. Goal achievement of E3, percent: queries that use the library of recipes. It has no recipe for the "
+        "task of E3, so the shortest query, one grep, scores 0",
         *[
             (
                 model,

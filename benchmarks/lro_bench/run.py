@@ -31,7 +31,7 @@ SAMPLES, RUN = "samples.jsonl", "run.json"
 MOCK = "mockllm/"
 """Prefix of the scripted agents in a model's place."""
 _CODE_TOOLS = {"python_exec"}
-"""Tools that run a model's own programs, which only a sandbox of Inspect's may."""
+"""Tools that run a model's own programs, which is permitted only in a sandbox of Inspect."""
 _WORKERS = 2
 Key = tuple[str, str, int, str, str]
 """Key of a sample: `Sample.key`."""
@@ -39,18 +39,18 @@ Key = tuple[str, str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Choice of what to run."""
+    """The conditions, sizes, agents and tasks of a run."""
 
     conditions: tuple[str, ...]
     sizes: tuple[int, ...]
     agents: tuple[str, ...]
     limit: int | None = None
-    """Most tasks of a family; None: all."""
+    """Maximum number of tasks per family; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Samples that share a server."""
+    """Conditions whose samples share a server."""
 
     delivery: Delivery
     n: int
@@ -58,10 +58,11 @@ class Group:
 
 
 def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, int], None]) -> list[Sample]:
-    """Run everything that was chosen, and write it to a folder; *progress* receives samples done and samples in all.
+    """Run everything that was chosen, and write the samples to a folder.
 
-    Each sample is written as soon as it is finished. With *resume* those in the folder are not run again. Raises
-    `UsageError` for a folder with another run in it, or that cannot be written.
+    *progress* receives the numbers of finished and of all samples. Each sample is written as soon as it is finished.
+    With *resume*, those in the folder are not run again. Raises `UsageError` for a folder that has another run in it,
+    or that cannot be written.
     """
     done = begin(folder, describe(choice), resume=resume)
     known, groups, total = frozenset(done), groups_of(choice), count_samples(choice)
@@ -79,7 +80,7 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
         try:
             for future in as_completed(pending):
                 future.result()
-        except BaseException:  # Ctrl-C, too: what is finished is kept, and nothing else is begun
+        except BaseException:  # also after Ctrl-C, finished samples are kept and no others are begun
             stop.set()
             for future in pending:
                 future.cancel()
@@ -89,7 +90,7 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
 
 @contextmanager
 def writing(folder: Path, advice: str = "") -> Generator[None]:
-    """Turn an `OSError` of what is written to *folder* into a `UsageError` of one line."""
+    """Turn an `OSError` within the block into a `UsageError` of one line, which names the file or else *folder*."""
     try:
         yield
     except OSError as problem:
@@ -118,14 +119,14 @@ class Journal:
             try:
                 while data:
                     data = data[self._file.write(data) or 0 :]
-            except OSError:  # no half a line, to which another thread would append
+            except OSError:  # remove a partial line, to which another thread would append
                 with suppress(OSError):
                     os.ftruncate(self._file.fileno(), before)
                 raise
 
 
 def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
-    """Make a folder the one of this run, and return the samples that it has. Raises `UsageError`."""
+    """Prepare the folder of a run, and return the samples that it already has. Raises `UsageError`."""
     text = json.dumps(description, indent=1) + "\n"
     if resume and not (folder / RUN).exists():
         raise UsageError(f"{folder}: there is no run in it to resume ({RUN} is missing)")
@@ -134,12 +135,12 @@ def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Ke
     known = _known(folder, text, resume=resume)
     with writing(folder):
         write_text(text, folder / RUN)
-        write_samples(known, folder / SAMPLES)  # without half a line, to which the next would be appended
+        write_samples(known, folder / SAMPLES)  # without a partial last line, to which the next one would be appended
     return {sample.key: sample for sample in known}
 
 
 def finish(folder: Path, done: Mapping[Key, Sample]) -> list[Sample]:
-    """Write all samples of a run in one order, and return them."""
+    """Write all samples of a run in a fixed order, and return them."""
     samples = in_order(done.values())
     with writing(folder):
         write_samples(samples, folder / SAMPLES)
@@ -172,7 +173,7 @@ def read_run(path: Path) -> Mapping[str, Any]:
 
 
 def choice_of(run: Mapping[str, Any]) -> Choice:
-    """The choice that a run was described by. Raises `ValueError` for one that this version does not know."""
+    """The choice in the description of a run. Raises `ValueError` if it is not one of this version."""
     try:
         choice = Choice(tuple(run["conditions"]), tuple(run["sizes"]), tuple(run["agents"]), run["tasks"])
     except (KeyError, TypeError) as problem:
@@ -184,7 +185,7 @@ def choice_of(run: Mapping[str, Any]) -> Choice:
     return choice
 
 
-def samples_asked(run: Mapping[str, Any]) -> int:
+def expected_samples(run: Mapping[str, Any]) -> int:
     """Number of samples that a described run has when it is finished. Raises `ValueError`."""
     choice = choice_of(run)
     kept = [
@@ -225,7 +226,7 @@ def count_samples(choice: Choice) -> int:
 
 
 def in_order(samples: Iterable[Sample]) -> list[Sample]:
-    """Samples in one order, whatever the order in which they were made."""
+    """Samples sorted by agent, condition (in the order of conditions.yaml), size, family and task."""
     order = {name: place for place, name in enumerate(conditions())}
     return sorted(samples, key=lambda s: (s.agent, order.get(s.condition, len(order)), s.n, s.family, s.task))
 
@@ -259,12 +260,13 @@ def _pending(group: Group, choice: Choice, done: frozenset[Key]) -> Iterator[tup
             for agent in choice.agents:
                 for place, task in enumerate(_tasks(family, group.n, choice.limit)):
                     if (agent, condition.name, group.n, family, task.id) not in done:
-                        # The plan is the same for all tasks of a family, so one tells how many messages it takes.
+                        # The plan is the same for all tasks of a family, so one task shows how many messages it takes.
                         yield condition, agent, task, agent == "oracle" and place == 0
 
 
 def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
-    """The samples that are there already; a run that has none, as after a wrong key, may be replaced by any other."""
+    """The samples in a folder; a run that has none, for example after a wrong API key, may be replaced by another
+    run."""
     samples = folder / SAMPLES
     if not (folder / RUN).exists() or not samples.exists() or not samples.stat().st_size:
         return []

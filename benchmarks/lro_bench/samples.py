@@ -1,4 +1,4 @@
-"""Samples: one task under one condition by one agent, as plain data, and the measures that are taken of each."""
+"""Samples (one task under one condition by one agent) as plain data, with the measures of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Usage:
     input_tokens: int
     """Everything that was sent, cached or not."""
     cached_tokens: int
-    """The part of it that the request before had sent already."""
+    """The part of it that the previous request had sent already."""
     output_tokens: int
 
 
@@ -43,12 +43,12 @@ class Sample:
     """Name of a scripted agent or of a model."""
     expected: str
     answer: str | None
-    """None if no line ``ANSWER: …`` came."""
+    """None if the last message has no line ``ANSWER: …``."""
     correct: bool
     stop: str
-    """``answered``, ``messages``, ``context`` or ``error``."""
+    """``answered``, or the limit that ended it: ``messages``, ``context``, or another limit of Inspect."""
     turns: int
-    """Requests to the model."""
+    """Number of requests to the model."""
     messages: int
     calls: int
     input_tokens: int
@@ -57,13 +57,13 @@ class Sample:
     content_tokens: int
     """Tokens of all tool results, each counted once."""
     records_read: int
-    """Different records whose ID occurs in a tool result."""
+    """Number of records whose ID occurs in a tool result."""
     pages: int
-    """Pages that were fetched."""
+    """Number of pages that were fetched."""
     saw_all: bool
     """True if every record occurs in a tool result."""
     queries: Mapping[str, int]
-    """Queries of the file by class."""
+    """Number of queries of the file, by class."""
     cost: float | None = None
     """Dollars, where Inspect knows the model's prices."""
     least_turns: int | None = None
@@ -120,7 +120,7 @@ def sample_of(
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A tool call and its result, as scoring sees them."""
+    """A tool call and its result, as used for scoring."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -144,8 +144,8 @@ def _plain(text: str) -> str:
 
 def access(n: int, exchanges: Iterable[Exchange]) -> int:
     """Number of records whose ID occurs in a result."""
-    there = {record["id"] for record in corpus(n).records}
-    return len({id for exchange in exchanges for id in _UUID.findall(exchange.result)} & there)
+    known_ids = {record["id"] for record in corpus(n).records}
+    return len({id for exchange in exchanges for id in _UUID.findall(exchange.result)} & known_ids)
 
 
 def query_classes(recipes: Sequence[str], exchanges: Iterable[Exchange]) -> dict[str, int]:
@@ -159,17 +159,17 @@ def query_classes(recipes: Sequence[str], exchanges: Iterable[Exchange]) -> dict
 
 
 def lines_of(samples: Iterable[Sample]) -> str:
-    """Samples as JSON lines, in ASCII: a model's answer may hold anything."""
+    """Samples as JSON lines, in ASCII because a model's answer may contain any character."""
     return "".join(f"{json.dumps(asdict(sample), separators=(',', ':'))}\n" for sample in samples)
 
 
 def write_samples(samples: Iterable[Sample], path: Path) -> None:
-    """Write samples, in the order of the run; if it is killed meanwhile, the old file stays."""
+    """Write samples in the given order; if the process is killed meanwhile, the old file remains."""
     write_text(lines_of(samples), path)
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Read samples; a last line without an end is of a run that was killed, and left out. Raises `ValueError`."""
+    """Read samples, without an unfinished last line, which a killed run may have left. Raises `ValueError`."""
     *lines, _ = path.read_text(encoding="utf-8").split("\n")
     samples: list[Sample] = []
     for number, line in enumerate(lines, 1):
@@ -181,7 +181,7 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def _sample(members: Any) -> Sample:
-    """A sample of a file. Raises `TypeError` and `ValueError` for one that no run writes."""
+    """A sample from the values of a file. Raises `TypeError` and `ValueError` for values that no run writes."""
     hints = get_type_hints(Sample)
     if not isinstance(members, Mapping):
         raise TypeError("expected an object")
@@ -197,5 +197,5 @@ def _sample(members: Any) -> Sample:
     if sample.n < 1 or not set(sample.queries) <= set(SCORES):
         raise ValueError("n or queries have an unexpected value")
     if sample.correct != is_correct(sample.answer, sample.expected):
-        raise ValueError(f"correct is {sample.correct}, and the answer {sample.answer!r} for {sample.expected!r}")
+        raise ValueError(f"correct is {sample.correct}, but got the answer {sample.answer!r} for {sample.expected!r}")
     return sample

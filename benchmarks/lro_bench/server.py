@@ -38,7 +38,7 @@ PROTOCOL = "2025-11-25"
 CONVERSATION = "lro-bench/conversation"
 """Key of a call's metadata: the conversation that it belongs to, where one server serves several."""
 _LINE = 2_000
-"""Most characters of a line that `read_lines` shows, as in harnesses that read by lines."""
+"""Maximum number of characters of a line that `read_lines` shows, as in harnesses that read by lines."""
 _PYTHON_S, _PYTHON_MEMORY = 20.0, 512 << 20
 
 
@@ -101,7 +101,7 @@ class BenchServer:
         return [self._entry(name) for name in self._delivery.tools]
 
     def call(self, name: str, arguments: Mapping[str, Any], conversation: str = "") -> Result:
-        """Call a tool; a wrong call has an error as its result. Names in Python code live as long as a conversation."""
+        """Call a tool; the result of a wrong call is an error. Names in Python code persist within a *conversation*."""
         self._conversation = conversation
         if name not in self._delivery.tools:
             return Result(f"there is no tool {name}; there are {', '.join(self._delivery.tools)}", is_error=True)
@@ -267,7 +267,7 @@ class BenchServer:
 
 
 def offload(data: Corpus, folder: str) -> OffloadResponse:
-    """The descriptor of the reference interceptor for the whole corpus; the file lies in *folder*."""
+    """The descriptor that the reference interceptor returns for the whole corpus; it writes the file to *folder*."""
     outcome = intercept(
         ResultSet(
             operation="recall",

@@ -14,7 +14,7 @@ from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import Limits, ServerProcess
 
 _AT_ONCE = 64
-"""Most calls that wait for an answer at the same time."""
+"""Maximum number of calls that wait for an answer at the same time."""
 
 
 class SessionError(UsageError):
@@ -64,7 +64,7 @@ def text_of(result: Mapping[str, Any]) -> str:
 
 
 def tool_text(tool: Mapping[str, Any]) -> str:
-    """A tool's entry as it is counted: as compact JSON."""
+    """A tool's entry in the form in which its tokens are counted: compact JSON."""
     return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,7 +1,7 @@
-"""A shell that is none: pipelines of cat, head, tail, grep, wc, sort, uniq and jq over the files of one server.
+"""An imitation of a shell: pipelines of cat, head, tail, grep, wc, sort, uniq and jq over the files of one server.
 
-Commands are parsed by the rules of POSIX (`lro_spec.recipes.shell`) and never given to a shell. jq programs and regular
-expressions run in the project's sandbox; the other programs are few lines of Python.
+Commands are parsed by the rules of POSIX (`lro_spec.recipes.shell`) and never passed to a real shell. jq programs and
+regular expressions run in the project's sandbox; the other programs are a few lines of Python each.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Output:
 
 
 class CommandError(ValueError):
-    """A command that is not run, or fails; the message is for the agent."""
+    """A command cannot be run, or fails; the message is for the agent."""
 
 
 class Shell:
@@ -49,7 +49,7 @@ class Shell:
         self._jq.close()
 
     def run(self, command: str) -> Output:
-        """Run a command."""
+        """Run a command line and return its output; a failure is an output, too."""
         if command not in self._outputs:
             self._outputs[command] = self._output(command)
         return self._outputs[command]
@@ -208,7 +208,8 @@ def _grep(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
 
 
 def _basic(pattern: str) -> str:
-    """A basic regular expression as an extended one: the backslash is where the other has none."""
+    """A basic regular expression as an extended one, in which ``|(){}+?`` are special without a backslash instead of
+    with one."""
     return re.sub(r"\\?[|(){}+?]", lambda match: match[0][1:] if len(match[0]) == 2 else f"\\{match[0]}", pattern)
 
 
@@ -237,7 +238,7 @@ PROGRAMS: Mapping[str, Callable[[Mapping[str, Sequence[str]], bytes], bytes]] = 
     "sort": _sort,
     "uniq": _uniq,
 }
-"""The programs other than jq: from options and input to output."""
+"""The programs other than jq: functions of the options and the input that return the output."""
 _OPTIONS: Mapping[str, tuple[str, str]] = {
     "cat": ("", ""),
     "head": ("", "nc"),
@@ -247,4 +248,4 @@ _OPTIONS: Mapping[str, tuple[str, str]] = {
     "sort": ("nru", ""),
     "uniq": ("c", ""),
 }
-"""Options without and with a value."""
+"""Options of each program: the letters of those without a value, and of those with a value."""

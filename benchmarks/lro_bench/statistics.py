@@ -49,7 +49,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def bootstrap_mean(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % percentile interval of a mean, over tasks drawn anew; the same values give the same interval."""
+    """The 95 % interval of a mean by the percentile bootstrap over tasks; equal values give equal intervals."""
     if not values:
         raise ValueError("no values")
     means = sorted(sum(map(values.__getitem__, row)) / len(values) for row in _draws(len(values)))

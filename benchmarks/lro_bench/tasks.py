@@ -1,7 +1,7 @@
 """Task families: questions about a whole corpus, each with its answer by two independent evaluations.
 
-`answer_by_python` reads the predicate over parsed records, `answer_by_jq` runs a jq program over the file. A task is
-made only from the former; that both agree on every task is held by ``lro bench corpora`` and by the tests.
+`answer_by_python` evaluates the predicate over parsed records, `answer_by_jq` runs a jq program over their lines. Tasks
+have the answer of the former; ``lro bench corpora --verify`` and the tests check that both agree on every task.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OPERATOR_WORDS = {
     "==": "of exactly {}",
 }
 _MOST_REPEATS = 4
-"""Tasks of a corrected family that may share one answer, so that no constant does well."""
+"""Maximum number of tasks that share an answer in a family of ours, so that no constant answer does well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Family:
     name: str
     title: str
     is_published: bool
-    """True for the two whose form the paper gives."""
+    """True for the two families that the paper describes."""
     reads: tuple[str, ...]
     """Fields of a record that the answer depends on."""
     make: Callable[[Corpus, Dice], Iterator[tuple[str, Mapping[str, Any], str, tuple[str, ...]]]]
@@ -79,7 +79,7 @@ def tasks(family: str, n: int) -> tuple[Task, ...]:
 
 
 def fewer_tasks(n: int) -> list[str]:
-    """Families that have fewer than fifteen tasks at a size, with the reason, as sentences."""
+    """A sentence for each family that has fewer than fifteen tasks at a size, with the reason."""
     return [
         f"{family} has {found} tasks, not {TASKS}: the corpus has no more whose answers differ enough (at most "
         f"{_MOST_REPEATS} tasks share one)"
@@ -89,12 +89,12 @@ def fewer_tasks(n: int) -> list[str]:
 
 
 def answer_by_python(task: Task, records: Iterable[Record]) -> str:
-    """The answer from these records, which need not be all of the corpus."""
+    """The answer computed from *records*, which may be a part of the corpus."""
     return FAMILIES[task.family].evaluate(records, task.facts)
 
 
 def answer_by_jq(task: Task, lines: Sequence[bytes]) -> str:
-    """The answer of the task's jq program from lines of records."""
+    """The answer of the task's jq program, run on the array of the records in *lines*."""
     import jq
 
     compiled: Any = cast("Any", jq).compile(task.jq)
@@ -137,7 +137,7 @@ def _is_feasible(family: str, answer: str) -> bool:
 
 @cache
 def feasible_filters(n: int) -> Mapping[str, int]:
-    """Number of filters with 3 to 50 matches, of all that the published description permits, by their comparison."""
+    """Number of filters with 3 to 50 matches, of all that the published description permits, by comparison operator."""
     found = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)
     for facts in _all_filters():
@@ -188,7 +188,7 @@ def _prefixes() -> list[str]:
 
 
 def is_below(namespace: str, prefix: str) -> bool:
-    """True for the namespace itself and those below it."""
+    """True if a namespace is *prefix* itself or lies below it."""
     return namespace == prefix or namespace.startswith(f"{prefix}/")
 
 

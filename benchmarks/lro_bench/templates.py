@@ -1,4 +1,4 @@
-"""The HTML templates of this package, which escape whatever a server said."""
+"""The HTML templates of this package; they escape all values, such as the text of a server."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def _environment() -> Environment:
 
 
 def page(name: str, **values: Any) -> str:
-    """The page of a template, ``pages/NAME.html.j2``."""
+    """The page that the template ``pages/NAME.html.j2`` makes of *values*."""
     return _environment().get_template(f"{name}.html.j2").render(**values) + "\n"

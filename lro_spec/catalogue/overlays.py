@@ -1,8 +1,8 @@
 """Requirement sets of the editions other than the default one: ``data/editions/*.yaml``.
 
-A set has two parts. ``held`` lists the ids whose wording is that of the default edition, by section of the edition's
-text. ``requirements`` has an entry for each difference: for a known id the keys that differ, for an id that only this
-edition has all keys. A requirement that a set does not name is not part of the edition.
+A set has two parts. ``held`` lists the ids that keep the wording of the default edition, by section of the edition's
+text. ``requirements`` has an entry for each difference: for an id of the default edition or of an earlier set, the keys
+that differ; for a new id, all keys. A requirement that a set does not name is not part of the edition.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def with_own_requirements(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
     for one in sets():
         for id, change in one.changes.items():
             if id in known:
-                known[id] = _held_too(known[id], one.edition)
+                known[id] = _also_in(known[id], one.edition)
             else:
                 known[id] = parse_requirement(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
     by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
@@ -104,13 +104,13 @@ def in_words_of(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
 def wordings(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
     """The wordings of a requirement, each with the name of its edition."""
     yield from ((edition, requirement) for edition in requirement.editions)
-    holding = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
-    for edition in holding:
-        requirement = _held_too(requirement, edition)
-    yield from ((edition, _changed(requirement, change, edition)) for edition, change in holding.items())
+    changes = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
+    for edition in changes:
+        requirement = _also_in(requirement, edition)
+    yield from ((edition, _changed(requirement, change, edition)) for edition, change in changes.items())
 
 
-def _held_too(requirement: Requirement, edition: str) -> Requirement:
+def _also_in(requirement: Requirement, edition: str) -> Requirement:
     return replace(requirement, editions=tuple(dict.fromkeys((*requirement.editions, edition))))
 
 

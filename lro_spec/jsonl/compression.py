@@ -30,7 +30,7 @@ class DamagedError(Exception):
 
 
 class UnreadPackingError(OSError):
-    """Bytes are compressed by something other than gzip; the message says what to do."""
+    """Bytes are compressed by zstd, which is not unpacked here; the message says what to do."""
 
 
 class Peekable:
@@ -81,7 +81,7 @@ class Peekable:
 
 
 def unpacked(stream: Readable) -> Peekable:
-    """A stream of the unpacked bytes if the stream is gzip, otherwise of its bytes.
+    """A stream of the unpacked bytes if the stream is gzip, otherwise a stream of the bytes as they are.
 
     Reading raises `DamagedError` if the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
     """

@@ -1,5 +1,7 @@
-"""Splitting of a byte stream into lines of any length, in bounded memory; in blocks, because reading a block is
-fast."""
+"""Splits a byte stream into lines of any length, in bounded memory.
+
+Lines come in blocks, because reading a block is faster than reading its lines one by one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ class PhysicalLine(NamedTuple):
     offset: int
     """Its start in the file, in bytes."""
     data: bytes
-    """Its bytes; of a line that is too long only the first `MAX_LINE_BYTES`, or the caller's limit."""
+    """Its bytes; if it is too long, only the first `MAX_LINE_BYTES` (or the caller's limit)."""
     length: int
     """Its full length in bytes, without the line feed."""
     terminated: bool
@@ -72,7 +74,7 @@ def blocks(
     """The lines of a stream, in blocks; a line that is too long comes alone, and so does a last line without a line
     feed.
 
-    *number* and *offset* are those of the first line.
+    *number* and *offset* are the number of the stream's first line and its offset in the file.
     """
     partial_line = _PartialLine(max_line_bytes)
     while chunk := stream.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""Opening files that somebody else names: regular files only, without waiting, and not those of the system."""
+"""Opens files that somebody else has named: only regular files, no system files, and without waiting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import stat
 from typing import BinaryIO
 
-_OF_SYSTEM = ("/proc/", "/sys/", "/dev/")
+_SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
 
 
 def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> BinaryIO:
@@ -16,7 +16,7 @@ def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
     Raises `OSError` for a pipe, a device, a folder, a file that the system makes up (``/proc``, ``/sys``), and, unless
     *follow_links*, a symbolic link. Opening never waits.
     """
-    if os.path.realpath(path).startswith(_OF_SYSTEM):
+    if os.path.realpath(path).startswith(_SYSTEM_FOLDERS):
         raise OSError(errno.EPERM, "a file of the system, which is not opened", os.fspath(path))
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)))
@@ -27,7 +27,7 @@ def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
 
 
 def read_regular(path: str | os.PathLike[str], most: int, *, follow_links: bool = True) -> bytes:
-    """The content of a regular file. Raises `OSError` as `open_regular`, and for one of more than *most* bytes."""
+    """The content of a regular file. Raises `OSError` like `open_regular`, and for a file of more than *most* bytes."""
     with open_regular(path, follow_links=follow_links) as file:
         parts: list[bytes] = []
         left = most + 1

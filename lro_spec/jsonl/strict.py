@@ -1,9 +1,10 @@
 """A strict JSON reader with positions, and the suite's comparison of JSON values.
 
-`loads` refuses everything that two readers may understand differently: NaN, duplicate keys, a byte order mark, invalid
-UTF-8, numbers beyond a double, excessive nesting. `read` returns the value that lenient readers get, with a list of
-these problems. `position` finds the value of a JSON pointer in a text. `equal` ignores differences that correct
-libraries introduce: the spelling of numbers, the order of keys, lone surrogates.
+`loads` refuses what two readers may understand differently: NaN, repeated keys, a byte order mark, invalid UTF-8,
+numbers beyond a double, excessive nesting; it accepts only half of a surrogate pair. `read` returns the value that
+lenient readers get, with its problems: a repeated key, a bad number, excessive nesting, half of a surrogate pair.
+`position` finds the value of a JSON pointer in a text. `equal` ignores differences that correct libraries introduce:
+the spelling of numbers, the order of keys, lone surrogates.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def loads(source: bytes | str) -> Json:
 def read(text: str) -> Reading:
     """The value of one JSON text, and the reasons why readers may not agree on it.
 
-    Raises `StrictJsonError` if it is not well-formed, or nested too deeply for Python.
+    Raises `StrictJsonError` if the text is not well-formed, starts with a byte order mark, or is nested too deeply for
+    Python.
     """
     try:
         value, problems = _decode(_STRICT, text), list[StrictJsonError]()
@@ -131,7 +133,7 @@ def nearest_position(text: str, pointer: str) -> int:
 
 
 def breaks_off(text: str, at: int) -> bool:
-    """True if a text, which is invalid from *at* on, has its end there, or in a string that begins there."""
+    """True if a text that is invalid from *at* on is cut off: it ends there, or within a string that begins there."""
     return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
 
 
@@ -171,7 +173,10 @@ def equal(a: Json, b: Json) -> bool:
 
 
 def identical(a: Json, b: Json) -> bool:
-    """True if two values are spelled alike, which most equal values are and is quick to see; false says nothing."""
+    """True if two values are spelled alike, and are therefore equal.
+
+    A quick test that recognises most equal values; false does not mean that they differ.
+    """
     found = bytes_of(a)
     return found is not None and found == bytes_of(b)
 
@@ -203,7 +208,7 @@ def number_of(value: Json) -> float | None:
 
 
 def canonical(value: Json) -> str:
-    """A text that is the same for equal values only: a key for sets and counters."""
+    """A text that is the same for equal values and differs for others: a key for sets and counters."""
     parts: list[str] = []
     _write(value, parts)
     return "".join(parts)

@@ -76,7 +76,7 @@ def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
 
 
 def not_strict(problem: StrictJsonError, text: str, place: str = "") -> Finding:
-    """The finding that a text is not strict JSON, with its position."""
+    """The finding that a text is not strict JSON; it quotes the text at the problem."""
     near = text[problem.offset : problem.offset + _NEAR]
     observed = show(near) if near.strip() else "the end of the text"
     hint = "two readers may read different values" if problem.kind is Kind.REPEATED_KEY else ""

@@ -163,7 +163,7 @@ def _communicate(
 ) -> tuple[bytes, bytes, str]:
     """Write to a process and read from it at the same time.
 
-    Returns its output, its errors, and the limit that ended it.
+    Returns its output, its errors, and the limit that ended it; the last one is empty if it ended by itself.
     """
     import selectors
 
@@ -256,7 +256,8 @@ def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, unti
 
 
 def _texts(text: str) -> Iterator[str]:
-    """The JSON texts of a stream, one by one if each is a line: after an error libjq cannot go on within a text."""
+    """The JSON texts of a stream: one by one if they are lines, because libjq cannot continue after an error within a
+    text; otherwise all together."""
     lines = [line for line in text.split("\n") if line.strip(" \t\r")]
     try:
         json.loads(lines[0] if lines else "")
@@ -279,7 +280,7 @@ class _Enough(Exception):
 
 
 class _Results:
-    """At most *limit* results after the first *skip*, as far as they fit into *max_output* bytes."""
+    """Collects at most *limit* results after the first *skip*, as far as they fit into *max_output* bytes."""
 
     def __init__(self, skip: int, limit: int | None, max_output: int) -> None:
         self._skip, self._limit, self._max_output = skip, limit, max_output
@@ -309,7 +310,7 @@ def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, by
     program: str = request["query"]
     try:
         jq.compile(program, args=request["args"])  # alone, because the added code must not repair it
-        # As texts that jq writes, because Python's numbers have fewer digits than jq's.
+        # jq writes the results as text, because Python's numbers have fewer digits than jq's.
         text = 'if type == "string" then . else tojson end' if request["raw"] else "tojson"
         compiled = jq.compile(f"(\n{program}\n) | {text}", args=request["args"])
     except ValueError as problem:
@@ -352,7 +353,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')
 
 
 def _indented(text: str) -> str:
-    """A JSON text without spaces, over several lines; token by token, so that no digit is lost."""
+    """Spread a JSON text without spaces over several lines; token by token, so that no digit is lost."""
     parts: list[str] = []
     depth, before = 0, ""
     for part in _TOKEN.findall(text):

@@ -1,7 +1,8 @@
 """A sandbox: a child process that runs one job after the other, under limits on time, memory and output.
 
 The child has an empty environment, no shell, and cannot gain privileges. It never outlives the thread that started it,
-even if that is killed (Linux). A job that brings the child down costs only itself: the next one gets a new child.
+even if that thread is killed (Linux). If a job brings the child down, only that job is lost: the next one gets a new
+child.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _FOLDER = Path(__file__).parent
 _WORKER = _FOLDER / "worker.py"
 
 JQ = _FOLDER / "jq.py"
-"""jq programs, by libjq or by a jq binary."""
+"""The job that runs jq programs, with libjq or a jq binary."""
 REGEX = _FOLDER / "regex.py"
-"""A regular expression on the lines of files."""
+"""The job that searches the lines of files by a regular expression."""
 
 _CHUNK = 1 << 18
 _MAX_HEADER = 64 << 20
@@ -174,7 +175,7 @@ class Sandbox:
     def _running_child(self) -> tuple[subprocess.Popen[bytes], bool]:
         """The child, and True if it has just been started."""
         if self._child is not None and (
-            self._starter is not threading.current_thread()  # with which it ends
+            self._starter is not threading.current_thread()  # the child ends with the thread that started it
             or self._child.poll() is not None
         ):
             self.close()
@@ -226,9 +227,9 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _exchange(
     child: subprocess.Popen[bytes], message: Sequence[bytes], until: float, max_output: int
 ) -> tuple[dict[str, Any] | None, bytes, bool]:
-    """Send a request and read the answer, which is None if none came, and its output.
+    """Send a request and read the answer.
 
-    The last value is True if it came too late.
+    Returns the answer's header (None if there is no complete answer), its output, and True if the time ran out.
     """
     import selectors
 
@@ -238,7 +239,7 @@ def _exchange(
     received = bytearray()
     answer: dict[str, Any] | None = None
     os.set_blocking(child.stdin.fileno(), False)
-    while to_send and _send(child.stdin.fileno(), to_send):  # mostly all of it, as the child waits for it
+    while to_send and _send(child.stdin.fileno(), to_send):  # usually everything, because the child is waiting for it
         pass
     with selectors.DefaultSelector() as selector:
         if to_send:
@@ -268,7 +269,7 @@ def _exchange(
 
 
 def _send(pipe: int, parts: list[memoryview]) -> bool:
-    """Send the next bytes of these parts, and remove them; False if the pipe is full."""
+    """Send the next bytes of *parts*, and remove them from it; False if the pipe is full."""
     try:
         parts[0] = parts[0][os.write(pipe, parts[0][:_CHUNK]) :]
     except BlockingIOError:

@@ -30,7 +30,7 @@ _MAX_TRACEBACK = 4000
 
 
 class Context:
-    """Context in which a job runs."""
+    """Options and files of a job."""
 
     def __init__(self, options: dict[str, Any], files: list[BinaryIO]) -> None:
         self.options = options
@@ -82,7 +82,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, settings: dict[str, Any]) -> N
 
 
 def _load(path: str) -> Any:
-    """The module of a job; unlike the script itself it is compiled only once."""
+    """The module of a job. Its compiled code is cached, unlike the code of this script."""
     module = sys.modules["job"] = ModuleType("job")
     module.__file__ = path
     SourceFileLoader("job", path).exec_module(module)
@@ -111,7 +111,7 @@ def _end_with_parent(parent: int) -> None:
     # By the kernel: libjq never releases the interpreter's lock, so a thread that watches the parent would starve.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    if os.getppid() != parent:  # it ended before that
+    if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
 
 
@@ -139,7 +139,8 @@ def _limit_time(cpu_s: float, wall_s: float) -> None:
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
     used = resource.getrusage(resource.RUSAGE_SELF)
-    soft = int(used.ru_utime + used.ru_stime + cpu_s) + 2  # programs that the job starts inherit this one
+    # Unlike the timers, this limit is inherited by programs that the job starts.
+    soft = int(used.ru_utime + used.ru_stime + cpu_s) + 2
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 

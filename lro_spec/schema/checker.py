@@ -1,8 +1,8 @@
 """Validation of every record of a file against its descriptor's ``line_schema``, for files and schemas of any size.
 
-Records that jsonschema-rs accepts are done. jsonschema explains each refusal, and decides whether it stands unless the
-two are known to agree: in this process if the schema is tame, otherwise in a child process with limits. The time that
-jsonschema takes for all records together is limited.
+A record that jsonschema-rs accepts is valid. For a record that it refuses, jsonschema explains the violation and,
+unless the two are known to agree, decides whether there is one. jsonschema runs in this process if the schema is tame,
+otherwise in a child process with limits. The time that it takes for all records together is limited.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ PATIENCE_S = 30.0
 """Time limit for all validation with jsonschema together."""
 
 _BATCH = 500
-_LOOK_S = 5.0
+_PASS_S = 5.0
 _MOST_COMPARED = 200
-"""Number of violations, by lines with other findings, that are explained to find out whether they follow from these."""
+"""Largest number of violations that are explained only to find out whether they repeat an earlier finding."""
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -48,7 +48,7 @@ class _Line:
     number: int
     data: bytes
     record: dict[str, Any]
-    known: tuple[str, ...]
+    reported: tuple[str, ...]
     """JSON pointers to values that are reported already."""
 
 
@@ -58,7 +58,7 @@ class _Traits(NamedTuple):
     fast_validator: FastValidator | None
     refusal_is_final: bool
     tame: bool
-    by_digits: bool
+    distinguishes_long_integers: bool
 
 
 def _traits(schema: object) -> _Traits:
@@ -79,7 +79,7 @@ class LineSchemaChecker:
         text = text_of(schema)
         traits = _traits(schema) if text is None else _traits_of(text)
         self._schema = schema
-        self._fast_validator, self._refusal_is_final, self._tame, self._by_digits = traits
+        self._fast_validator, self._refusal_is_final, self._tame, self._distinguishes_long_integers = traits
         self._left_s = patience_s
         self._patience_s = patience_s
         self._child: SchemaChild | None = None
@@ -88,7 +88,7 @@ class LineSchemaChecker:
         """Number of records that were validated."""
         self._unjudged = 0
         self._compared = 0
-        """Number of violations by lines with values that are reported already."""
+        """Number of violations by lines in which a value is reported already."""
 
     def take(
         self, records: list[dict[str, Any]], block: Block, *, satisfied: bool = False, known: Collection[str] = ()
@@ -96,14 +96,14 @@ class LineSchemaChecker:
         """Findings about the records of a block; some may come with a later block.
 
         *satisfied* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the
-        record that break a requirement by themselves: a schema that refuses one of them causes no further finding.
+        records that break a requirement by themselves; a violation at one of them causes no further finding.
         """
-        if satisfied or (not self._by_digits and self._all_pass(records)):
+        if satisfied or (not self._distinguishes_long_integers and self._all_pass(records)):
             self.judged += len(records)
             return
         for place, read in enumerate(records):
             data = block.lines[place]
-            record = exact(data, read) if self._by_digits else read
+            record = exact(data, read) if self._distinguishes_long_integers else read
             if accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
@@ -113,11 +113,11 @@ class LineSchemaChecker:
                 continue
             self._waiting.append(_Line(block.number + place, data, record, tuple(known)))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
-                yield from self._look()
+                yield from self._validate_waiting()
 
     def end(self) -> Iterator[Finding]:
         """The remaining findings, after the last record."""
-        yield from self._look()
+        yield from self._validate_waiting()
         if self._child is not None:
             self._child.close()
         if self._unjudged:
@@ -134,7 +134,7 @@ class LineSchemaChecker:
         except (ValueError, OverflowError):  # half a surrogate pair, which jsonschema-rs cannot represent
             return False
 
-    def _look(self) -> Iterator[Finding]:
+    def _validate_waiting(self) -> Iterator[Finding]:
         waiting, self._waiting = self._waiting, []
         while waiting and self._left_s > 0:
             began = time.monotonic()
@@ -144,32 +144,35 @@ class LineSchemaChecker:
             for place, explain in violations:
                 if not self._follows(waiting[place], explain):
                     yield _finding(waiting[place], explain)
-            waiting = waiting[judged:]  # after a line that took all the time of one pass
+            waiting = waiting[judged:]  # the rest, if a line took all the time of a pass
         self._unjudged += len(waiting)
 
     def _follows(self, line: _Line, explain: _Explain) -> bool:
-        """True if a violation follows from a value that is reported already. Explaining takes time, so after some lines
-        with such values it is taken to."""
-        if not line.known:
+        """True if a violation only repeats what is reported about the line already.
+
+        Explaining takes time, so after `_MOST_COMPARED` of these lines every violation is assumed to do so.
+        """
+        if not line.reported:
             return False
         self._compared += 1
-        return self._compared > _MOST_COMPARED or explain().about in line.known
+        return self._compared > _MOST_COMPARED or explain().about in line.reported
 
     def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
-        """The lines, by their index, that violate the schema, and how many lines were validated."""
+        """The violations, each as the index of its line and a function that explains it; and how many lines were
+        validated."""
         if self._tame:
             here = [
                 (place, partial(self._explained, line)) for place, line in enumerate(waiting) if self._violates(line)
             ]
             return here, len(waiting)
-        time_s = min(_LOOK_S, self._left_s)
+        time_s = min(_PASS_S, self._left_s)
         child = self._child = self._child or SchemaChild()
         judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
         found, judged = judgement.violations, judgement.judged
-        if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
+        if time_s < min(_PASS_S, self._patience_s):  # too little time to blame a line for using it up
             found = tuple((place, violation) for place, violation in found if place < judged)
         judged += any(place >= judged for place, _ in found)
-        return [(place, partial(_known, violation)) for place, violation in found], judged
+        return [(place, partial(_identity, violation)) for place, violation in found], judged
 
     @cached_property
     def _validator(self) -> Validator:
@@ -180,7 +183,7 @@ class LineSchemaChecker:
         return judge_of(self._schema)
 
     def _violates(self, line: _Line) -> bool:
-        """True if jsonschema refuses a record; it is only called if jsonschema-rs could be wrong."""
+        """True if a record violates the schema; jsonschema decides, unless jsonschema-rs is known to agree with it."""
         try:
             if self._fast_validator is not None and self._refusal_is_final:
                 return not self._fast_validator(line.record)
@@ -192,7 +195,7 @@ class LineSchemaChecker:
         return self._judge(line.record) or Violation("", "the record is not valid")
 
 
-def _known(violation: Violation) -> Violation:
+def _identity(violation: Violation) -> Violation:
     return violation
 
 

@@ -18,24 +18,24 @@ TYPES = {
 }
 """The types of JSON Schema as words."""
 
-_ASKED: dict[str, Callable[[Any], str]] = {
-    "type": lambda types: " or ".join(map(_type, _several(types))),
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "type": lambda types: " or ".join(map(_type, _as_list(types))),
     "const": show,
-    "enum": lambda values: " or ".join(map(show, _several(values))),
+    "enum": lambda values: " or ".join(map(show, _as_list(values))),
     "minimum": lambda bound: f"at least {show(bound)}",
     "maximum": lambda bound: f"at most {show(bound)}",
     "exclusiveMinimum": lambda bound: f"more than {show(bound)}",
     "exclusiveMaximum": lambda bound: f"less than {show(bound)}",
     "multipleOf": lambda number: f"a multiple of {show(number)}",
-    "minLength": lambda count: f"at least {_many(count, 'character')}",
-    "maxLength": lambda count: f"at most {_many(count, 'character')}",
+    "minLength": lambda count: f"at least {_counted(count, 'character')}",
+    "maxLength": lambda count: f"at most {_counted(count, 'character')}",
     "pattern": lambda pattern: f"a text that matches {show(pattern)}",
-    "minItems": lambda count: f"at least {_many(count, 'item')}",
-    "maxItems": lambda count: f"at most {_many(count, 'item')}",
+    "minItems": lambda count: f"at least {_counted(count, 'item')}",
+    "maxItems": lambda count: f"at most {_counted(count, 'item')}",
     "uniqueItems": lambda _: "each item once",
     "contains": lambda schema: f"an item that satisfies {show(schema)}",
-    "minProperties": lambda count: f"at least {_many(count, 'field')}",
-    "maxProperties": lambda count: f"at most {_many(count, 'field')}",
+    "minProperties": lambda count: f"at least {_counted(count, 'field')}",
+    "maxProperties": lambda count: f"at most {_counted(count, 'field')}",
     "not": lambda schema: f"a value that does not satisfy {show(schema)}",
     "oneOf": lambda schemas: f"a value that satisfies exactly one of {show(schemas)}",
     "anyOf": lambda schemas: f"a value that satisfies one of {show(schemas)}",
@@ -52,9 +52,9 @@ def describe(keyword: str, wanted: object) -> str:
     """The requirement of a keyword with this value, in words."""
     if wanted is False and keyword in _OTHERS:
         return f"no {_OTHERS[keyword]} except those that line_schema allows"
-    if wanted is False or keyword == "None":  # a schema that is false
+    if wanted is False or keyword == "None":  # the schema itself is false, so there is no keyword
         return "nothing there"
-    words = _ASKED.get(keyword)
+    words = _WORDS.get(keyword)
     return shorten(words(wanted)) if words is not None else f"{keyword} {show(wanted)}"
 
 
@@ -62,9 +62,9 @@ def _type(name: object) -> str:
     return TYPES.get(name, show(name)) if isinstance(name, str) else f"a value that satisfies {show(name)}"
 
 
-def _several(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else [value]
 
 
-def _many(count: object, what: str) -> str:
+def _counted(count: object, what: str) -> str:
     return f"{show(count)} {what}{'' if count == 1 else 's'}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SchemaError:
-    """One violation of a schema. The words are computed when they are read, because most findings are only counted."""
+    """One violation of a schema. Its texts are computed on access, because most findings are only counted."""
 
     path: tuple[str | int, ...]
     """Path from the root to the value, or to the missing or unknown field."""
@@ -35,7 +35,7 @@ class SchemaError:
 
     @property
     def kind(self) -> Kind:
-        """The kind of a finding about it."""
+        """The kind of the finding about this violation."""
         return _WRONG.get(self.keyword, _OTHERWISE)[0]
 
     @property
@@ -86,7 +86,7 @@ def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError
         errors = [error for each in slow for error in explained(each)]
     if len(errors) == 1:
         return iter(errors)
-    # Every error about a missing field names all missing fields.
+    # Each error about a missing field yields all missing fields, so there are duplicates.
     different = {(error.path, error.keyword, id(error.schema)): error for error in errors}
     return iter(sorted(different.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
 
@@ -111,7 +111,7 @@ def _resolved(root: Mapping[str, Any], schema: Any) -> Any:
 
 
 def explained(error: ValidationError) -> Iterator[SchemaError]:
-    """One violation for each field that an error of jsonschema is about."""
+    """The violations in an error of jsonschema: one for each missing or unknown field, otherwise a single one."""
     schema = cast("Mapping[str, Any]", error.schema)
     return _by_field(str(error.validator), schema, cast("Any", error.instance), tuple(error.absolute_path))
 
@@ -202,7 +202,7 @@ _WRONG = {
 
 
 def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
-    """The finding about a violation of a schema; *whole* names the document, for a violation that concerns all of
+    """The finding about a violation of a schema; *whole* is the document's name, used if the violation concerns all of
     it."""
     name = ".".join(str(part) for part in error.path) or whole
     kind, wrong = _WRONG.get(error.keyword, _OTHERWISE)

@@ -1,7 +1,7 @@
-"""Fast validation: jsonschema-rs is tried before jsonschema. Values that it accepts are done, a hundred times as fast.
+"""Fast validation by jsonschema-rs, which is tried first because it is a hundred times as fast as jsonschema.
 
-A fast validator answers *valid* or *look closer*. jsonschema decides about a value that it refuses, unless the two
-libraries are known to agree (`refusal_is_final`), and explains the refusal. Tests compare the two.
+A value that it accepts is valid. For a value that it refuses, jsonschema explains the refusal and, unless the two
+libraries are known to agree (`refusal_is_final`), decides whether it is right. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AGREED = frozenset(
         *("properties", "required", "additionalProperties", "allOf", "anyOf", "oneOf", "not"),
     }
 )
-"""Keywords on which jsonschema-rs and jsonschema agree; not those with regular expressions or arithmetic."""
+"""Keywords on which jsonschema-rs and jsonschema agree; none has regular expressions or division."""
 _MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between the two keep every digit
 
 
@@ -50,14 +50,14 @@ def own_fast_validator(name: str, part: str = "") -> FastValidator:
 
 
 def foreign_fast_validator(schema: object) -> FastValidator | None:
-    """The fast validator of a foreign schema; None if the schema is not safe to run in this process.
+    """The fast validator of a foreign schema; None if the schema is not safe to run in this process, or not supported.
 
     A safe schema takes time in proportion to its size and the record's: it has no recursion, and the engine of its
     regular expressions cannot backtrack. Nothing is fetched. ``format`` is an annotation, as in jsonschema.
     """
     if isinstance(schema, dict) and not is_bounded(cast("object", schema)):
         return None
-    return _built(cast("Any", schema)) if isinstance(schema, dict | bool) else None
+    return _fast_validator_of(cast("Any", schema)) if isinstance(schema, dict | bool) else None
 
 
 def refusal_is_final(schema: object) -> bool:
@@ -70,7 +70,7 @@ def refusal_is_final(schema: object) -> bool:
 def distinguishes_long_integers(schema: object) -> bool:
     """True if a schema may treat an integer over 64 bits and the nearest double differently.
 
-    It may if it has a divisor or an integer of that size; otherwise the double is enough.
+    It may if it has an integer divisor other than 1, or a number beyond 64 bits.
     """
     left: list[object] = [schema]
     while left:
@@ -88,7 +88,7 @@ def distinguishes_long_integers(schema: object) -> bool:
 @cache
 def record_list_validator(part: str) -> FastValidator:
     """The fast validator of lists of records that satisfy a part of the line schema; it refuses headers."""
-    return cast("FastValidator", _built({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
+    return cast("FastValidator", _fast_validator_of({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
 
 
 def joint_list_validator(part: str, schema: object) -> FastValidator | None:
@@ -101,12 +101,12 @@ def joint_list_validator(part: str, schema: object) -> FastValidator | None:
 @lru_cache(maxsize=64)
 def _joint_list_validator(part: str, text: str) -> FastValidator | None:
     foreign: dict[str, Any] = json.loads(text)
-    # Only schemas that can be part of another schema: none with its own id.
-    apart = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
-    if apart or not is_bounded(foreign) or distinguishes_long_integers(foreign):
+    # A schema with an id or a dialect of its own cannot be part of another schema.
+    stands_alone = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
+    if stands_alone or not is_bounded(foreign) or distinguishes_long_integers(foreign):
         return None
     both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
-    return _built({"$schema": _DIALECT, "items": {"allOf": both}})
+    return _fast_validator_of({"$schema": _DIALECT, "items": {"allOf": both}})
 
 
 def _record(part: str) -> dict[str, Any]:
@@ -130,20 +130,22 @@ def is_plain_schema(schema: Mapping[str, Any]) -> bool:
     return declared == _DIALECT and accepts(cast("FastValidator", rs.meta.is_valid), {**schema, "$schema": _DIALECT})
 
 
-def _built(schema: Any) -> FastValidator | None:
+def _fast_validator_of(schema: Any) -> FastValidator | None:
     validator = _validator(schema)
     return None if validator is None else validator.is_valid
 
 
 def _validator(schema: Any) -> Any:
-    """The validator of a schema, made once for all descriptors that have the same schema."""
+    """The validator of a schema, made once for all descriptors that have the same schema; None if it cannot be made."""
     text = text_of(schema)
     return None if text is None else _validator_of(text)
 
 
 def text_of(schema: object) -> str | None:
-    """A schema as text, by which results that depend on it alone are kept, as a server sends the same one with every
-    descriptor; None if it is not JSON."""
+    """A schema as text, the key of caches, because a server sends the same schema with every descriptor.
+
+    None if the schema is not JSON.
+    """
     try:
         return json.dumps(schema)
     except (ValueError, RecursionError, TypeError):
@@ -159,4 +161,4 @@ def _validator_of(text: str) -> Any:
         options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)
         return rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)
     except (ValueError, RecursionError, OverflowError, rs.ReferencingError):
-        return None  # not a schema, a reference to somewhere else, an expression that needs backtracking
+        return None  # not a schema, a reference to another document, an expression that needs backtracking

@@ -1,9 +1,9 @@
-"""The sandbox's job that evaluates a foreign schema; `lro_spec.schema.untrusted.SchemaChild` sends the requests.
+"""The job that evaluates a foreign schema in the sandbox; `lro_spec.schema.untrusted.SchemaChild` sends the requests.
 
-A request has a schema, its data are records, one per line, and *spent_s* is the time that earlier records of the same
-evaluation took, in seconds. Evaluation ends after the last record, at the limit of violations, or when the time is up.
-The result has the number of records that were checked, the violations, and *stuck*: True if one record took most of the
-time.
+A request has the schema, the limit of violations, and the time limit; ``spent_s`` is the time that earlier requests of
+the same evaluation took. The data are records, one per line. Evaluation ends after the last record, at the limit of
+violations, or when the time is up. The result has the number of records that were checked (``judged``), the violations,
+the time taken, and ``stuck``: True if one record took most of the time, or exhausted the memory.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def schema_problem(schema: object) -> str | None:
     """The reason why a value is not a JSON Schema, in one sentence; None if it is one.
 
     It is validated against the draft that its ``$schema`` declares, and against 2020-12 if that is absent or unknown.
-    Regular expressions are not compiled: those of JSON Schema are not Python's.
+    Regular expressions are not compiled, because JSON Schema has another dialect than Python.
     """
     if isinstance(schema, bool):
         return None
@@ -55,8 +55,8 @@ def schema_problem(schema: object) -> str | None:
 
 @lru_cache(maxsize=128)
 def _meta_problem(text: str) -> str | None:
-    """Cached by the text, because a server sends the same schema with every descriptor, and validating it takes
-    milliseconds."""
+    """The problem of a schema in a text, cached because a server sends the same schema with every descriptor, and
+    validating it takes milliseconds."""
     return _meta_problem_of(json.loads(text))
 
 
@@ -69,7 +69,7 @@ def _meta_problem_of(schema: Mapping[str, Any]) -> str | None:
         # The parameter exists since jsonschema 4.18; the stubs do not know it.
         kind.check_schema(cast("Any", schema), format_checker=FormatChecker(formats=()))  # pyright: ignore[reportCallIssue]
     except SchemaError as error:
-        return _told(error)
+        return _meta_message(error)
     return None
 
 
@@ -78,9 +78,9 @@ def lines_violating(
 ) -> list[tuple[int, str]]:
     """The records that violate a schema, each with its index and a message; at most *limit* of them.
 
-    Records that remain after *timeout_s* seconds are not checked; `judge_lines` returns the number that were. A single
+    Records that remain after *timeout_s* seconds are not checked; `judge_lines` also returns how many were. A single
     record that uses up the time counts as a violation, because no reader could check it either. A schema that was too
-    slow for one record gets only half a second afterwards.
+    slow for one record gets only half a second in later calls.
     """
     return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
 
@@ -144,7 +144,7 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
         return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
     if (set(whole) - _ANNOTATIONS) & fields:
         return "line_schema has the records' fields as its own keywords; they belong under properties"
-    return f"line_schema names no field of the records{_as_to_all(whole, bool(mutants))}"
+    return f"line_schema names no field of the records{_verdict_on_all(whole, bool(mutants))}"
 
 
 def refuses_every_record(schema: object) -> bool:
@@ -161,8 +161,8 @@ def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unk
     return "some" if refused else "none"
 
 
-def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
-    """Words for a schema's verdict on all records, if it is known; *accepted* is True if it accepted some."""
+def _verdict_on_all(schema: Mapping[str, Any], accepted: bool) -> str:
+    """Words for a schema's verdict on all possible records, empty if it is unknown; *accepted*: it accepted some."""
     refused = "none" if accepted else _refused(schema)
     words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
     return words.get(refused, "")
@@ -184,7 +184,7 @@ def _refuses_objects(schema: object) -> bool:
 
 
 def _size_problem(schema: object) -> str | None:
-    """The problem of a schema that is too deep or too large; this is checked before any recursive function reads it."""
+    """The problem of a schema that is too deep or too large; checked before any recursive function reads the schema."""
     left = [(schema, 0)]
     nodes = 0
     while left:
@@ -198,7 +198,7 @@ def _size_problem(schema: object) -> str | None:
     return None
 
 
-def _told(error: SchemaError) -> str:
+def _meta_message(error: SchemaError) -> str:
     where = pointer(list(error.absolute_path)) or "/"
     message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
     return f"at {where}: {message}"

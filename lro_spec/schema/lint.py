@@ -1,6 +1,6 @@
 """Parts of a ``line_schema`` that cannot be evaluated, with their positions: invalid patterns, dangling references.
 
-Regular expressions in JSON Schema are those of ECMAScript. An expression that Python does not support is not an error;
+Regular expressions in JSON Schema have the dialect of ECMAScript. One that Python does not support is not an error;
 one that is invalid in every dialect is.
 """
 
@@ -92,13 +92,16 @@ def _class_end(pattern: str, at: int) -> int | None:
 
 
 def dangling(schema: object) -> Iterator[tuple[str, str]]:
-    """References to what neither the schema nor another document has: the pointer to each, and what it says."""
-    yield from ((pointer([*path]), said) for path, said, published in _unresolved(schema) if not published)
+    """References that have no target in the schema and are not addresses of other documents.
+
+    Yields the JSON pointer to each reference, and its text.
+    """
+    yield from ((pointer([*path]), text) for path, text, is_published in _unresolved(schema) if not is_published)
 
 
 def published(schema: object) -> Iterator[tuple[Path, str]]:
-    """References to another document, by its absolute address: the path of each, and what it says. None is fetched."""
-    yield from ((path, said) for path, said, published in _unresolved(schema) if published)
+    """References to other documents by absolute address: the path and the text of each. Nothing is fetched."""
+    yield from ((path, text) for path, text, is_published in _unresolved(schema) if is_published)
 
 
 def without(schema: object, references: Iterable[Path]) -> object:
@@ -121,7 +124,7 @@ def without(schema: object, references: Iterable[Path]) -> object:
 
 
 def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
-    """References that nothing in the schema resolves: path, text, and whether each is the address of a document."""
+    """References without a target in the schema: path, text, and True if it is an address of another document."""
     nodes = list(subschemas(schema))
     if not any(name in node for _, node in nodes for name in _REFERENCES):
         return
@@ -134,7 +137,7 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
     whole = cast("Mapping[str, Any]", schema)
     places = {id(node): path for path, node in nodes}
     root = specification_with(str(draft(whole).META_SCHEMA.get("$schema"))).create_resource(cast("Any", whole))
-    broken = (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError)
+    lookup_errors = (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError)
     left = [(root, REGISTRY.resolver_with_root(root), root.id() or "")]
     while left:
         resource, resolver, base = left.pop()
@@ -146,7 +149,7 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
                 continue
             try:
                 resolver.lookup(reference)
-            except broken as problem:
+            except lookup_errors as problem:
                 is_missing = isinstance(problem, Unresolvable) and not isinstance(
                     problem, (NoSuchAnchor, PointerToNowhere)
                 )
@@ -155,11 +158,11 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
             inside = list(resource.subresources())
             left += [(each, resolver.in_subresource(each), urljoin(base, each.id() or "")) for each in reversed(inside)]
         except (UnknownDialect, ValueError, TypeError, AttributeError):
-            continue  # a part in a language of its own
+            continue  # a part that is malformed, or in an unknown dialect
 
 
 def _is_address(reference: str) -> bool:
-    """Return whether a reference is an absolute address of the web."""
+    """Return whether a reference is an absolute HTTP address."""
     from urllib.parse import urlsplit
 
     try:

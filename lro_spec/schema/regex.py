@@ -1,4 +1,4 @@
-"""Regular expressions of JSON Schema, which are those of ECMA-262; its character classes differ from Python's.
+"""Regular expressions of JSON Schema, in the dialect of ECMA-262; its character classes differ from Python's.
 
 In ECMA-262 ``\\w``, ``\\d`` and ``\\b`` are ASCII only, ``\\s`` is every white space of Unicode, and ``\\p{L}`` exists.
 Servers validate in either dialect, so a text violates a pattern only if it matches in neither.
@@ -49,8 +49,8 @@ def matches(pattern: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def reading_patterns_in_both_ways(kind: type[Validator]) -> type[Validator]:
-    """Validator class that accepts a string if it matches in either the Python or the ECMA-262 dialect."""
+def with_both_dialects(kind: type[Validator]) -> type[Validator]:
+    """The validator class *kind*, extended: a string matches a pattern if it does in Python's or ECMA-262's dialect."""
     from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
     keywords = {
@@ -74,7 +74,7 @@ def _pattern_properties(
     members = cast("dict[str, Any]", instance) if isinstance(instance, dict) else {}
     for pattern, schema in patterns.items():
         for name, value in members.items() if is_evaluated(pattern) else ():
-            if _names(pattern, name):
+            if _matches_name(pattern, name):
                 yield from validator.descend(value, schema, path=name, schema_path=pattern)
 
 
@@ -94,7 +94,7 @@ def _additional_properties(
         yield ValidationError(f"Additional properties are not allowed ({listing} {_were(others)} unexpected)")
 
 
-def _names(pattern: str, name: str) -> bool:
+def _matches_name(pattern: str, name: str) -> bool:
     """True if an expression matches the name of a field, in Python's dialect if Python supports it, otherwise in
     ECMA-262's."""
     return re.search(pattern, name) is not None if compiles(pattern) else matches(pattern, name)
@@ -106,8 +106,8 @@ def _were(names: list[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _in_rust(pattern: str) -> Any:
-    """An expression that Python does not support, compiled by jsonschema-rs; None if that does not support it
-    either."""
+    """An expression that Python does not support, compiled by jsonschema-rs; None if jsonschema-rs does not
+    support it either."""
     import jsonschema_rs
 
     try:

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from lro_spec.display import pointer, show
 from lro_spec.sandbox.process import JobLimits, Sandbox, WorkerError
-from lro_spec.schema.regex import compiles, reading_patterns_in_both_ways
+from lro_spec.schema.regex import compiles, with_both_dialects
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -39,7 +39,7 @@ DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are never schemas."""
 _OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
 _EXPLAINED_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
-_MESSAGE = 300
+_MAX_MESSAGE = 300
 _JOB = Path(__file__).with_name("job.py")
 _MEMORY = 1024 * 1024 * 1024
 _BATCH = 4 << 20
@@ -71,11 +71,11 @@ class Judgement:
     violations: tuple[tuple[int, Violation], ...]
     """Violations, each with the index of its record."""
     stuck: bool = False
-    """True if the last violation is a record that used up the time."""
+    """True if the last violation is that its record used up the time or the memory."""
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
-    """The validator class of the draft that a schema declares; that of 2020-12 if it declares no known draft."""
+    """The validator class of the draft that a schema declares, by default of 2020-12."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
@@ -85,13 +85,13 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """True if the cost of evaluation is about the schema's size: no recursion, no regular expression, nothing
-    quadratic."""
+    """True if the cost of evaluation is proportional to the schema's size: no recursion, no regular expressions,
+    nothing quadratic."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
 def is_bounded(schema: object) -> bool:
-    """Like `is_tame`, but for an engine with linear-time regular expressions and hashed sets."""
+    """Like `is_tame`, for an engine whose regular expressions take linear time and whose sets are hashed."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _RECURSIVE) <= _MAX_EXPANDED
 
 
@@ -184,7 +184,7 @@ def validator_of(schema: object) -> Validator:
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
 
     declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
-    kind = reading_patterns_in_both_ways(declared)
+    kind = with_both_dialects(declared)
     # The registry has the drafts' own schemas and cannot fetch any: an unknown reference remains unknown.
     return kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
 
@@ -203,7 +203,7 @@ def judge_of(schema: object) -> Callable[[object], Violation | None]:
                 "", f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
             )
         except (AttributeError, LookupError, TypeError) as problem:  # jsonschema raises these on odd schemas of draft 3
-            return Violation("", f"line_schema cannot be evaluated: {type(problem).__name__}: {problem}"[:_MESSAGE])
+            return Violation("", f"line_schema cannot be evaluated: {type(problem).__name__}: {problem}"[:_MAX_MESSAGE])
         except BaseException as problem:
             # If Python's stack overflows within the registry of schemas, Rust reports it by an exception of its own.
             if not isinstance(problem, RecursionError) and type(problem).__name__ != "PanicException":
@@ -269,7 +269,7 @@ def _message(error: ValidationError) -> str:
             message = as_json + message[len(python) :]
         elif message.endswith(f" {python}"):
             message = message[: -len(python)] + as_json
-    return message[:_MESSAGE]
+    return message[:_MAX_MESSAGE]
 
 
 def _without_unknown_names(schema: object) -> object:
@@ -316,7 +316,10 @@ def _indexed(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: frozenset[str]) -> int:
-    """Number of sub-schemas with all references followed; above the limit as soon as a keyword is costly."""
+    """Number of sub-schemas with all references followed.
+
+    Above `_MAX_EXPANDED` if a keyword is costly, or if a reference is recursive or has no target in the document.
+    """
     over = _MAX_EXPANDED + 1
     if not isinstance(schema, dict):
         return 1

@@ -182,7 +182,7 @@ def test_a_wrong_key_or_none_at_a_provider_ends_in_one_line(
     (line,) = [line for line in output.err.splitlines() if not line.startswith("lro bench: 0 of")]
     assert line.startswith(f"lro bench: {model}: ")
     assert told in line
-    assert line.endswith("(no sample is done)")
+    assert line.endswith("(no sample is finished)")
 
 
 def test_code_of_a_model_is_not_run_without_a_sandbox(tmp_path: Path) -> None:

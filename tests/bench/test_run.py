@@ -23,7 +23,7 @@ from lro_bench.conditions import chosen_conditions, conditions, pairs
 from lro_bench.queries import classify
 from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
-from lro_bench.run import Choice, Journal, describe, recipes, run, samples_asked
+from lro_bench.run import Choice, Journal, describe, expected_samples, recipes, run
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
 from lro_bench.server import OFFLOADED
 from lro_conformance.cli.main import main
@@ -199,7 +199,7 @@ def test_a_report_of_an_unfinished_run_says_so_and_how_to_continue_it(
 @pytest.mark.parametrize(("model", "asked"), [("openai/gpt-5", 4), ("mockllm/oracle", 6)])
 def test_what_a_model_is_never_asked_is_not_missing(model: str, asked: int) -> None:
     choice = Choice(("E1/LRO", "E1/Inline+Code", "E1/Summary"), (50,), (model,), limit=1)
-    assert samples_asked({**describe(choice), "model": model, "sandbox": None}) == asked
+    assert expected_samples({**describe(choice), "model": model, "sandbox": None}) == asked
 
 
 def test_only_a_run_that_is_there_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,7 +282,7 @@ def test_runs_of_other_tasks_are_not_compared(folder: Path, tmp_path: Path, caps
     capsys.readouterr()
     assert main(["bench", "report", str(folder), str(tmp_path), "-o", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "its families are not those of the other runs (id_lookup/paper/50)" in line
+    assert "its families differ from those of the other runs (id_lookup/paper/50)" in line
 
 
 @pytest.mark.parametrize("text", ["", "5", "[]", "{}", '{"format": "x"}', "\udcff", "[" * 100_000])

@@ -81,7 +81,7 @@ def test_calls_of_a_file_are_made_and_nothing_else(tmp_path: Path, capsys: pytes
         ("calls: [", "not valid YAML"),
         ("calls: [{tool: x, arguments: []}]", "expected an object"),
         ("calls: [{tool: x, arguments: {day: 2026-01-01}}]", "a date or a time needs quotes"),
-        ("calls: [{tool: x, arguments: &a {b: *a}}]", "no JSON"),
+        ("calls: [{tool: x, arguments: &a {b: *a}}]", "not JSON"),
         ("calls: \udcff", "not UTF-8"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_tool_whose_schema_is_wrong_is_not_called() -> None:
 
 
 def test_a_result_that_is_no_object_has_no_weight(weights: Weights) -> None:
-    assert "no object" in reason(weights, "mumbles")
+    assert "not an object" in reason(weights, "mumbles")
 
 
 def test_no_server_is_left_when_the_command_is_killed(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ def test_a_report_without_any_weight_is_no_baseline(
     report.write_text(json.dumps({"format": "lro-weights/1", "failure": failure, "calls": calls}), encoding="utf-8")
     assert main(["weigh", "--against", str(report), "--", *ODD]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"{report}: has no weight to compare with, make another one with --json" in line
+    assert f"{report}: has no weight to compare with: make another report with --json" in line
     assert failure in line
 
 

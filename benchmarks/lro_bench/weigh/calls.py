@@ -1,6 +1,6 @@
-"""Calls of a server's tools: of those annotated as read-only that need no arguments, or those that a file lists.
+"""Calls of a server's tools: those that a file lists, or one of each read-only tool that needs no arguments.
 
-Nothing else is ever called, and no argument is made up.
+A tool is read-only if it is annotated so. Nothing else is ever called, and no argument is made up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lro_conformance.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that is made, or the reason why it is not."""
+    """A call that is to be made, or the reason why it is not made."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -59,12 +59,12 @@ def call_of(entry: Any, where: str, values: Mapping[str, str]) -> ToolCall:
     try:
         json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError) as problem:
-        raise UsageError(f"{where}.arguments: no JSON: {problem} (a date or a time needs quotes)") from None
+        raise UsageError(f"{where}.arguments: not JSON: {problem} (a date or a time needs quotes)") from None
     return ToolCall(members["tool"], cast("dict[str, Any]", filled(arguments, values)), str(members.get("title", "")))
 
 
 def filled(value: Any, values: Mapping[str, str]) -> Any:
-    """A value in whose texts each ``{name}`` is replaced."""
+    """The value, with each ``{name}`` in its strings replaced by the value of this name, if there is one."""
     if isinstance(value, str):
         return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The weight of one result: what it is, what each client would show of it, and what a descriptor costs instead."""
+"""The weight of one result: its size and form, the part that each client would show, and a descriptor in its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lro_spec.messages import OffloadResponse
 
 THRESHOLD = 6400
 QUERY_RECORDS = 10
-"""Records of the typical query: as many as a page."""
+"""Number of records that the typical query returns: as many as a page."""
 _CUTS = re.compile(
     r"truncat|has_?more|next_?(?:cursor|page|range|offset)|omitted|limit(?:ed)? reached|rows? not shown",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _KINDS = {"image": "image", "audio": "audio", "resource": "embedded resource", "
 _EDGE = 3_000
 """Characters at either end of a result in which a server says that it has cut it."""
 _OFFLOADED = "/tmp/lro/lro-results-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
-"""The path that is counted in place of the real one, which is another each time."""
+"""The path that is counted in place of the real one, which differs each time."""
 _SAVED = "/tmp/results/result.txt"
 
 
@@ -71,7 +71,7 @@ class Weight:
     fields: list[str]
     """Their fields; empty for lines of text."""
     cuts_itself: str
-    """The word by which the server says that the result is not all; empty if it does not."""
+    """The word by which the server says that the result is incomplete; empty if it does not say so."""
     clients: dict[str, Shown]
     """Part that each client would show, by the name of its rule."""
     descriptor_tokens: int | None
@@ -94,7 +94,7 @@ def text_blocks(result: Mapping[str, Any]) -> list[str]:
 
 
 def not_counted(result: Mapping[str, Any]) -> list[str]:
-    """The kinds of content that are no text, which no tokenizer of text counts, each once."""
+    """The kinds of content blocks without text, whose tokens are not counted; each kind once."""
     content = result.get("content")
     blocks = cast("list[Any]", content) if isinstance(content, list) else []
     kinds: dict[str, None] = {}
@@ -113,7 +113,7 @@ def compact(value: object) -> str:
 def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, threshold: int = THRESHOLD) -> Weight:
     """Weigh the result of a call."""
     line = compact(result).encode("utf-8", "surrogatepass")
-    result = _of_whole_characters(result)
+    result = _without_half_pairs(result)
     texts = text_blocks(result)
     text = "\n".join(texts)
     structured = result.get("structuredContent")
@@ -122,7 +122,7 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
     found = find_descriptor(dict(result))
     records, fields, problems = _shape(result)
     descriptor, query = (None, None) if found else _descriptor(result, tool, threshold)
-    seen = structured_text or text  # where both are there, clients show the structured content
+    for_clients = structured_text or text  # if a result has both, clients show the structured content
     return Weight(
         reply_bytes=reply_bytes,
         text_characters=sum(map(len, texts)),
@@ -138,8 +138,8 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
         form=_form_of(text, structured, not_counted(result)),
         records=records,
         fields=fields,
-        cuts_itself=_says_cut(seen),
-        clients={name: _shown(rule.apply(seen, _SAVED)) for name, rule in CEILINGS.items() if name != "none"},
+        cuts_itself=_says_cut(for_clients),
+        clients={name: _shown(rule.apply(for_clients, _SAVED)) for name, rule in CEILINGS.items() if name != "none"},
         descriptor_tokens=descriptor,
         query_tokens=query,
         is_offloaded=found is not None,
@@ -148,8 +148,9 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
     )
 
 
-def _of_whole_characters(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The result, with a question mark for each half character: JSON can have one, and neither files nor tokenizers."""
+def _without_half_pairs(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result with a question mark for each half of a surrogate pair: JSON may have one, files and tokenizers may
+    not."""
     text = compact(result)
     whole = text.encode("utf-8", "replace").decode()
     return result if whole == text else json.loads(whole)
@@ -172,7 +173,7 @@ def _duplication(texts: list[str], structured: object) -> str:
 
 
 def _loaded(text: str) -> Any:
-    """The JSON value of a text; the text if it is none, or is nested too deeply to be read."""
+    """The JSON value of a text; the text itself if it is not JSON, or is nested too deeply to be read."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -180,7 +181,7 @@ def _loaded(text: str) -> Any:
 
 
 def _form_of(text: str, structured: object, uncounted: Sequence[str]) -> str:
-    """The form of what is counted, and the kinds of content that are not."""
+    """The form of the content that is counted, and the kinds of content that are not counted."""
     counted = _form(text, structured)
     if not uncounted:
         return counted
@@ -236,7 +237,7 @@ def _says_cut(text: str) -> str:
 
 
 def _shape(result: Mapping[str, Any]) -> tuple[int, list[str], list[str]]:
-    """Number of records, their fields, and why there are none."""
+    """Number of records, their fields, and the problems, if any, because of which there are none."""
     try:
         made = shape(of_program(result))
     except (InexactError, ValueError) as problem:

@@ -1,4 +1,4 @@
-"""The register: published servers in pinned versions, installed into a cache and weighed, each or a reason why not."""
+"""The register: published servers in pinned versions, which are installed into a cache and weighed."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Entry:
     """``npm`` or ``pypi``."""
     package: str
     """Name and version, as the package manager takes them."""
-    beside: tuple[str, ...]
-    """Further requirements that the package does not ask for itself."""
+    further_requirements: tuple[str, ...]
+    """Further requirements to install, which the package lacks."""
     program: str
     arguments: tuple[str, ...]
     env: Mapping[str, str]
@@ -67,7 +67,7 @@ class Weighed:
 
 
 class InstallError(RuntimeError):
-    """A server that cannot be installed; the message is one line."""
+    """A server cannot be installed; the message is one line."""
 
 
 def entries() -> dict[str, Entry]:
@@ -77,13 +77,13 @@ def entries() -> dict[str, Entry]:
 
 
 def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
-    """A server in the words of the register."""
+    """A server from its entry in the register's file."""
     ecosystem = "npm" if "npm" in given else "pypi"
     return Entry(
         name=name,
         ecosystem=ecosystem,
         package=given[ecosystem],
-        beside=tuple(given.get("with", ())),
+        further_requirements=tuple(given.get("with", ())),
         program=given["program"],
         arguments=tuple(given.get("arguments", ())),
         env=given.get("env", {}),
@@ -93,7 +93,7 @@ def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
 
 
 def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], object]) -> list[Weighed]:
-    """Install and weigh servers of the register (default: all). Raises `UsageError` for a name that it has not."""
+    """Install and weigh servers of the register (default: all). Raises `UsageError` for an unknown name."""
     known = entries()
     if unknown := [name for name in names if name not in known]:
         raise UsageError(f"--only {unknown[0]}: expected one of {', '.join(known)}")
@@ -139,7 +139,7 @@ def _values(data: Path) -> dict[str, str]:
 
 def install(entry: Entry, cache: Path) -> tuple[str, str]:
     """Install a server once; returns its program and the digest of its package. Raises `InstallError`."""
-    key = hashlib.sha256(json.dumps([entry.package, entry.beside]).encode()).hexdigest()[:8]
+    key = hashlib.sha256(json.dumps([entry.package, entry.further_requirements]).encode()).hexdigest()[:8]
     folder = cache / f"{entry.name}-{key}"
     done = folder / "installed.json"
     if not done.exists():
@@ -155,7 +155,7 @@ def install(entry: Entry, cache: Path) -> tuple[str, str]:
 
 def _install_npm(entry: Entry, folder: Path) -> tuple[str, str]:
     options = ["--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", f"--prefix={folder}"]
-    _run(["npm", "install", *options, entry.package, *entry.beside], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
+    _run(["npm", "install", *options, entry.package, *entry.further_requirements], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
     lock = json.loads((folder / "node_modules" / ".package-lock.json").read_text(encoding="utf-8"))
     name = entry.package.rpartition("@")[0]
     digest = lock["packages"][f"node_modules/{name}"].get("integrity", "")
@@ -166,7 +166,7 @@ def _install_pypi(entry: Entry, folder: Path) -> tuple[str, str]:
     _run([sys.executable, "-m", "venv", str(folder / "venv")])
     report = folder / "report.json"
     pip = [str(folder / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    _run([*pip, f"--report={report}", entry.package, *entry.beside])
+    _run([*pip, f"--report={report}", entry.package, *entry.further_requirements])
     name = entry.package.partition("==")[0].replace("_", "-").lower()
     installed = json.loads(report.read_text(encoding="utf-8"))["install"]
     mine = [one for one in installed if one["metadata"]["name"].replace("_", "-").lower() == name]
@@ -184,15 +184,15 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
     except subprocess.TimeoutExpired:
         raise InstallError(f"the installation took more than {INSTALL_S} s") from None
     if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise InstallError(f"the installation failed: {one_line(' | '.join(said[-2:]), 240)}")
+        output = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise InstallError(f"the installation failed: {one_line(' | '.join(output[-2:]), 240)}")
 
 
-# --- the files that servers are asked for
+# --- the files that servers read
 
 
 def make_data(folder: Path, *, rows: int = 5000, nodes: int = 800, modules: int = 60, types: int = 120) -> Path:
-    """The folder of made files; the same bytes each time."""
+    """Make the files that servers read, with the same bytes each time, unless they exist; returns their folder."""
     if (folder / "text.txt").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -282,7 +282,7 @@ _PARTS = {
 
 
 def _write_workbook(rows: Sequence[Sequence[object]], path: Path) -> None:
-    """The rows as a workbook."""
+    """Write the rows as an Excel workbook."""
     cells = "".join(
         "<row>" + "".join(f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' for value in row) + "</row>"
         for row in rows
@@ -298,7 +298,7 @@ def _sheet(space: str, cells: str, place: str) -> str:
 
 
 def _make_repository(folder: Path) -> None:
-    """A git repository with one commit, if there is a git."""
+    """Make a git repository with one commit, if git is installed."""
     if shutil.which("git") is None:
         return
     repository = folder / "repo"

@@ -38,12 +38,12 @@ LEGEND = {
     "bytes": "of the line that carried the result",
     "twice": "text and structured content hold the same, so that it is sent twice",
     "form": "what the result looks like",
-    "cut by itself": "the word by which the server says that its result is not all",
-    "Claude Code, Codex, deepagents": "tokens that the client leaves of the structured content, or else of the text",
-    "(file)": "the rest lies in a file",
+    "cut by itself": "the word by which the server says that its result is incomplete",
+    "Claude Code, Codex, deepagents": "tokens of what the client shows of the structured content, or else of the text",
+    "(file)": "the rest is in a file",
     "(cut)": "the rest is lost",
-    "LRO": "tokens of the descriptor in its place; inline: the result is below the threshold; itself: the server has "
-    "offloaded it",
+    "LRO": "tokens of the descriptor in its place; inline: the result stays as it is, at this threshold; itself: the "
+    "server has offloaded it",
     "+ query": f"the descriptor and a query that prints {QUERY_RECORDS} records, with its output",
 }
 """Meaning of the columns and of the words in them."""
@@ -68,7 +68,7 @@ def facts(weights: Weights) -> str:
 
 
 def sentence(weight: Weight) -> str:
-    """Sentence about the weight of a result."""
+    """A sentence on the weight of a result."""
     parts = [
         f"{weight.reply_bytes:,} bytes",
         f"{weight.text_characters:,} characters of text, {weight.structured_characters:,} of structured content",
@@ -80,14 +80,14 @@ def sentence(weight: Weight) -> str:
     fields = ", ".join(one_line(name, 30) for name in weight.fields[:8]) or "lines or values without fields"
     parts.append(f"{weight.form}; {weight.records:,} records ({fields})")
     if weight.cuts_itself:
-        parts.append(f'the server says that this is not all ("{one_line(weight.cuts_itself, 30)}")')
+        parts.append(f'the server says that it is incomplete ("{one_line(weight.cuts_itself, 30)}")')
     if weight.is_offloaded:
         parts.append("the server has offloaded it itself")
     return "; ".join(parts) + "."
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """The cells of a call in a table; only its reason if there is no weight."""
+    """The cells of a call in a table; only the tool's name if there is no weight."""
     weight = row.weight
     if weight is None:
         return (row.tool, *[""] * (len(COLUMNS) - 1))
@@ -159,9 +159,9 @@ def legend(columns: Sequence[str]) -> list[str]:
 
 
 def client_rules(names: Sequence[str]) -> str:
-    """Sentences on what the clients of these names do."""
+    """Sentences on the rules of the clients with these names."""
     rules = "; ".join(f"{CEILINGS[name].title}: {CEILINGS[name].rule}" for name in names)
-    return f"Clients are their published rules applied to the result, none of them was run. {rules}."
+    return f"No client was run: its published rule was applied to the result. {rules}."
 
 
 def to_html(weights: Weights) -> str:

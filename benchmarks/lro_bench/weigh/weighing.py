@@ -1,4 +1,4 @@
-"""Weighing a server: it is started, its tools are listed, some are called, and each result is weighed."""
+"""Weighs a server: starts it, lists its tools, calls some of them, and weighs each result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lro_proxy.relay.output_schemas import widen_tools
 FORMAT = "lro-weights/1"
 MAX_REPLY_BYTES = 64 << 20
 GROWTH = 0.1
-"""Growth of a result from which `lro weigh --against` fails."""
+"""Growth of a result above which `lro weigh --against` fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ToolList:
     tokens: int
     """Tokens of tools/list by o200k."""
     tokens_proxied: int
-    """Tokens of these tools with the output schemas that `lro proxy` has widened."""
+    """Tokens of these tools with their output schemas as `lro proxy` widens them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Weights:
     """The weights of a server."""
 
     server: str
-    """The name that it gives itself; empty if it gave none."""
+    """The name by which it introduces itself; empty if there is none."""
     version: str
     command: tuple[str, ...]
     tools: ToolList | None
@@ -62,7 +62,7 @@ class Weights:
     threshold: int
     rows: tuple[Row, ...]
     failure: str = ""
-    """Reason why nothing could be weighed."""
+    """Reason why nothing could be weighed; empty if there is none."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON (schemas/weights.schema.json)."""
@@ -96,7 +96,7 @@ def weigh(
     cwd: str | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> Weights:
-    """Weigh a server; without *calls* those of its tools that are annotated as read-only and need no argument.
+    """Weigh the results of *calls*, by default of one call of each read-only tool that needs no arguments.
 
     A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
     """
@@ -154,18 +154,18 @@ def weigh(
 
 def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
     """The row of a call, and whether the server still answers."""
-    asked_before = _requests_of(server)
+    earlier_requests = _requests_of(server)
     reply = server.call_tool(call.tool, call.arguments)
     weight = None
     reason = _reason(reply)
-    if asked := _requests_of(server)[len(asked_before) :]:
-        reason = f"asked for input ({', '.join(dict.fromkeys(asked))})" + (f"; {reason}" if reason else "")
+    if requests := _requests_of(server)[len(earlier_requests) :]:
+        reason = f"asked for input ({', '.join(dict.fromkeys(requests))})" + (f"; {reason}" if reason else "")
     result = as_object(reply.result)
     if reply.ok and result.get("isError") is True:
         text = " ".join(" ".join(text_blocks(result)).split())
         reason = reason or f"the tool reported an error: {one_line(text, 200)}"
     elif reply.ok and not isinstance(reply.result, dict):
-        reason = reason or f"the result is no object, got {one_line(compact(reply.result), 80)}"
+        reason = reason or f"the result is not an object, got {one_line(compact(reply.result), 80)}"
     elif reply.ok:
         weight = weigh_result(result, len(reply.raw or b""), call.tool, threshold)
     server.transcript.cut_answers()
@@ -173,12 +173,12 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bo
 
 
 def _requests_of(server: ServerProcess) -> list[str]:
-    """Requests that the server has made of its client."""
+    """The requests that the server has sent to its client."""
     return [a.detail.removesuffix(" was refused") for a in server.transcript.anomalies if a.kind == "server-request"]
 
 
 def _reason(reply: Reply) -> str:
-    """Reason why a reply is no result; empty if it is one."""
+    """Reason why a reply has no result; empty if it has one."""
     if reply.failure is not None:
         last = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
         return " ".join([reply.failure.detail, *(f"(stderr: {one_line(line.strip(), 200)})" for line in last)])
@@ -195,7 +195,8 @@ def _tool_list(listed: list[dict[str, Any]]) -> ToolList:
 
 
 def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of each result in an earlier report, by `Row.key`. Raises `ValueError` if that is none."""
+    """The tokens of each result in an earlier report, by `Row.key`. Raises `ValueError` if it cannot be read or has
+    none."""
     try:
         found = {
             f"{call['tool']} {compact(call['arguments'])}": call["weight"]["tokens"]["o200k"]
@@ -209,31 +210,31 @@ def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
             raise ValueError(f"{key}: expected a number of tokens, got {tokens!r}")
     if not found:
         failure = report.get("failure")
-        why = f" (then: {failure})" if failure else ""
-        raise ValueError(f"has no weight to compare with, make another one with --json{why}")
+        why = f" (that run failed: {failure})" if failure else ""
+        raise ValueError(f"has no weight to compare with: make another report with --json{why}")
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Results of now beside those of an earlier report."""
+    """Comparison of new results with an earlier report."""
 
     worse: tuple[str, ...]
     """A sentence for each result that is more than a tenth larger, or has no weight any more."""
     results: int
-    """Results that the earlier report has."""
+    """Number of results in the earlier report."""
     new: tuple[str, ...]
-    """Results that it does not have, which are therefore not compared."""
+    """Keys of results that the earlier report does not have, which are therefore not compared."""
 
     def __str__(self) -> str:
-        """A sentence for all of it."""
+        """A sentence on all results."""
         same = self.results - len(self.worse)
         new = f"; not in it, and not compared: {', '.join(one_line(key, 60) for key in self.new)}" if self.new else ""
         return f"{same} of {self.results} results have grown by no more than a tenth{new}"
 
 
 def compared(now: Weights, earlier: Mapping[str, int]) -> Compared:
-    """Compare with the result of `earlier_tokens`."""
+    """Compare new weights with the tokens of an earlier report (`earlier_tokens`)."""
     rows = {row.key: row for row in now.rows}
     worse: list[str] = []
     for key, tokens in earlier.items():

@@ -21,7 +21,7 @@ _REAP_S = 5.0
 
 
 class Child:
-    """A started process. Its pid cannot be reused until `finish`, which alone reaps it."""
+    """A started process. Only `finish` reaps it, so its pid cannot be reused before that."""
 
     def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
         self.process = process
@@ -38,7 +38,7 @@ class Child:
         """The exit of the process, without reaping it; None while it runs."""
         with self._lock:
             if self._ended is None and not self._reaped:
-                self._look()
+                self._check_for_exit()
         if self._ended is None:
             return None
         status, when = self._ended
@@ -52,7 +52,7 @@ class Child:
                 watchdog.kill_group(self.pid, number)
 
     def finish(self, *, killed: bool) -> Exit:
-        """Kill the rest of its group and all processes with its marker, and reap it."""
+        """Kill the rest of its group and all processes with its marker, reap it, and return its exit."""
         left = 0 if killed else self._left()
         self.signal_group(signal.SIGKILL)
         if self._marker:
@@ -81,7 +81,7 @@ class Child:
             time.sleep(0.02)
         return left
 
-    def _look(self) -> None:
+    def _check_for_exit(self) -> None:
         if sys.platform == "win32" or not hasattr(os, "waitid"):
             if (status := self.process.poll()) is not None:
                 self._ended = (status, time.monotonic())

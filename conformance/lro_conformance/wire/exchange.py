@@ -24,7 +24,7 @@ class Pending:
     method: str
     line: bytes
     sent_at: float
-    clock: float
+    sent_at_monotonic: float
     messages_before: int
     garbage_before: int
     anomalies_before: int
@@ -38,12 +38,12 @@ class Pending:
         failure: Failure | None = None,
         problems: tuple[jsonrpc.Problem, ...] = (),
     ) -> Reply:
-        """The reply as it is now."""
-        elapsed = time.monotonic() - self.clock
+        """The reply to this request; its elapsed time ends now."""
+        elapsed = time.monotonic() - self.sent_at_monotonic
         return Reply(self.id, self.line, raw, result, error, failure, self.sent_at, elapsed, problems)
 
 
-class Exchange:
+class RequestTracker:
     """Numbers requests, matches responses, rejects the server's requests, and records anomalies."""
 
     def __init__(self, transcript: Transcript) -> None:
@@ -51,7 +51,7 @@ class Exchange:
         self.pending: dict[int, Pending] = {}
         self.replies: dict[int, Reply] = {}
         self.to_send: deque[bytes] = deque()
-        """Answers to the server's requests; the owner of the pipe sends them."""
+        """Answers to the server's requests, which the owner of the pipe has to send."""
         self.messages = 0
         """Number of readable messages."""
         self.garbage = 0
@@ -65,7 +65,8 @@ class Exchange:
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
         """Create a request. Raises `ValueError` if *params* contain NaN or an infinity."""
         line = jsonrpc.request(self._next_id, method, params)
-        # Output before the first request is checked with that request: a greeting may come earlier.
+        # Output before the first request counts as output during it, because a server may print a greeting when it
+        # starts.
         before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
         pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
@@ -108,7 +109,7 @@ class Exchange:
         id = jsonrpc.guess_id(line.data, line.tail)
         if id is None and len(self.pending) == 1 and not jsonrpc.names_method(line.data):
             id = next(iter(self.pending))
-        self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the cap")
+        self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the size limit")
 
     def _receive_garbage(self, message: jsonrpc.Message, raw: bytes) -> None:
         self.garbage += 1

@@ -1,4 +1,4 @@
-"""Ctrl-C that ends a run in order, whatever the process is doing when it comes."""
+"""Ctrl-C that ends a run in an orderly way, whatever the process is doing at that moment."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from queue import SimpleQueue
 def interruptible(abort: Callable[[], object]) -> Generator[None]:
     """Call *abort* in another thread on each Ctrl-C, and raise `KeyboardInterrupt` at the end of the block.
 
-    Nothing is raised within the block, so *abort* has to make it end soon. An exception in the middle of anything could
+    Nothing is raised within the block, so *abort* has to make it end soon. An exception at an arbitrary point could
     leave a lock held for which other threads wait for ever: the standard library's conditions, futures and imports all
-    have such moments. It could also be lost, in a finalizer for example, or cut the cleanup short.
+    have such points. It could also be lost, in a finalizer for example, or cut the cleanup short.
 
-    Nothing changes outside the main thread, or if Ctrl-C has another handler.
+    Outside the main thread, or if Ctrl-C has another handler, the block runs as usual.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or usual is not signal.default_int_handler:
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or previous is not signal.default_int_handler:
         yield
         return
-    orders: SimpleQueue[bool] = SimpleQueue()  # the only one whose put may interrupt another put in the same thread
-    came = threading.Event()
+    # A signal handler may interrupt a `put` in the same thread; only this kind of queue permits another `put` then.
+    orders: SimpleQueue[bool] = SimpleQueue()
+    interrupted = threading.Event()
 
     def obey() -> None:
         while orders.get():
-            came.set()
+            interrupted.set()
             abort()
 
     thread = threading.Thread(target=obey, name="ctrl-c", daemon=True)
@@ -37,8 +38,8 @@ def interruptible(abort: Callable[[], object]) -> Generator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, previous)
         orders.put(False)
         thread.join()
-        if came.is_set():
+        if interrupted.is_set():
             raise KeyboardInterrupt from None

@@ -62,10 +62,9 @@ class Message:
 
     kind: Kind
     id: int | None
-    """The id of the request that it answers, as the number that was sent, whatever type the server used; None if it has
-    no id.
+    """The id as a number, even if a response has it as a string of digits; None if it is not a number.
 
-    For an unreadable line, the id in its usual position.
+    For an unreadable line, the number that stands where servers usually write the id.
     """
     value: Any
     """The JSON value; None if the line is unreadable or blank."""
@@ -90,12 +89,12 @@ def encode(message: Mapping[str, Any]) -> bytes:
 
 
 def request(id: int, method: str, params: Mapping[str, Any] | None) -> bytes:
-    """A request as one line; *params* of None are left out."""
+    """A request as one line, without ``params`` if they are None."""
     return encode({"jsonrpc": "2.0", "id": id, "method": method} | ({} if params is None else {"params": params}))
 
 
 def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
-    """A notification as one line; *params* of None are left out."""
+    """A notification as one line, without ``params`` if they are None."""
     return encode({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
 

@@ -25,7 +25,11 @@ _SWEEP_S = 0.2
 
 
 class Channel:
-    """The pipes of a running child; *on_line* gets its stdout by lines, *on_stderr* chunks as they come."""
+    """The pipes of a running child.
+
+    *on_line* receives the lines of its stdout, *on_stderr* the chunks of its stderr as they arrive, and
+    *on_stderr_line* the lines of its stderr.
+    """
 
     def __init__(
         self,
@@ -54,7 +58,7 @@ class Channel:
         if child.exit_fd is not None:
             self._selector.register(child.exit_fd, selectors.EVENT_READ)
         self._writing = False
-        self._holds = False
+        self._is_batching = False
         self._err_open = True
         self.stdin_closed_at: float | None = None
         """Time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
@@ -73,13 +77,13 @@ class Channel:
             self._flush()
 
     @contextmanager
-    def held(self) -> Generator[None]:
-        """Lines written meanwhile reach the server together, by one write at the end."""
-        self._holds = True
+    def batched_writes(self) -> Generator[None]:
+        """Collect the lines that are written within the block, and write all of them at its end."""
+        self._is_batching = True
         try:
             yield
         finally:
-            self._holds = False
+            self._is_batching = False
             self._outbox = deque([memoryview(b"".join(self._outbox))] if self._outbox else [])
             self._flush()
 
@@ -88,7 +92,7 @@ class Channel:
         slice_s = _SLICE_S if self._child.exit_fd is not None else _SLICE_WITHOUT_EXIT_FD_S
         while not done():
             left = deadline - time.monotonic()
-            self.turn(max(0.0, min(left, slice_s)))
+            self.poll(max(0.0, min(left, slice_s)))
             if left <= 0 or self.finished:
                 return
 
@@ -97,7 +101,7 @@ class Channel:
         """True if no more data can arrive, because the process has ended and its outputs were read to the end."""
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
-    def turn(self, timeout_s: float) -> bool:
+    def poll(self, timeout_s: float) -> bool:
         """Read and write the pipes that are ready, waiting at most *timeout_s*; False if none was."""
         ready = self._selector.select(timeout_s)
         for key, _ in ready:
@@ -109,15 +113,15 @@ class Channel:
                 self._read_stderr()
             else:
                 self._selector.unregister(key.fd)
-                self._see_exit()
+                self._note_exit()
         if self._child.exit_fd is None and self.exited_at is None:
-            self._see_exit()
+            self._note_exit()
         return bool(ready)
 
     def sweep(self) -> None:
         """Read available data, without waiting for more."""
         deadline = time.monotonic() + _SWEEP_S
-        while self.turn(0) and time.monotonic() < deadline:
+        while self.poll(0) and time.monotonic() < deadline:
             pass
 
     def close_stdin(self) -> None:
@@ -141,7 +145,7 @@ class Channel:
                 _close(pipe)
 
     def _flush(self) -> None:
-        if self._holds:
+        if self._is_batching:
             return
         try:
             while self._outbox:
@@ -199,7 +203,7 @@ class Channel:
         if (line := self._err_lines.finish()) is not None:
             self._on_stderr_line(line)
 
-    def _see_exit(self) -> None:
+    def _note_exit(self) -> None:
         if self._child.peek() is not None:
             self.exited_at = time.monotonic()
 

@@ -16,9 +16,9 @@ from lro_conformance.wire import watchdog
 
 
 class Reaper:
-    """Instructs the guard what to clean up; the guard is started with the first order. Thread-safe.
+    """Registers with the guard what it has to clean up; the first registration starts the guard. Thread-safe.
 
-    If the guard itself is killed, the run continues without this safety.
+    If the guard itself is killed, the run continues without it.
     """
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ class Exit:
     seconds: float
     """Seconds from start to end."""
     left: int = 0
-    """Child processes that did not exit with it, if it ended by itself."""
+    """Number of its child processes that did not exit with it; 0 if it had to be stopped."""
 
     @property
     def remarks(self) -> list[str]:
@@ -74,7 +74,7 @@ class Reply:
     raw: bytes | None
     """The line that answered it, without its newline; None if none did."""
     result: Any
-    """The JSON value; None also if there is none."""
+    """The result, any JSON value; None if it is null, or if there is no result."""
     error: Any
     """The JSON-RPC error as received, of whatever shape; None if there is none."""
     failure: Failure | None
@@ -91,7 +91,7 @@ class Reply:
 
 
 def not_sent(reason: str) -> Reply:
-    """The outcome of a request that was not sent, for a reason."""
+    """The outcome of a request that was not sent; *reason* is a sentence that says why."""
     return Reply(0, b"", None, None, None, Failure("unanswered", reason), time.time(), 0.0)
 
 

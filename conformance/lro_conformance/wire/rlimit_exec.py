@@ -1,10 +1,12 @@
-"""Executes a program that cannot write files beyond a size: ``python -I -S limited.py BYTES KEEP PROGRAM ARG…``.
+"""Executes a program that cannot write files beyond a size: ``python -I -S rlimit_exec.py BYTES KEEP PROGRAM ARG…``.
+
+KEEP is ``LC_CTYPE`` if the caller has set this variable. Otherwise it is removed, because this interpreter may set it.
 
 An intermediate program is necessary: the limit must apply before the server's first instruction, and SIGXFSZ must be
-ignored, so that a write fails with EFBIG, as on a full disk, instead of killing the server. ``preexec_fn`` is unsafe
-with threads; ``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines
-behave differently from a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables
-with odd names.
+ignored, so that a write beyond the limit fails with EFBIG instead of killing the server. The alternatives do not work:
+``preexec_fn`` is unsafe with threads. ``restore_signals=False`` would also pass on an ignored SIGPIPE, so that a
+server's own pipelines would behave differently than usual. A shell's ``ulimit -f`` counts blocks of 512 or 1024 bytes,
+and drops variables with odd names.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from lro_conformance.profile.model import DEFAULT_START_TIMEOUT_S, DEFAULT_TIMEO
 from lro_conformance.version import CLIENT_NAME, version
 from lro_conformance.wire import child, jsonrpc
 from lro_conformance.wire.child import Child
-from lro_conformance.wire.exchange import Exchange, Pending
+from lro_conformance.wire.exchange import Pending, RequestTracker
 from lro_conformance.wire.framing import Line
 from lro_conformance.wire.pipes import Channel
 from lro_conformance.wire.reply import MODERN_VERSION, Exit, Failure, FailureKind, Reply
@@ -37,7 +37,7 @@ _MAX_BACKLOG_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one server's time and memory."""
+    """Limits on the time and memory that one server may take."""
 
     request_timeout_s: float = DEFAULT_TIMEOUT_S
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
@@ -92,14 +92,15 @@ class ServerProcess:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.failure: Failure | None = None
-        """The reason why the server could not be started."""
+        """The reason why the server could not be started; None if there is none."""
         self.transcript = Transcript(max_bytes=limits.transcript_bytes, max_chatter=limits.max_chatter)
-        self._exchange = Exchange(self.transcript)
+        self._requests = RequestTracker(self.transcript)
         self._stderr = bytearray()
         self._child: Child | None = None
         self._final: Exit | None = None
         self._channel: Channel | None = None
-        self._ends: dict[int, int] = {}
+        self._request_ends: dict[int, int] = {}
+        """Number of bytes written to stdin up to the end of each request, by its id."""
         self._noted: set[str] = set()
         self._unanswered = 0
         self._aborted = False
@@ -109,7 +110,7 @@ class ServerProcess:
         self.server_info: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.protocol_version: str | None = None
-        """The server's answer to `initialize`; None if it was not a string."""
+        """The protocol version that the handshake settled; None before it, or if the server's is not a string."""
         self.instructions: str | None = None
         self.handshake: dict[str, Any] = {}
         """The result that opened the conversation, of `initialize` or of `discover`."""
@@ -168,7 +169,7 @@ class ServerProcess:
         self._channel = Channel(
             child,
             max_line_bytes=self.limits.max_line_bytes,
-            on_line=self._exchange.receive,
+            on_line=self._requests.receive,
             on_stderr=self._keep_stderr,
             on_stderr_line=self._keep_stderr_line,
         )
@@ -243,8 +244,8 @@ class ServerProcess:
             if self._channel is not None:
                 self._channel.sweep()
                 self._channel.close()
-            for id in list(self._exchange.pending):
-                self._exchange.give_up(id, self._failure("closed", "the server was stopped before it answered"))
+            for id in list(self._requests.pending):
+                self._requests.give_up(id, self._failure("closed", "the server was stopped before it answered"))
             if self._watcher:
                 self._watcher.ended(self._child.pid)
 
@@ -293,15 +294,18 @@ class ServerProcess:
             channel = self._channel
             if channel is not None and not self._closed:
                 channel.sweep()  # data that has already arrived cannot be the answer
-            pending = self._exchange.ask(method, params)
+            pending = self._requests.ask(method, params)
             self._write(pending.line)
-            self._ends[pending.id] = channel.queued if channel else 0
+            self._request_ends[pending.id] = channel.queued if channel else 0
             return pending.id
 
     @contextmanager
     def at_once(self) -> Generator[None]:
-        """Requests sent meanwhile reach the server together, so that it can answer them at the same time."""
-        with self._lock, self._channel.held() if self._channel is not None else nullcontext():
+        """Collect the requests that are sent within the block, and send them together at its end.
+
+        The server can then work on all of them at the same time.
+        """
+        with self._lock, self._channel.batched_writes() if self._channel is not None else nullcontext():
             yield
 
     def wait(self, id: int, timeout_s: float | None = None) -> Reply:
@@ -310,11 +314,11 @@ class ServerProcess:
         Raises `KeyError` for an id that was never sent or whose reply was already returned.
         """
         with self._lock:
-            pending = self._exchange.pending.get(id)
+            pending = self._requests.pending.get(id)
             if pending is not None:
                 self._await(pending, self.limits.request_timeout_s if timeout_s is None else timeout_s)
-            self._ends.pop(id, None)
-            return self._exchange.replies.pop(id)
+            self._request_ends.pop(id, None)
+            return self._requests.replies.pop(id)
 
     def request(self, method: str, params: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
         """Send a request and wait for its reply."""
@@ -351,8 +355,9 @@ class ServerProcess:
     def notifications(self, method: str | None = None) -> list[dict[str, Any]]:
         """The notifications that are kept, or those of one method."""
         lines = [e.line for e in self.transcript if e.direction == "in" and not e.cut]
-        read = [jsonrpc.parse(line) for line in lines if b"method" in line or b"\\u00" in line]  # or spelt by escapes
-        found = [m.fields for m in read if m.kind == "notification"]
+        # The key "method" may be written with \u escapes.
+        messages = [jsonrpc.parse(line) for line in lines if b"method" in line or b"\\u00" in line]
+        found = [m.fields for m in messages if m.kind == "notification"]
         return [n for n in found if method is None or n["method"] == method]
 
     def initialize(
@@ -366,8 +371,8 @@ class ServerProcess:
     ) -> Reply:
         """Perform the handshake, within `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        The client is `CLIENT_NAME` in the version of the suite, unless others are given; *capabilities* are those of
-        the client.
+        The client is `CLIENT_NAME` in the version of the suite, unless another name or version is given;
+        *capabilities* are the client's.
         """
         client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
@@ -431,7 +436,7 @@ class ServerProcess:
     def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
         """All tools of all pages, and the last page's reply; one time limit applies to all pages.
 
-        A repeated cursor, or a cursor on the hundredth page, ends the list as an anomaly.
+        A repeated cursor, or a cursor on the hundredth page, ends the list and is recorded as an anomaly.
         """
         deadline = time.monotonic() + (self.limits.request_timeout_s if timeout_s is None else timeout_s)
         tools: list[dict[str, Any]] = []
@@ -456,8 +461,8 @@ class ServerProcess:
                     self.transcript.note("paging", f"the cursor of tools/list is {following!r:.100}, not a string")
                 return tools, reply
             if cursor in seen or len(seen) + 1 >= _MAX_PAGES:
-                why = "came before" if cursor in seen else f"follows page {_MAX_PAGES}"
-                self.transcript.note("paging", f"the cursor {cursor!r:.100} of tools/list {why}")
+                why = "a second time" if cursor in seen else f"on page {_MAX_PAGES}"
+                self.transcript.note("paging", f"tools/list returned the cursor {cursor!r:.100} {why}")
                 return tools, reply
             seen.add(cursor)
 
@@ -473,7 +478,7 @@ class ServerProcess:
     def _await(self, pending: Pending, timeout_s: float) -> None:
         id = pending.id
         if self._channel is None or self._closed:
-            self._exchange.give_up(id, self.failure or self._failure("closed", "the server is not running"))
+            self._requests.give_up(id, self.failure or self._failure("closed", "the server is not running"))
             return
         limit = self.limits.max_unanswered
         given_up = limit is not None and self._unanswered >= limit
@@ -481,28 +486,28 @@ class ServerProcess:
 
         def done() -> bool:
             nonlocal fatal
-            if id in self._exchange.replies:
+            if id in self._requests.replies:
                 return True
             fatal = self._fatal_failure(pending)
             return fatal is not None
 
         self._pump(done, time.monotonic() + (0 if given_up else timeout_s))
-        if self._exchange.answered:
-            self._unanswered = self._exchange.answered = 0
-        if id not in self._exchange.replies:
+        if self._requests.answered:
+            self._unanswered = self._requests.answered = 0
+        if id not in self._requests.replies:
             fatal = fatal or self._fatal_failure(pending)
             if fatal is None and given_up:
                 text = f"{pending.method}: not waited for: {self._unanswered} requests in a row had no response"
-                self._exchange.give_up(id, self._failure("unanswered", text))
+                self._requests.give_up(id, self._failure("unanswered", text))
                 return
-            self._exchange.give_up(id, fatal or self._timed_out(pending, timeout_s))
+            self._requests.give_up(id, fatal or self._timed_out(pending, timeout_s))
             self._unanswered += fatal is None or fatal.kind == "too-large"
             if fatal is None and pending.method != "initialize":
                 self.notify("notifications/cancelled", {"requestId": id, "reason": "no response in time"})
-        elif (failure := self._exchange.replies[id].failure) is not None and not failure.stderr:
+        elif (failure := self._requests.replies[id].failure) is not None and not failure.stderr:
             self._unanswered += failure.kind == "too-large"
             completed = replace(failure, stderr=self._stderr_end(), exit=self.exit)
-            self._exchange.replies[id] = replace(self._exchange.replies[id], failure=completed)
+            self._requests.replies[id] = replace(self._requests.replies[id], failure=completed)
 
     def _pump(self, done: Callable[[], bool], deadline: float) -> None:
         channel = self._channel
@@ -510,14 +515,14 @@ class ServerProcess:
 
         def done_after_answering() -> bool:
             # A server that keeps sending requests without reading must not fill our memory with answers.
-            while self._exchange.to_send and channel.queued - channel.written < _MAX_BACKLOG_BYTES:
-                self._write(self._exchange.to_send.popleft(), chatter=True)
+            while self._requests.to_send and channel.queued - channel.written < _MAX_BACKLOG_BYTES:
+                self._write(self._requests.to_send.popleft(), chatter=True)
             return done()
 
         channel.pump(done_after_answering, deadline)
-        self._see(channel)
+        self._note_closed_pipes(channel)
 
-    def _see(self, channel: Channel) -> None:
+    def _note_closed_pipes(self, channel: Channel) -> None:
         """Record pipes that a running server has closed."""
         if channel.stdin_closed_at is not None and self.exit is None:
             self._note_once("stdin-closed", "a write to its stdin failed")
@@ -530,7 +535,7 @@ class ServerProcess:
             self.transcript.note(kind, detail)
 
     def _fatal_failure(self, pending: Pending) -> Failure | None:
-        """The failure that makes a response impossible; None while one may still come."""
+        """The failure that makes a response impossible; None while a response may still come."""
         channel = self._channel
         assert channel is not None
         if self._aborted:
@@ -541,7 +546,7 @@ class ServerProcess:
             return self._exited(pending)
         if _long_ago(channel.stdout_closed_at, pending):
             return self._failure("closed", f"{pending.method}: the server closed its stdout but keeps running")
-        if _long_ago(channel.stdin_closed_at, pending) and self._ends.get(pending.id, 0) > channel.written:
+        if _long_ago(channel.stdin_closed_at, pending) and self._request_ends.get(pending.id, 0) > channel.written:
             return self._failure("closed", f"{pending.method}: the server closed its stdin but keeps running")
         return None
 
@@ -550,20 +555,20 @@ class ServerProcess:
 
     def _exited(self, pending: Pending) -> Failure:
         when = "before it answered" if pending.method != "initialize" else "at its start, before it answered"
-        garbage = f"; on stdout it wrote {self._exchange.last_garbage}" if self._exchange.last_garbage else ""
+        garbage = f"; on stdout it wrote {self._requests.last_garbage}" if self._requests.last_garbage else ""
         return self._failure("exited", f"{pending.method}: the server {self.exit} {when}{garbage}")
 
     def _timed_out(self, pending: Pending, timeout_s: float) -> Failure:
         channel = self._channel
         if channel is not None and channel.lines.overflowing is not None:
-            return self._too_large(pending, "its time ran out while a line arrived that is over")
+            return self._too_large(pending, "no response in time, while receiving a line of more than")
         text = f"{pending.method}: no response within {timeout_s:g} s"
         if odd := self.transcript.counts.total() - pending.anomalies_before:
             kept = self.transcript.anomalies[pending.anomalies_before :]
             times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
             text += f"; invalid output was received ({times}), at first: {first}"
-        garbage = self._exchange.garbage > pending.garbage_before
-        understood = self._exchange.messages > pending.messages_before
+        garbage = self._requests.garbage > pending.garbage_before
+        understood = self._requests.messages > pending.messages_before
         return self._failure("garbage" if garbage and not understood else "timeout", text)
 
     def _failure(self, kind: FailureKind, detail: str) -> Failure:
@@ -583,7 +588,7 @@ class ServerProcess:
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
     """True if *when* and the request are long enough ago for all data in transit to have arrived."""
-    return when is not None and time.monotonic() - max(when, pending.clock if pending else when) > _SETTLE_S
+    return when is not None and time.monotonic() - max(when, pending.sent_at_monotonic if pending else when) > _SETTLE_S
 
 
 def as_object(value: object) -> dict[str, Any]:

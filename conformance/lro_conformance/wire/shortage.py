@@ -1,4 +1,4 @@
-"""Shortages: what a run lacks, mostly of the machine, is neither a server's fault nor a defect of the suite."""
+"""Shortages: a run lacks something, mostly on the machine. Neither the server nor the suite is at fault."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ LEAST_BYTES = 32 << 20
 """Free bytes of the temporary folder without which no run begins."""
 
 RESERVE_BYTES = 8 << 20
-"""Free bytes of the temporary folder below which a run ends, before a server could fail for want of them."""
+"""Free bytes of the temporary folder below which a run ends, before a server could fail for lack of space."""
 
 LEAST_LIMITS = {
     "NOFILE": ("open files", 256, 1, "", "ulimit -n 1024"),
     "AS": ("memory", 512, 1 << 20, " MiB", "ulimit -v unlimited"),
     "FSIZE": ("file size", LEAST_BYTES >> 20, 1 << 20, " MiB", "ulimit -f unlimited"),
 }
-"""Limits of processes, which servers inherit: a name, the least that a run needs, its unit, and what raises it."""
+"""Process limits, which servers inherit, and the least that a run needs.
+
+Each entry has the limit's title, the minimum in units, the size of a unit, its suffix in messages, and the command that
+raises the limit.
+"""
 
 _ADVICE = {
     errno.ENOSPC: "free some space, or set TMPDIR to another folder",
@@ -30,11 +34,12 @@ _ADVICE = {
 }
 
 _NO_THREAD = "can't start new thread"
-"""All that CPython says of a thread that the machine refuses."""
+"""The whole message of CPython if the machine refuses to start a thread."""
 
 
 class Shortage(Exception):
-    """A run lacks something that it needs, of the machine or by the profile; the message says what, and what to do."""
+    """A run lacks something that the machine or the profile has to provide; the message names it and says what to
+    do."""
 
 
 def shortage_of(problem: BaseException) -> str | None:
@@ -44,7 +49,7 @@ def shortage_of(problem: BaseException) -> str | None:
     if isinstance(problem, MemoryError):
         return f"the machine ran out of memory: {_ADVICE[errno.ENOMEM]}"
     if isinstance(problem, RuntimeError) and str(problem) == _NO_THREAD:
-        return f"the machine, not the server: {problem}: {_ADVICE[errno.EAGAIN]}, or that of memory: ulimit -v"
+        return f"the machine, not the server: {problem}: {_ADVICE[errno.EAGAIN]}, or the limit of memory: ulimit -v"
     if not isinstance(problem, OSError) or problem.errno not in _ADVICE:
         return None
     where = f" ({problem.filename})" if problem.filename else ""
@@ -52,7 +57,8 @@ def shortage_of(problem: BaseException) -> str | None:
 
 
 def limits() -> Iterator[tuple[str, str, str | None]]:
-    """Each limit of `LEAST_LIMITS`: its name, what is there, and a line that says what is lacking."""
+    """Each limit of `LEAST_LIMITS`: its title, its value in words, and a line that says what is lacking, if anything
+    is."""
     try:
         import resource
     except ImportError:  # Windows
@@ -74,12 +80,12 @@ def lack_of_limits() -> str | None:
 
 def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
     """A line that says what the temporary folder lacks; None if it has *least* free bytes, and a free inode."""
-    import tempfile  # the command line needs this module, and few commands the folder
+    import tempfile  # imported here, because the command line loads this module, and few commands need the folder
 
     try:
         place = folder or Path(tempfile.gettempdir())
         found = os.statvfs(place)
-    except (OSError, AttributeError):  # there is no such folder, which its use will tell; Windows
+    except (OSError, AttributeError):  # no such folder, which whoever uses it will report; or Windows
         return None
     free = found.f_bavail * found.f_frsize
     if free >= least and (found.f_favail or not found.f_files):

@@ -1,4 +1,7 @@
-"""Finds processes that left their server's session, environment and parent by becoming their parent (Linux only)."""
+"""Adopts processes that have left their server's session, environment and parent, so that they can be killed.
+
+Linux only.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,16 @@ def adopt_orphans() -> Generator[None]:
     """Context in which this process, instead of init, becomes the parent of servers' orphans, which are killed at the
     end.
 
-    Only for a command that starts nothing but servers and has ended them by then, because every other child that
-    started in the meantime is killed, too. On systems without this feature nothing happens.
+    Only for a command that starts nothing but servers, and ends them within the context: every child that was started
+    within it and still runs is killed. On systems without this feature nothing happens.
     """
     before = frozenset(_children())
-    took = _adopt(True)
+    is_adopting = _adopt(True)
     try:
         yield
     finally:
-        if took:
-            with interruptible(lambda: None):  # it is short; a second Ctrl-C must not cut it shorter
+        if is_adopting:
+            with interruptible(lambda: None):  # the cleanup is short; a second Ctrl-C must not interrupt it
                 _end(before)
                 _adopt(False)
 

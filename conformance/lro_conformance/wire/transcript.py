@@ -30,7 +30,7 @@ class Entry:
 
     direction: Direction
     at: float
-    """When it was sent or read: seconds since the epoch."""
+    """Time at which it was sent or read, in seconds since the epoch."""
     line: bytes
     """The raw line without its newline."""
     problem: str | None = None
@@ -61,7 +61,7 @@ class Anomaly:
 
 
 def violations(anomalies: Iterable[Anomaly]) -> list[Anomaly]:
-    """Those that violate the protocol on stdout, in order; empty lines, which show nothing, are the last."""
+    """The anomalies that violate the protocol on stdout, in order; empty lines, which show nothing, come last."""
     return sorted((a for a in anomalies if a.kind not in TOLERATED_ANOMALIES), key=lambda a: a.kind == "blank")
 
 
@@ -113,7 +113,7 @@ class Transcript:
         chatter: bool = False,
         at: float | None = None,
     ) -> None:
-        """Record a line and its problem."""
+        """Record a line and its problems; *cut* is the number of bytes that *line* lacks."""
         when = time.time() if at is None else at
         for kind, detail in problems:
             self.note(kind, detail, line, at=when)

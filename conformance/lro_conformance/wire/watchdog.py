@@ -1,4 +1,4 @@
-"""Cleanup after a run: it kills processes with the run's marker and removes folders.
+"""Cleanup after a run: kills the processes with the run's marker, and removes its folders.
 
 The suite imports this module, and also runs it as a script that outlives the suite (``python -I -S watchdog.py
 PARENT_PID``, see `lro_conformance.wire.reaper`). So it only imports a few modules of the standard library.

@@ -145,10 +145,8 @@ def _close_all(servers: list[ServerProcess]) -> None:
         for thread in threads:
             thread.start()
             started.append(thread)
-    except (
-        RuntimeError
-    ):  # no new threads while the interpreter shuts down, so the servers are closed one after the other
-        pass
+    except RuntimeError:
+        pass  # the interpreter shuts down and starts no more threads: the other servers are closed one by one
     for server in [*servers[:1], *servers[1 + len(started) :]]:
         server.close()
     for thread in started:
