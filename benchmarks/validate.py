@@ -136,11 +136,6 @@ def followed(descriptor: Path, path: Path) -> None:
     assert list(both.findings()) == []
 
 
-def followed_by_one(descriptor: Path, path: Path) -> None:
-    """The descriptor and the file in one process, as `lro_spec.validation.linked` reads them."""
-    assert list(Following(orjson.loads(descriptor.read_bytes())).findings()) == []
-
-
 class Command:
     """A whole command; D, F and S stand for the descriptor, the file, and a schema of its lines."""
 
@@ -219,7 +214,6 @@ CLI = "sourcemeta validate -f -F"
 INSIDE: dict[str, Run] = {
     "bare loop": bare,
     "validate_file": whole,
-    "follow, one process": followed_by_one,
     "follow": followed,
 }
 

@@ -315,7 +315,7 @@ def _sandboxed_python(condition: Condition, n: int) -> Any:
         done = await sandbox().exec(["python3", "-c", _RUNNER], input=request, timeout=120)
         if done.success:
             earlier.append(code)
-        return done.stdout if done.success else f"{done.stdout}{done.stderr.strip().splitlines()[-1:]}"
+        return done.stdout if done.success else done.stdout + "".join(done.stderr.strip().splitlines()[-1:])
 
     return ToolDef(execute, name="python_exec", description=described, parameters={"code": "Python code."}).as_tool()
 

@@ -11,6 +11,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.runner import EngineError, JqRunner
@@ -134,23 +135,23 @@ def _cat(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     return data
 
 
-def _number(options: Mapping[str, Sequence[str]], default: str) -> str:
-    text = options.get("n", [default])[-1]
-    if not re.fullmatch(r"[+-]?\d+", text):
-        raise CommandError(f"-n {text}: expected a number of lines")
+def _number(options: Mapping[str, Sequence[str]], default: str = "10", *, option: str = "n") -> str:
+    text = options.get(option, [default])[-1]
+    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        raise CommandError(f"-{option} {text}: expected a number")
     return text
 
 
 def _head(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     if "c" in options:
-        return data[: int(options["c"][-1])]
-    return b"".join(_lines(data)[: int(_number(options, "10"))])
+        return data[: int(_number(options, option="c"))]
+    return b"".join(_lines(data)[: int(_number(options))])
 
 
 def _tail(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
-    text = _number(options, "10")
-    lines = _lines(data)
-    return b"".join(lines[int(text) - 1 :] if text.startswith("+") else lines[len(lines) - int(text) :])
+    text, lines = _number(options), _lines(data)
+    first = max(0, int(text) - 1) if text.startswith("+") else max(0, len(lines) - abs(int(text)))
+    return b"".join(lines[first:])
 
 
 def _wc(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
@@ -159,11 +160,16 @@ def _wc(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
 
 
 def _sort(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
-    lines = _lines(data if data.endswith(b"\n") or not data else data + b"\n")
-    if "n" in options:
-        lines.sort(key=lambda line: float((re.match(rb"\s*(-?\d+(?:\.\d+)?)", line) or [b"", b"0"])[1]))
-    else:
-        lines.sort()
+    def key(line: bytes) -> Any:
+        number = re.match(rb"\s*(-?\d+(?:\.\d+)?)", line)
+        return line if "n" not in options else float(number[1]) if number is not None else 0.0
+
+    lines = sorted(_lines(data if data.endswith(b"\n") or not data else data + b"\n"), key=key)
+    if "u" in options:
+        first: dict[Any, bytes] = {}
+        for line in lines:
+            first.setdefault(key(line), line)
+        lines = list(first.values())
     return b"".join(reversed(lines) if "r" in options else lines)
 
 
@@ -202,7 +208,7 @@ def _grep(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
         matching = set(range(1, len(lines) + 1)) - matching
     if "c" in options:
         return b"%d\n" % len(matching)
-    chosen = sorted(matching)[: int(options["m"][-1]) if "m" in options else None]
+    chosen = sorted(matching)[: int(_number(options, option="m")) if "m" in options else None]
     prefix = "n" in options
     return b"".join((b"%d:" % n if prefix else b"") + lines[n - 1] for n in chosen)
 

@@ -27,6 +27,12 @@ COMMANDS = [
     "tail -n +2 {} | jq -c 'select(.extensions.priority > 3) | .id' | sort -r",
     "jq -r .namespace {} | sort | uniq -c | sort -rn | head -n 1",
     "cat {} | jq -s 'length'",
+    "tail -n 60 {} | wc -l",
+    "tail -n -5 {}",
+    "head -c 100 {}",
+    "jq -r .namespace {} | sort -u",
+    "jq .extensions.priority {} | sort -nu",
+    "grep -m 2 active {}",
 ]
 
 
@@ -53,6 +59,8 @@ def test_commands_print_what_the_programs_print(command: str, tmp_path: Path) ->
     ("command", "word"),
     [
         ("rm -rf /data", "rm: not available here"),
+        ("head -c x /data/file.jsonl", "-c x: expected a number"),
+        ("grep -m x active /data/file.jsonl", "-m x: expected a number"),
         ("cat /etc/passwd", "no such file"),
         ("cat /data/file.jsonl > /tmp/x", "redirection"),
         ("cat $(ls) /data/file.jsonl", "$"),
