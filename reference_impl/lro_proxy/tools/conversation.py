@@ -177,7 +177,7 @@ def _compressed(
         return Shortened(messages, note="there is no older message to summarise")
     if summarise is None:
         raise Refused(
-            "a summary needs a language model, and this client offers none (sampling): use mode compact, or a client "
+            "a summary needs a language model, and this client lends none (sampling): use mode compact, or a client "
             "with the capability sampling"
         )
     files: dict[str, str] = {}

@@ -47,7 +47,7 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """Run a recipe or a query. Raises `Refused`."""
     recipe, query = arguments.get("recipe", 0), arguments.get("query")
     if bool(recipe) == (query is not None):
-        raise Refused("give exactly one of recipe (a number) and query (a jq filter)")
+        raise Refused("give either recipe (a number) or query (a jq filter), and not both")
     if recipe and arguments.get("slurp"):
         raise Refused("slurp is only for a query: a recipe itself decides how it reads the records")
     params: dict[str, Any] = dict(arguments.get("params", {}))

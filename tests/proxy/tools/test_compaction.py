@@ -398,7 +398,7 @@ def test_a_client_that_refuses_or_lends_no_model_is_told_so(tmp_path: Path) -> N
     with proxy(tmp_path, "--tools", "compaction") as client:
         greet(client)
         arguments: dict[str, Any] = {"messages": PROSE, "context_manage_mode": "compress", "max_total_tokens": 0}
-        assert "offers none (sampling)" in said(client.result("context_offload", **arguments))
+        assert "lends none (sampling)" in said(client.result("context_offload", **arguments))
         lending(client, sampling={})
         id = client.call("context_offload", **arguments)
         asked = json.loads(client.line())
