@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from lro_proxy import supervise
-from lro_proxy.install import is_asked_for
+from lro_proxy.install import is_installation
 from lro_proxy.options import load, server_environment
 from lro_reference.settings import SettingsError
 
@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if argv is None else argv
     try:
-        if is_asked_for(arguments):
+        if is_installation(arguments):
             from lro_proxy.install.command import main as install  # keeps the start of a proxy fast
 
             return install(arguments, os.environ)

@@ -1,4 +1,4 @@
-"""The file of several servers behind one proxy: `mcpServers`, as in the configuration of clients."""
+"""Reads the file that names several servers for one proxy: `mcpServers`, as in a client's configuration."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
     top = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     section: Any = next((top[key] for key in _KEYS if key in top), None)
     if not isinstance(section, dict):
-        raise SettingsError(
-            f"{path}: an object mcpServers is expected, with a name and a command or url for each server"
-        )
+        raise SettingsError(f"{path} must have an object mcpServers, with a name and a command or url for each server")
     entries = cast("dict[str, Any]", section)
     parsed = [_server(name, entry, f"{path}: mcpServers.{name}", environ) for name, entry in entries.items()]
     servers = tuple(server for server in parsed if server is not None)
@@ -93,14 +91,14 @@ def _remote(name: str, fields: Mapping[str, Any], where: str, environ: Mapping[s
 
 def address(url: str, where: str, original: str) -> str:
     """Check the address of a server over HTTP; errors quote *original*. Raises `SettingsError`."""
-    import httpx2  # takes a tenth of a second
+    import httpx2  # the import takes a tenth of a second
 
     try:
         parts = httpx2.URL(url)
-        known = parts.scheme in ("http", "https") and parts.host != ""
+        is_valid = parts.scheme in ("http", "https") and parts.host != ""
     except httpx2.InvalidURL:
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise SettingsError(f"{where} must be an address like https://example.org/mcp, not {original!r}")
     return url
 

@@ -14,7 +14,7 @@ for their own errors.
 """
 INTERNAL, NO_METHOD, INVALID_PARAMS = -32603, -32601, -32602
 Log = Callable[[str], None]
-"""Writes a line for operators, who read what the client does not receive."""
+"""Writes a line for operators, about events that the client does not see."""
 
 
 def error_line(id: object, code: int, message: str) -> bytes:

@@ -30,7 +30,7 @@ class ProxyOptions:
     """Options of a proxy start."""
 
     servers: tuple[Server, ...]
-    """At least one; a servers' file may name more."""
+    """At least one; only a servers' file can name several."""
     settings: Settings
     several: bool = False
     """True if the servers come from a file."""
@@ -44,7 +44,7 @@ class ProxyOptions:
     """Families of the proxy's own tools, which read offloaded files."""
     tool_prefix: str = ""
     descriptor: Form = "full"
-    """Form of the descriptors of results that are no memories."""
+    """Form of the descriptors of files whose records are not memories."""
     links: bool = False
     """True if answers link to their file as a resource."""
     private_folder: bool = False
@@ -52,12 +52,13 @@ class ProxyOptions:
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
     record: str | None = None
-    """Path of the record for `lro gain`; None: none is kept."""
+    """Path of the record for `lro gain`; None: no record is kept."""
 
     def threshold_of(self, tool: str, declared: int | None = None) -> int | None:
         """The threshold of a tool in tokens; None: its results are never offloaded.
 
-        *declared* is the one that its server declares, which takes the place of the general one.
+        *declared* is the threshold that the tool's server declares. It replaces the general threshold, but not that of
+        a matching glob.
         """
         if not self.settings.enabled:
             return None
@@ -81,7 +82,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
             else "no server is named: give its command after --, or its address as --url"
         )
     if flags.header and not flags.url:
-        raise SettingsError("--header goes with --url")
+        raise SettingsError("--header needs --url")
     if several:
         servers, flags.config = read_servers(flags.config, environ), None
     elif flags.url:
@@ -114,7 +115,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the server: without the proxy's settings, and with its own offloading disabled."""
+    """The environment for servers: without the proxy's settings, and with offloading by the servers disabled."""
     kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
 
@@ -126,7 +127,7 @@ def _masks(servers: Sequence[Server], environ: Mapping[str, str]) -> Masks:
     for server in servers:
         known |= server.env
         known |= {name: value.rpartition(" ")[2] for name, value in server.headers.items()}  # without "Bearer"
-    # Numbers and literals of JSON are left as they are: a redacted one would make the message invalid JSON.
+    # A value that looks like a JSON number or literal is not masked: the mask would make the message invalid JSON.
     return Masks({name: value for name, value in known.items() if not _BARE.fullmatch(value.strip())})
 
 
@@ -155,7 +156,7 @@ def _parser() -> Any:
         "       lro proxy [OPTION…] --config mcp.json\n"
         "       lro proxy --install CLIENT [--undo] [--server NAME] [--file FILE] [OPTION…] [-- COMMAND [ARG…]]",
         epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
-        description="Offload the large results of any MCP server, in front of it.",
+        description="Run in front of any MCP server, and offload its large results.",
         allow_abbrev=False,
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…", help="command that starts the server")
@@ -197,7 +198,7 @@ def _parser() -> Any:
         "--tool-prefix",
         default="",
         metavar="TEXT",
-        help="prefix for tools of --tools whose names servers may also use",
+        help="prefix for the names of those --tools that a server may have, too",
     )
     parser.add_argument(
         "--descriptor",
@@ -208,7 +209,7 @@ def _parser() -> Any:
     parser.add_argument(
         "--links",
         action="store_true",
-        help="link to the file as a resource, which resources/read returns, for clients that do not share the disk",
+        help="add a link to the file as a resource, for clients that cannot read the disk but use resources/read",
     )
     parser.add_argument(
         "--private-folder", action="store_true", help="write to a new private directory inside the output directory"
@@ -219,7 +220,7 @@ def _parser() -> Any:
         help="mask the values of secret-looking environment variables in everything servers send",
     )
     parser.add_argument(
-        "--no-record", action="store_true", help="keep no record of what is saved, for lro gain (or LRO_GAIN=off)"
+        "--no-record", action="store_true", help="keep no record for lro gain (LRO_GAIN=off does the same)"
     )
     parser.add_argument(
         "--max-line-mb", type=int, default=128, metavar="N", help="longest message, in MiB (default 128)"

@@ -13,13 +13,13 @@ _CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 OPENINGS = frozenset(("initialize", "server/discover"))
 """Methods whose results state the server's capabilities."""
 TOOL_RESULTS = frozenset(("tools/call", "tasks/result", "tasks/get"))
-"""Methods whose results may hold that of a tool."""
+"""Methods whose results may contain the result of a tool."""
 
 
 def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearray:
-    """Announce the proxy in the line of a request that states the client's capabilities, if that matters to results.
+    """The line of a request, with the proxy announced among the client's capabilities that the request states.
 
-    Those are `initialize` and, since 2026-07-28, every call. Any other line is returned unchanged.
+    These requests are `initialize` and, since 2026-07-28, every call. Any other line is returned unchanged.
     """
     method = message.get("method")
     modern = method in TOOL_RESULTS and isinstance(_meta(message).get(_CAPABILITIES), dict)
@@ -35,7 +35,7 @@ def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearr
 
 
 def client_name(message: Message) -> str:
-    """The name of the client, where a request states it: in `initialize`, or in any since 2026-07-28."""
+    """The client's name, which `initialize` and, since 2026-07-28, every request states; empty if there is none."""
     params = members(message.get("params"))
     info = params.get("clientInfo", _meta(message).get(f"{_META_PREFIX}clientInfo"))
     name = members(info).get("name")
@@ -50,7 +50,7 @@ def is_announced(message: Message) -> bool:
 
 
 def message_version(message: Message) -> str | None:
-    """The protocol version that a message states, which it does since 2026-07-28; None for an older one."""
+    """The protocol version in the ``_meta`` of a message, where requests have it since 2026-07-28; otherwise None."""
     version = _meta(message).get(f"{_META_PREFIX}protocolVersion")
     return version if isinstance(version, str) else None
 
@@ -66,17 +66,17 @@ def supports_sampling(message: Message) -> bool:
 
 
 def complete_result(result: Message) -> Message:
-    """A complete result in the form since 2026-07-28."""
+    """The result with the mark of a complete one that MCP 2026-07-28 requires."""
     return {"resultType": "complete", **result}
 
 
 def tool_list_result(tools: list[Any]) -> Message:
-    """A result of `tools/list` in the form since 2026-07-28."""
+    """A result of `tools/list` in the form of MCP 2026-07-28."""
     return uncached_result({"tools": tools})
 
 
 def uncached_result(result: Message) -> Message:
-    """A complete result in the form since 2026-07-28, which must not be cached."""
+    """A complete result in the form of MCP 2026-07-28, which must not be cached."""
     return complete_result({**result, "ttlMs": 0, "cacheScope": "private"})
 
 

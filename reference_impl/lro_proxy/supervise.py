@@ -1,4 +1,4 @@
-"""The servers of one run of the proxy: started, connected to the client, and ended with it or on a signal."""
+"""Starts the servers of one run of the proxy, connects them to the client, and ends them with it or on a signal."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def _start(server: Server, options: ProxyOptions, environ: Mapping[str, str]) ->
 
 
 def _report(ledger: Ledger) -> None:
-    if said := ledger.report():
-        log(said)
+    if sums := ledger.report():
+        log(sums)
 
 
 def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorAnswers, ledger: Ledger) -> None:
@@ -95,7 +95,7 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorA
     estimate = ESTIMATES[options.estimator]
 
     def publish(response: OffloadResponse) -> OffloadResponse:
-        ledger.written(response.file_path, response.summary.estimated_tokens)
+        ledger.note_file(response.file_path, response.summary.estimated_tokens)
         return response if toolbox is None else toolbox.publish(response)
 
     interceptor = Interceptor(
@@ -124,7 +124,7 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorA
 Connections = list[tuple[threading.Thread, Relay, Upstream]]
 """The thread that forwards answers, the relay and the upstream of each server."""
 ErrorAnswers = list[Callable[[str], None]]
-"""Functions that answer all pending requests with the error that they are given."""
+"""Functions that answer all pending requests with an error, whose text is their argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +214,9 @@ def _toolbox(options: ProxyOptions) -> Toolbox | None:
 
 
 def _drain(connections: Connections) -> None:
-    """Wait for pending answers after the client has closed its side, as a script does that pipes its requests in.
+    """Wait for pending answers after the client has closed its side, as a script does once it has sent its requests.
 
-    Errors replace the answers that do not come in time.
+    Answers that do not come in time are replaced by errors.
     """
     until = time.monotonic() + _GRACE_S
     for answers, relay, upstream in connections:
@@ -247,7 +247,7 @@ def _in_transit(relay: Relay, upstream: Upstream) -> bool:
 def _client_reads() -> bool:
     """True while the client may still read."""
     watch = select.poll()
-    watch.register(1, 0)  # poll reports errors without being asked for them
+    watch.register(1, 0)  # poll reports errors even if no events are requested
     return not watch.poll(0)
 
 

@@ -1,9 +1,9 @@
 """The custodial task ``offload_cleanup``: delete offloaded files whose time to live has passed.
 
-It deletes regular files directly in the folder that are from_name like an offloaded result and have expired. Anything
-else, symbolic links above all, stays. A file was created at the time in the ULID of its name; if the name has no
-ULID, its modification time counts. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is
-emptied by modification times, and removed when it is empty.
+It deletes regular files directly in the folder that are named like an offloaded result and have expired. Everything
+else stays, symbolic links above all. The ULID in a file's name is the time of its creation; if the name has no ULID,
+the modification time counts. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is emptied
+by modification times, and removed when it is empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lro_spec.filenames import parse_file_name
 CONTEXT_PREFIX = "lro-context-"
 """Prefix of a process's folder for messages moved out of conversations; a ULID follows."""
 STALE_AFTER_S = 600
-"""Age in seconds at which an unchanged temporary file is taken to belong to a process that died while writing."""
+"""Age in seconds at which an unchanged temporary file is assumed to be left by a process that died while writing."""
 
 _CONTEXT = re.compile(rf"{CONTEXT_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 _CONTEXT_FILE = re.compile(r"tool_call_.*\.txt|compressed_group_.*\.json")

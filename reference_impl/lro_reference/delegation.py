@@ -41,7 +41,7 @@ def states_proxy(capabilities: Mapping[str, Any]) -> bool:
 
 
 def result_meta(results: ResultSet, *, with_records: bool) -> dict[str, Any]:
-    """The ``_meta`` of a result for a proxy; *with_records* adds the records, for a text that does not hold all."""
+    """The ``_meta`` of a result for a proxy; *with_records* adds all records, for a text that does not contain them."""
     value = {
         "operation": results.operation,
         "detail": results.detail,

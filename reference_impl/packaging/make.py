@@ -17,9 +17,9 @@ _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
 
 def make(owner: str, folder: Path) -> None:
-    """Write the release files to a folder. Raises `ValueError` for an owner that GitHub would not have."""
+    """Write the release files to a folder. Raises `ValueError` if *owner* cannot be a GitHub account."""
     if not _OWNER.fullmatch(owner):
-        raise ValueError(f"{owner!r} is no name of a GitHub account")
+        raise ValueError(f"{owner!r} is not a valid name of a GitHub account")
     version = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     for part in PARTS:
         source = HERE / part

@@ -108,7 +108,7 @@ def test_what_is_made_has_an_owner(made: Path) -> None:
     texts = [file.read_text(encoding="utf-8") for file in made.rglob("*") if file.is_file()]
     assert not any("OWNER" in text for text in texts if "Apache License" not in text)
     assert json.loads((made / "server.json").read_text())["name"] == "io.github.acme/lro-proxy"
-    with pytest.raises(AssertionError, match="no name of a GitHub account"):
+    with pytest.raises(AssertionError, match="not a valid name of a GitHub account"):
         run(sys.executable, PACKAGING / "make.py", "a/b", made)
 
 

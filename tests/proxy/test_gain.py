@@ -178,13 +178,13 @@ def test_gain_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     record = tmp_path / "gain.jsonl"
     ledger = Ledger(str(record))
     ledger.client = "claude-code"
-    ledger.written("/a", 9000)
+    ledger.note_file("/a", 9000)
     ledger.result("read_text_file", {}, 700)
-    ledger.written("/b", 800)
+    ledger.note_file("/b", 800)
     ledger.result("list_directory", {}, 900)
     ledger.result("read_text_file", {}, 40)
     ledger.read_back({"file_path": "/a"}, ["x" * 400])
-    ledger.listed(56)
+    ledger.count_listing(56)
     with record.open("ab") as file:
         file.write(b'{"kind": "call", "tokens": "x"}\n[]\n{"kind"')
     record.with_name("gain.jsonl.1").write_bytes(record.read_bytes())
@@ -199,7 +199,7 @@ def test_gain_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "tools/list    28 tokens added",
         "net           16,172 tokens saved",
         "shown         what the client would have shown of the results (ceiling: each client's, by its name)",
-        "read back     through the proxy or its server; what a shell reads from the files is not seen",
+        "read back     through the proxy or its server; what a shell reads from the files is not counted",
         "break-even    4,093 tokens read back for each offloaded result",
     ]
     assert command.main(["--record", str(record), "--json", "--ceiling", "2000"]) == 0

@@ -249,8 +249,8 @@ def test_through_a_link_the_file_itself_is_edited(home: Path) -> None:
     ("text", "arguments", "said"),
     [
         ('{"mcpServers": {"a": {"command": "x"}, "a": {}}}', [], "twice"),
-        ('{"mcpServers": []}', [], "no object"),
-        ("[]", [], "no object"),
+        ('{"mcpServers": []}', [], "is not an object"),
+        ("[]", [], "not a JSON object"),
         ("{} {}", [], "more than one value"),
         ('{"mcpServers": {', [], "line 1"),
         ('{"mcpServers": {}}', [], "has no servers"),

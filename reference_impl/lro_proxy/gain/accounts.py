@@ -23,7 +23,7 @@ class Entry:
     tokens: int = 0
     """Estimated tokens of the result as the server sent it."""
     sent: int = 0
-    """Tokens that the client got for it; of a list, those that the proxy added."""
+    """Tokens that the client received for it; for a list of tools, the tokens that the proxy added."""
     offloaded: bool = False
     tool: str = ""
     """The tool; for what was read from a file, the tool whose result the file holds."""
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The length from which a client shortens a result by itself, and what it shows then, in characters."""
+    """Above *limit* characters, a client shortens a result by itself, and shows *shown* characters of it."""
 
     limit: float
     shown: float
@@ -63,16 +63,16 @@ def ceiling_of(client: str) -> Ceiling:
 
 @dataclass(slots=True)
 class Account:
-    """Sums in tokens; *saved* may be negative."""
+    """Sums of events: *calls* and *offloaded* count results, everything else is tokens. *saved* may be negative."""
 
     calls: int = 0
     offloaded: int = 0
     inline: int = 0
-    """Results that stayed inline."""
+    """Tokens of results that stayed inline."""
     raw: int = 0
-    """Offloaded results, as the server sent them."""
+    """Tokens of offloaded results, as the server sent them."""
     shown: int = 0
-    """The same, as the client would have shown them."""
+    """Tokens of offloaded results, as the client would have shown them."""
     descriptors: int = 0
     read_back: int = 0
     listed: int = 0
@@ -109,7 +109,7 @@ class Accounts:
     """The account of each tool, and of all together."""
 
     ceiling: Ceiling | None = None
-    """Ceiling for every client; None: that of each client by its name."""
+    """Ceiling for every client; None: each client has its own, by its name."""
     tools: dict[str, Account] = field(default_factory=dict[str, Account])
     total: Account = field(default_factory=Account)
 
@@ -128,7 +128,7 @@ class Accounts:
 
 
 def entry_of(value: Any) -> Entry | None:
-    """The event in a JSON value; None if it is none, as after a crash in the middle of a line."""
+    """The event in a JSON value; None if the value is not an event, as after a crash in the middle of a line."""
     members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     if members.get("kind") not in ("call", "read", "list"):
         return None

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _entries(path: str, since: datetime | None) -> Iterator[Entry]:
-    """The events of a record and of the one before it; lines that are none are left out."""
+    """The events of a record and of the record before it (``.1``); invalid lines are skipped."""
     for name in (f"{path}.1", path):
         if not os.path.exists(name):
             continue
@@ -75,7 +75,7 @@ def _table(accounts: Accounts, ceiling: str) -> Iterator[str]:
     )
     rule = "each client's, by its name" if ceiling == "auto" else ceiling
     yield f"shown         what the client would have shown of the results (ceiling: {rule})"
-    yield "read back     through the proxy or its server; what a shell reads from the files is not seen"
+    yield "read back     through the proxy or its server; what a shell reads from the files is not counted"
     if total.offloaded:
         each = (total.saved + total.read_back) / total.offloaded
         yield f"break-even    {each:,.0f} tokens read back for each offloaded result"
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         f"{', '.join(CEILINGS)}, or N characters",
     )
     parser.add_argument("--days", type=float, metavar="N", help="only the last N days")
-    parser.add_argument("--record", metavar="FILE", help=f"the record; by default that of {VARIABLE}")
+    parser.add_argument("--record", metavar="FILE", help=f"record to read (default: as lro proxy, see {VARIABLE})")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 

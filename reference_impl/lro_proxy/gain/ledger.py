@@ -17,9 +17,9 @@ from lro_proxy.wire.jsonrpc import members
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 VARIABLE = "LRO_GAIN"
-"""Environment variable with the path of the record; ``off``: there is none."""
+"""Environment variable with the path of the record; ``off``: no record is kept."""
 _LARGEST = 8 << 20
-"""Size at which a record is set aside when a run starts; ``.1`` is added to its name."""
+"""Size in bytes above which a record is set aside when a run starts; ``.1`` is added to its name."""
 _MOST_FILES = 10_000
 
 
@@ -45,12 +45,12 @@ class Ledger:
         self._path = path
         self._file: int | None = None
         self._origins: OrderedDict[str, str] = OrderedDict()
-        """The tool whose result is in an offloaded file, by the name of the file; of the latest files."""
+        """By the name of an offloaded file, the tool whose result it holds; only for the latest files."""
         self._lock = threading.Lock()
         self._local = threading.local()
 
-    def written(self, path: str, tokens: int) -> None:
-        """Note that the result which this thread is processing, of so many tokens, was written to a file."""
+    def note_file(self, path: str, tokens: int) -> None:
+        """Note that the result that this thread is processing, of *tokens*, was written to the file at *path*."""
         self._local.written = path, tokens
 
     def result(self, tool: str, arguments: Mapping[str, Any], sent: int) -> None:
@@ -66,12 +66,12 @@ class Ledger:
             self._add("call", tokens, sent, offloaded=path is not None, tool=tool)
 
     def read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
-        """Count an answer of the proxy's own, from an offloaded file that an argument names (path, name or URI)."""
+        """Count an answer that the proxy gave from an offloaded file, which an argument names (path, name or URI)."""
         origin = self._origin(arguments)
         self._add("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)")
 
-    def listed(self, characters: int) -> None:
-        """Count the growth of a list of tools."""
+    def count_listing(self, characters: int) -> None:
+        """Count the *characters* that the proxy has added to a list of tools."""
         if characters:
             self._add("list", sent=_tokens(characters))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 FLAG = "--install"
 
 
-def is_asked_for(argv: Sequence[str]) -> bool:
-    """True if the arguments ask for an installation."""
+def is_installation(argv: Sequence[str]) -> bool:
+    """True if ``--install`` is among the arguments before ``--``."""
     front = argv[: argv.index("--")] if "--" in argv else argv
     return any(word == FLAG or word.startswith(f"{FLAG}=") for word in front)

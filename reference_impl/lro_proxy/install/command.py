@@ -25,7 +25,7 @@ _LAUNCHERS = frozenset(("npx", "uvx", "pipx", "bunx", "uv", "python", "python3",
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Edit the configuration; returns the exit code (1: something was left as it is that should not be).
+    """Edit the configuration; returns the exit code (1: not every edit could be undone).
 
     Raises `SettingsError`.
     """
@@ -59,14 +59,14 @@ def _install(
     unknown = [name for name in flags.server if not command and name not in document.servers]
     if unknown:
         known = ", ".join(document.servers) or "none"
-        raise SettingsError(f"{path} has no server {unknown[0]!r} (there is: {known})")
+        raise SettingsError(f"{path} has no server {unknown[0]!r} (its servers: {known})")
     edited = _added(client, document, flags.server, proxy, command) if command else wrap(document, flags.server, proxy)
     if not edited.outcomes:
-        raise SettingsError(f"{path} has no servers: give the command of one after --")
+        raise SettingsError(f"{path} has no servers: give a server's command after --")
     if edited.edits:
         _remember(path, before, edited.edits, environ)
         _write(path, edited.text)
-    _say(path, edited, f"copy: {path}{_COPY}" if edited.edits and before is not None else "")
+    _print_outcomes(path, edited, f"copy: {path}{_COPY}" if edited.edits and before is not None else "")
     if edited.edits:
         file = f" --file {path}" if flags.file else ""
         sys.stdout.write(f"undo: lro proxy {FLAG} {flags.install} --undo{file}\n")
@@ -104,7 +104,7 @@ def _undo(client: Client, path: str, name: str, environ: Mapping[str, str]) -> i
         _write(path, undone.text)
     else:
         os.unlink(path)
-    _say(path, undone, "" if is_whole or not kept["existed"] else f"copy of the old file: {path}{_COPY}")
+    _print_outcomes(path, undone, "" if is_whole or not kept["existed"] else f"copy of the old file: {path}{_COPY}")
     if is_whole:
         os.unlink(place)
         if kept["existed"] and _read(path + _COPY) == _read(path):
@@ -113,7 +113,7 @@ def _undo(client: Client, path: str, name: str, environ: Mapping[str, str]) -> i
 
 
 def _remember(path: str, before: str | None, edits: Sequence[Edit], environ: Mapping[str, str]) -> None:
-    """Keep a copy of the file, and what undoes the edits, beside those of earlier installations."""
+    """Keep a copy of the original file, and add the edits to the record from which they can be undone."""
     place = _manifest(path, environ)
     kept: dict[str, Any] = {"file": path, "existed": before is not None, "edits": []}
     if os.path.exists(place):
@@ -127,13 +127,13 @@ def _remember(path: str, before: str | None, edits: Sequence[Edit], environ: Map
 
 
 def _manifest(path: str, environ: Mapping[str, str]) -> str:
-    """The file with what undoes the edits of a configuration."""
+    """The path of the record from which the edits of a configuration can be undone."""
     state = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(state, "lro", "installed", f"{hashlib.sha256(path.encode()).hexdigest()[:24]}.json")
 
 
 def _read(path: str) -> str | None:
-    """The text of a file, with its line ends as they are; None if there is none."""
+    """The text of a file, with its line ends as they are; None if the file does not exist."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -142,7 +142,7 @@ def _read(path: str) -> str | None:
 
 
 def _write(path: str, text: str, *, like: str = "") -> None:
-    """Replace a file as a whole; it keeps its mode, or gets that of another file."""
+    """Replace a file as a whole; it keeps its mode, or gets the mode of the file *like*."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".lro-")
@@ -161,13 +161,13 @@ def _write(path: str, text: str, *, like: str = "") -> None:
 
 
 def _program() -> list[str]:
-    """The command of this installation, by its path: a client may have another PATH."""
+    """The command of this installation with its path, because a client may have another PATH."""
     beside = os.path.join(os.path.dirname(sys.executable), "lro")
     return [beside, "proxy"] if os.path.exists(beside) else [sys.executable, "-m", "lro_proxy"]
 
 
 def _name(command: Sequence[str]) -> str:
-    """A name for a server: that of its package, without what all such names share."""
+    """A name for a server: its package's name without usual parts such as ``mcp-server-``."""
     program = os.path.basename(command[0])
     words = [word for word in command[1:] if not word.startswith("-") and word not in ("run", "tool")]
     chosen = words[0] if program in _LAUNCHERS and words else program
@@ -175,7 +175,7 @@ def _name(command: Sequence[str]) -> str:
     return re.sub(r"^(?:mcp-)?server-|^mcp-|-mcp-server$|-mcp$|-server$|[^A-Za-z0-9_-]", "", chosen) or "server"
 
 
-def _say(path: str, edited: Edited, more: str) -> None:
+def _print_outcomes(path: str, edited: Edited, more: str) -> None:
     sys.stdout.write(f"{path}{f' ({more})' if more else ''}\n")
     width = max(map(len, edited.outcomes), default=0)
     for name, outcome in edited.outcomes.items():

@@ -1,4 +1,4 @@
-"""The text of a configuration with its MCP servers, in JSON or TOML: where they are, and how another one is added."""
+"""The text of a configuration, in JSON or TOML: the places of its MCP servers, and how a server is added."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Document(ABC):
 
     @property
     def servers(self) -> dict[str, Any]:
-        """The entries by name. Raises `ValueError` if the section is no object."""
+        """The entries by name. Raises `ValueError` if the section is not an object."""
         section = self.value.get(self.section, {})
         if not isinstance(section, dict):
-            raise ValueError(f"{self.section} is no object")  # noqa: TRY004
+            raise ValueError(f"{self.section} is not an object")  # noqa: TRY004
         return cast("dict[str, Any]", section)
 
     @staticmethod
@@ -58,13 +58,13 @@ class Document(ABC):
         """The text that adds ``args`` after the value of ``command``."""
 
     def removal(self, server: str) -> tuple[int, int] | None:
-        """The part of the text without which the server is gone; None if that is not known."""
+        """The range of the text to delete in order to remove a server; None if that is not known."""
         del server
         return None
 
     @abstractmethod
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """The index at which another server is inserted, and its text."""
+        """The index at which a server is inserted, and its text."""
 
 
 class Json(Document):
@@ -79,7 +79,7 @@ class Json(Document):
         """The value of a document. Raises `ValueError`."""
         value: Any = jsonc.read(text).value if text.strip("\ufeff \t\r\n") else {}
         if not isinstance(value, dict):
-            raise ValueError("it is no object")  # noqa: TRY004
+            raise ValueError("it is not a JSON object")  # noqa: TRY004
         return cast("dict[str, Any]", value)
 
     def find(self, server: str) -> Place | None:
@@ -100,7 +100,7 @@ class Json(Document):
         return f',{self.line_end}{indent[0] if indent else ""}"args": {arguments}'
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """The index at which another server is inserted, and its text: the end of its section, made if missing."""
+        """The index at which a server is inserted, and its text: at the end of the section, which may be new."""
         if not self.text.strip("\ufeff \t\r\n"):
             whole = json.dumps({self.section: {server: entry}}, indent=2, ensure_ascii=False)
             return len(self.text), whole.replace("\n", self.line_end) + self.line_end
@@ -110,7 +110,7 @@ class Json(Document):
         return self._append(section.node, server, entry)
 
     def removal(self, server: str) -> tuple[int, int] | None:
-        """The part of the text without which the server is gone: the member, and the comma that belongs to it."""
+        """The range of the text to delete in order to remove a server: the member and its comma."""
         section = self._root.members[self.section].node
         names = list(section.members)
         place = names.index(server)
@@ -129,7 +129,7 @@ class Json(Document):
             outside = inside.removesuffix("  ")
             return node.start + 1, f"{self.line_end}{inside}{text}{self.line_end}{outside}"
         last = max(one.node.stop for one in node.members.values())
-        return last, f",{self.line_end}{inside}{text}"  # a comma after the last member then stands after this one
+        return last, f",{self.line_end}{inside}{text}"  # if there is a trailing comma, it then follows this member
 
     def _indent(self, node: jsonc.Node) -> str:
         """The indentation of the members of an object."""
@@ -175,7 +175,7 @@ class Toml(Document):
         return f"{self.line_end}args = {arguments}"
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """The index at which another server is inserted, and its text: at the end."""
+        """The index at which a server is inserted, and its text: at the end of the document."""
         name = server if re.fullmatch(r"[A-Za-z0-9_-]+", server) else json.dumps(server, ensure_ascii=False)
         parts = (f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in entry.items())
         lines = [f"[{self.section}.{name}]", *parts]
@@ -184,7 +184,7 @@ class Toml(Document):
 
     @staticmethod
     def _names(header: str) -> list[str] | None:
-        """The keys of a table's header; None if it is none."""
+        """The keys in the header of a table; None if it is not a valid header."""
         try:
             value: Any = tomllib.loads(f"[{header}]")
         except ValueError:
@@ -202,7 +202,7 @@ class Toml(Document):
         return stop if found is None else found.start()
 
     def _is_in_string(self, place: int) -> bool:
-        """True if a place is within a string of several lines: then the text before it is no document."""
+        """True if a place is within a string of several lines: then the text before it is not valid TOML."""
         try:
             tomllib.loads(self.text[:place].removeprefix("\ufeff"))
         except ValueError:

@@ -15,7 +15,7 @@ from lro_proxy.install.document import Document, Place
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A part of the text, before and after."""
+    """The replacement of a part of the text."""
 
     server: str
     part: str
@@ -30,7 +30,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A text with edits, and what became of each server."""
+    """The edited text, its edits, and the outcome for each server."""
 
     text: str
     edits: tuple[Edit, ...]
@@ -38,9 +38,9 @@ class Edited:
 
 
 def wrap(document: Document, servers: Sequence[str], proxy: Sequence[str]) -> Edited:
-    """Put the *proxy*, a command that ends in ``--``, before the command of these servers, or of all if there are none.
+    """Put the *proxy*, a command that ends in ``--``, before the command of each of *servers* (if empty: of all).
 
-    Raises `ValueError` if the result would not be what was meant.
+    Raises `ValueError` if the edited text would not have exactly the intended value.
     """
     outcomes: dict[str, str] = {}
     spans: list[tuple[int, int, Edit]] = []
@@ -61,7 +61,7 @@ def wrap(document: Document, servers: Sequence[str], proxy: Sequence[str]) -> Ed
 
 
 def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
-    """Insert a server. Raises `ValueError` if the result would not be what was meant."""
+    """Insert a server. Raises `ValueError` if the edited text would not have exactly the intended value."""
     start, text = document.insertion(server, entry)
     expected = deepcopy(document.value)
     expected.setdefault(document.section, {})[server] = dict(entry)
@@ -74,7 +74,7 @@ def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
 
 
 def undo(document: Document, edits: Sequence[Edit]) -> Edited:
-    """Take back these edits, the last ones first; a server whose part was changed since stays as it is."""
+    """Undo these edits, the last ones first; a server that was changed since then stays as it is."""
     outcomes: dict[str, str] = {}
     for server in dict.fromkeys(edit.server for edit in reversed(edits)):
         undone: Document | None = document
@@ -104,7 +104,7 @@ def _undo(document: Document, edit: Edit) -> Document | None:
 
 
 def _rewritten(document: Document, edit: Edit, place: Place) -> tuple[int, int] | None:
-    """The part of the text to replace if the client has written the same values again in its own way."""
+    """The range of the text to replace if the client has rewritten the same values; None if they are different."""
     entry = document.servers[edit.server]
     if any(entry.get(key) != part for key, part in edit.value.items()) or not edit.value:
         return None
@@ -132,7 +132,7 @@ def is_proxy(words: Sequence[object]) -> bool:
 
 
 def _obstacle(entry: object) -> str | None:
-    """The reason why an entry stays as it is."""
+    """The reason why an entry stays as it is; None if it can be edited."""
     members = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     command, arguments = members.get("command"), members.get("args", [])
     if "url" in members or "serverUrl" in members:
@@ -161,7 +161,7 @@ def _wrapping(document: Document, name: str, proxy: Sequence[str]) -> Iterator[t
 
 
 def _prepended(array: str, words: Sequence[str], *, is_empty: bool) -> str:
-    """The text of an array with more strings before its own; it keeps its layout."""
+    """The text of an array, with *words* inserted before its items in the array's layout."""
     inner = array[1:]
     lead = inner[: len(inner) - len(inner.lstrip())]
     if is_empty:

@@ -35,7 +35,7 @@ class Member:
 
 
 def read(text: str) -> Node:
-    """The value of a document. Raises `ValueError`, also for a key that an object has twice."""
+    """The value of a document. Raises `ValueError`, also for a duplicate key."""
     node = _value(text, _skip(text, 0))
     if _skip(text, node.stop) != len(text):
         raise _problem(text, node.stop, "more than one value")
@@ -57,11 +57,11 @@ def _value(text: str, start: int) -> Node:
 def _scalar(text: str, start: int, pattern: re.Pattern[str]) -> Node:
     found = pattern.match(text, start)
     if found is None:
-        raise _problem(text, start, "no value")
+        raise _problem(text, start, "a value is missing")
     try:
         return Node(json.loads(found[0]), start, found.end(), {})
     except ValueError:
-        raise _problem(text, start, "no value") from None
+        raise _problem(text, start, "not a JSON value") from None
 
 
 def _array(text: str, start: int) -> Node:
@@ -80,7 +80,7 @@ def _object(text: str, start: int) -> Node:
     while not text.startswith("}", place):
         key = _scalar(text, place, _STRING)
         if key.value in members:
-            raise _problem(text, place, f"the key {key.value!r} twice")
+            raise _problem(text, place, f"the key {key.value!r} occurs twice")
         colon = _skip(text, key.stop)
         if not text.startswith(":", colon):
             raise _problem(text, colon, "no colon after a key")
@@ -96,7 +96,7 @@ def _separator(text: str, place: int, end: str) -> int:
     if text.startswith(",", place):
         return _skip(text, place + 1)
     if not text.startswith(end, place):
-        raise _problem(text, place, f"neither a comma nor {end}")
+        raise _problem(text, place, f"a comma or {end} is missing")
     return place
 
 

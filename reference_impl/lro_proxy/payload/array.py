@@ -30,9 +30,9 @@ _FIRST, _BATCH = 1 << 14, 1 << 16
 LARGE = 1 << 18
 """Size in bytes from which JSON is read a batch at a time."""
 _LARGEST_ELEMENT = 1 << 20
-"""Arrays with a longer element are parsed at once: reading them in batches would save little."""
+"""Size in bytes above which an element makes its array be parsed at once: batches would save little."""
 _AROUND = 1 << 14
-"""Most bytes beside an array that is nearly all of its text."""
+"""Maximum number of bytes around an array that counts as nearly all of its text."""
 _ELEMENTS = 1000
 _CANDIDATES = 64
 _MISSES = 3
@@ -48,24 +48,24 @@ class _Batch:
     stop: int
     count: int
     plain: bool
-    """True if orjson loses nothing of it."""
+    """True if orjson parses the elements without loss."""
     are_objects: bool
     """True if all elements are objects."""
     has_escapes: bool
-    """True if a letter may be an escape in the text, and itself in the lines."""
+    """True if the text may spell a character as an escape that is the character itself in the lines."""
     lines: bytes | None = None
-    """Its elements as lines, of a batch that has nothing new."""
+    """Its elements as lines, if `Look.take` has returned them."""
 
 
 class Look(Protocol):
-    """A look at the elements of an array while it is read, a batch at a time, as long as they are objects."""
+    """Collects facts about the elements of an array while it is read in batches, as long as they are objects."""
 
     def take(self, array: bytes) -> Known | None:
-        """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
+        """Take in a batch that has only known fields and types; None if it has others, or if something may be lost."""
         ...
 
     def learn(self, records: list[dict[str, Any]]) -> None:
-        """Look at objects of which something may be new."""
+        """Take in objects that may have new fields and types."""
         ...
 
 
@@ -78,7 +78,7 @@ class Array:
         self.are_objects = look is not None
         """True if all elements are objects."""
         self.has_escapes = any(batch.has_escapes for batch in batches)
-        """True if a letter may be an escape in the text, and itself in the lines."""
+        """True if the text may spell a character as an escape that is the character itself in the lines."""
         self.wide: int | None = None
         """Number of characters of wide scripts in the lines; None if they have not been counted."""
         self._look = look
@@ -92,7 +92,7 @@ class Array:
         return chain.from_iterable(self.batches())
 
     def findings(self) -> Survey | None:
-        """Fields and other facts of the elements that are objects."""
+        """Fields and other facts of the elements; None unless all are objects, and facts were collected."""
         return self._look.findings() if isinstance(self._look, Elements) else None
 
     def lossless_batches(self) -> Iterator[list[Any]]:
@@ -108,7 +108,7 @@ class Array:
         return (part() for part in self.parts())
 
     def count_characters(self) -> int:
-        """Number of characters of its JSON without spaces; counts the wide ones as well."""
+        """Number of characters of its JSON without spaces; also sets `wide`."""
         jsons = (encode(self._parse_lossless(one))[1:-1] if one.lines is None else one.lines for one in self._parts)
         sizes = list(map(characters_in_utf8, jsons))  # with a character between two elements of a batch
         self.wide = sum(wide for _, wide in sizes)
@@ -153,7 +153,7 @@ class ParsedArray:
 
 
 def find(data: Text, start: int, stop: int) -> Array | None:
-    """The array that is nearly all of a part of a text; None if there is none, or one that has to be parsed at once."""
+    """The array that is nearly all of a part of a text; None if there is none, or if it has to be parsed at once."""
     place = start - 1
     for _ in range(_CANDIDATES):
         place = data.find(b"[", place + 1, start + _AROUND)
@@ -182,7 +182,7 @@ def parse(data: Text, wide: int | None = None) -> Any:
 
 
 def replace_marks(value: Any, marks: Mapping[str, Any]) -> Any:
-    """A value with other values in place of marks, which are members of objects or the value itself."""
+    """The value with each mark in it replaced by its value in *marks*; lists are not searched."""
     if isinstance(value, str):
         return marks.get(value, value)
     if isinstance(value, dict):
@@ -200,7 +200,7 @@ def in_memory(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """True if two values as `lossless.parse` reads them, maybe with an `Array`, are the same to the last digit.
+    """True if two values, as `lossless.parse` or `parse` returns them, are the same to the last digit.
 
     1 is neither 1.0 nor true. Only the order of members does not matter.
     """
@@ -238,7 +238,7 @@ def _json(value: Any, arrays: list[Array]) -> bytes:
 
 
 def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array | None:
-    """The array that begins at a place, after a look at every element; None if it cannot be read in batches."""
+    """The array that begins at *start*, once *look* has taken in its elements; None if batches cannot be read."""
     batches: list[_Batch] = []
     between: bytes | None = None
     look = Elements() if look is None else look
@@ -252,7 +252,7 @@ def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array |
             batch = _batch(data, place, end, look) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
-            end = _whole(data, place, min(place + size, stop), stop)
+            end = _end_of_whole_elements(data, place, min(place + size, stop), stop)
             batch = _batch(data, place, end, look) if end else None
             if batch is None:
                 return None
@@ -272,7 +272,7 @@ def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array |
 
 
 def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | None:
-    """The elements in a part of a text; None if they are not whole, or inexact."""
+    """The elements in a part of a text; None if they are not whole, or cannot be kept exactly."""
     text = b"".join((b"[", memoryview(data)[start:stop], b"]"))
     known = None if look is None else look.take(text)
     if known is not None:
@@ -290,10 +290,10 @@ def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | Non
     return _Batch(start, stop, len(values), plain, objects, b"\\u" in text)
 
 
-def _whole(data: Text, start: int, enough: int, stop: int) -> int:
-    """End of the last element that begins at a place or later and ends before *enough*; 0: there is none.
+def _end_of_whole_elements(data: Text, start: int, enough: int, stop: int) -> int:
+    """End of the last of the elements from *start* on that ends before *enough*; 0 if none is found.
 
-    One element may be longer.
+    If the first element is longer, *enough* is raised, up to `_LARGEST_ELEMENT` bytes.
     """
     while enough - start < _LARGEST_ELEMENT:
         window = str(memoryview(data)[start:enough], "utf-8", "ignore")

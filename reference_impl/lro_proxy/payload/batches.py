@@ -29,9 +29,9 @@ class Batched(Generic[Item]):
     ) -> None:
         self._count, self.batches = count, batches
         self.json = json
-        """The batches as JSON arrays, if they are parsed from them."""
+        """The batches as JSON arrays; None if the items are not parsed from JSON."""
         self.findings: Survey | None = None
-        """Findings of the pass that read the items; None if that is left to another pass."""
+        """Findings of the pass that read the items; None if it has not collected any."""
 
     def __len__(self) -> int:
         return self._count
@@ -40,7 +40,7 @@ class Batched(Generic[Item]):
         return chain.from_iterable(self.batches())
 
     def texts(self, name: str) -> Iterator[str] | None:
-        """The texts of a field, if they can be read without the rest of the items."""
+        """The texts of a field; None if they cannot be read without the rest of the items."""
         return None
 
 
@@ -66,9 +66,9 @@ def parse(text: bytes) -> Any:
 
 
 def has_all_members(value: Any, text: bytes) -> bool:
-    """True if a value surely has every member of the JSON text it was parsed from: none has a key twice.
+    """True if a value certainly has every member of the JSON text from which it was parsed, none lost to a double key.
 
-    The keys of a lost member have quotes that are not there any more.
+    It compares the numbers of quotes: a lost member would have had some.
     """
     try:
         return b"\\u0022" not in text and orjson.dumps(value).count(b'"') == text.count(b'"')
@@ -82,7 +82,7 @@ def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _encoded(batch: Sequence[Any]) -> bytes:
-    # All are written at once, unless something within a record looks like the end of one and the beginning of another.
+    # All are written at once, unless something within a record looks like the boundary between two records.
     try:
         text = orjson.dumps(batch)[1:-1]
     except TypeError:

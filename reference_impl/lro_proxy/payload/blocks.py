@@ -1,4 +1,4 @@
-"""The text blocks of a result that has several: Python servers send a list so, a block for each item."""
+"""The text blocks of a result that has several of them: Python servers send a list as one block per item."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Blocks:
         self._count = self._characters = 0
         self.wide = 0
         self.are_texts = True
-        """False if a block has something else, too; then nothing is known of the rest."""
+        """False if a block is not only a text; then the other attributes are not valid."""
         self.are_objects = True
         """True if every text is a JSON object."""
         self._exact = True
         self._elements = Elements()
         self._known: list[bytes | None] = []
-        """The lines of each batch; None if it has something new."""
+        """The lines of each batch; None for a batch that had new fields or types."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
@@ -68,7 +68,7 @@ class Blocks:
         return array, blocks
 
     def take(self, array: bytes) -> Known | None:
-        """Look at blocks in their shortest spelling; None if there is anything else."""
+        """Take in blocks in their shortest spelling; None if there is anything else."""
         try:
             texts = [block.text for block in _BLOCKS.decode(array)]
             if len(array) - 1 != sum(map(len, texts)) + _AROUND_TEXT * len(texts):
@@ -79,7 +79,7 @@ class Blocks:
         return Known(len(texts), None)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
-        """Look at blocks in another spelling."""
+        """Take in blocks in another spelling."""
         self.are_texts = self.are_texts and all(map(_is_text, records))
         if self.are_texts:
             self._look([block["text"] for block in records])
@@ -113,7 +113,7 @@ class Blocks:
         return self._objects() if self.are_objects else (list(map(value_of, texts)) for texts in self.texts.batches())
 
     def are_lines(self, lines: Iterable[bytes]) -> bool:
-        """True if the texts are the objects in blocks of lines, with members in the same order; False if in doubt."""
+        """True if the texts are certainly the same objects as *lines* (blocks of them), with equal order of members."""
         return self._exact and are_same_lines(self._lines(), lines)
 
     def lines(self) -> Iterator[bytes]:
@@ -121,7 +121,7 @@ class Blocks:
         return self._lines() if self.are_objects and self._exact else encoded(self.records().batches())
 
     def records(self) -> Batched[Any]:
-        """The objects that the texts are, or else the texts by their numbers."""
+        """The objects in the texts, if each text is an object; otherwise the texts, numbered."""
         if self.are_objects:
             records = Batched(len(self), self._objects, self._json if self._exact else None)
             records.findings = self._elements.findings() if self._exact else None

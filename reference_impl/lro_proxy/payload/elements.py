@@ -1,7 +1,7 @@
-"""Elements of JSON arrays, a batch at a time: what they have in common, and whether reading loses anything of them.
+"""Elements of JSON arrays, a batch at a time: what they have in common, and whether reading them loses anything.
 
-A batch of which everything is known is decoded into structs, which takes half the time of dictionaries and shows that
-it has nothing new.
+A batch that has only known fields and types is decoded into structs. That takes half the time of dictionaries, and it
+fails if the batch has anything new.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from lro_proxy.payload.survey import Layout, Sampling, Survey
 from lro_reference.writer import encode
 
 MOST_LAYOUTS = 2000
-"""Records of more different layouts have nothing in common that a schema could state."""
+"""Number of layouts above which records have nothing in common that a schema could state."""
 _MOST_COUNTED, _MOST_VALUES = 12, 1000
-"""Fields whose texts are counted, and different texts of one up to which they are."""
+"""Maximum number of fields whose texts are counted, and of different texts of one of them."""
 _MOST_DECODED = 200
-"""Fields of records that are decoded into structs."""
+"""Maximum number of fields of records that are decoded into structs."""
 _DEEPEST_TYPED, _MOST_MEMBERS = 3, 20
-"""Levels of lists and objects within a field that are decoded by the types of their members, and members of one."""
+"""Limits of decoding by type within a field: levels of lists and objects, and members of an object."""
 _MOST_SURPRISES = 3
-"""Batches with something new inside of lists and objects, after which these are decoded as they come."""
+"""Batches with something new inside lists and objects, after which lists and objects are decoded without types."""
 _DECODED: Mapping[type, Any] = {
     str: str,
     bool: bool,
-    int: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],  # a larger one may be a float to others
+    int: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],  # other readers may make a float of a larger one
     float: float,
     list: list[Any],
     dict: dict[str, Any],
@@ -68,7 +68,7 @@ class Layouts:
         return len(self._known) > MOST_LAYOUTS
 
     def found(self) -> list[Layout]:
-        """The layouts; where a field has decimals, its integers are numbers like them."""
+        """The layouts; if a field has decimals in any record, its integers are of type float, too."""
         fields = {field for names, types in self._known for field in zip(names, types, strict=True)}
         decimals = {name for name, type in fields if type in (float, orjson.Fragment)}
         return [
@@ -77,7 +77,7 @@ class Layouts:
         ]
 
     def learn(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Look at each record."""
+        """Take in records that may have new layouts."""
         known = len(self._known)
         self._known.update(dict.fromkeys(map(layout_of, records)))
         if len(self._known) == known:
@@ -100,7 +100,7 @@ class Layouts:
         return self._decode(lambda decoder: decoder.array(array))
 
     def decode_lines(self, lines: bytes) -> list[Any] | None:
-        """Like `decode`, of records with spaces and line feeds anywhere between them, or none at all."""
+        """Like `decode`, for records with any spaces and line feeds, or nothing at all, between them."""
         return self._decode(lambda decoder: decoder.lines(lines))
 
     def _decode(self, decode: Callable[[_Decoder], list[Any]]) -> list[Any] | None:
@@ -162,7 +162,7 @@ class _Decoder(NamedTuple):
 
 
 class _Inner:
-    """Types of values in a place within records, and of those within them."""
+    """Types of the values in one place within records, and of the values inside those."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
@@ -172,7 +172,7 @@ class _Inner:
         self._always: set[str] | None = None
 
     def learn(self, value: Any) -> None:
-        """Look at a value."""
+        """Take in a value."""
         self._kinds.add(type(value))
         if self._depth > _DEEPEST_TYPED or len(self._members) > _MOST_MEMBERS:
             return
@@ -187,7 +187,7 @@ class _Inner:
                 self._members.setdefault(name, _Inner(self._depth + 1)).learn(member)
 
     def type(self) -> Any | None:
-        """The type of such values; None if it is not known of all that they may hold."""
+        """A type that decodes such values; None if the type of something inside them is not known."""
         types: list[Any] = []
         for kind in self._kinds:
             found = self._type_of_items() if kind is list else self._type_of_members() if kind is dict else None
@@ -208,7 +208,7 @@ class _Inner:
 
 
 def _struct(types: Mapping[str, Any], always: Set[str]) -> type[msgspec.Struct]:
-    """Objects with members of these types, of which some are there always, and with no others."""
+    """A struct for objects that have only members of these *types*, and always those in *always*."""
     attributes = {name: f"f{number}" for number, name in enumerate(types)}
     needed = [(attributes[name], one) for name, one in types.items() if name in always]
     others = [
@@ -226,7 +226,7 @@ def _struct(types: Mapping[str, Any], always: Set[str]) -> type[msgspec.Struct]:
 
 
 def _nothing(unset: object) -> None:
-    """A value for a field that a record does not have."""
+    """Null for a field that a record does not have, where only the depth of the others is checked."""
 
 
 class Elements:
@@ -240,7 +240,7 @@ class Elements:
         """Fields that have too many different values."""
 
     def take(self, array: bytes) -> Known | None:
-        """Look at an array that has nothing new; None for any other one, and if something of it may be lost."""
+        """Take in a batch that has only known fields and types; None if it has others, or if something may be lost."""
         structs = self._layouts.decode(array)
         lines = None if structs is None else self._layouts.lines(structs)
         if structs is None or lines is None:
@@ -248,15 +248,15 @@ class Elements:
         return self._known(structs, lines, array_of(lines), array)
 
     def take_lines(self, lines: bytes) -> Known | None:
-        """Look at objects of which each is a line; None as for `take`."""
-        # With a comma for each line feed, lines have the tokens of an array of the objects in them only if one line
-        # feed stands between two objects, and none within one: otherwise there would be a comma less, or one more.
+        """Take in objects, each on a line of its own; None as for `take`."""
+        # With a comma in place of each line feed, the lines are the items of an array only if there is exactly one line
+        # feed between two objects, and none within an object: otherwise, a comma would be missing, or one too many.
         structs = self._layouts.decode_lines(lines)
         array = None if structs is None else self._layouts.array(structs)
         return None if structs is None or array is None else self._known(structs, None, array, array_of(lines))
 
     def take_texts(self, texts: bytes) -> Known | None:
-        """Look at objects that are texts of their own, with a null character between them; None as for `take`."""
+        """Take in objects whose texts have a null character between them; None as for `take`."""
         structs = self._layouts.decode_lines(texts.replace(b"\0", b"\n"))  # sound as in `take_lines`
         lines = None if structs is None else self._layouts.lines(structs)
         if structs is None or lines is None:
@@ -264,7 +264,11 @@ class Elements:
         return self._known(structs, lines, array_of(lines), array_of(texts, b"\0"))
 
     def _known(self, structs: list[Any], lines: bytes | None, again: bytes, spelling: bytes) -> Known | None:
-        """Count decoded objects; None unless *again*, written from them, has the tokens of their *spelling*."""
+        """Take in decoded objects.
+
+        None if their JSON *again* differs from the JSON from which they were decoded, *spelling*, in more than spaces
+        and escapes.
+        """
         has_escapes = False
         if again != spelling:
             spaceless = _without_spaces(spelling)
@@ -281,7 +285,7 @@ class Elements:
         return Known(len(structs), lines, has_escapes)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
-        """Look at objects of which something may be new."""
+        """Take in objects that may have new fields and types."""
         if not self._layouts.are_many:
             self._layouts.learn(records)
             self._sample.take(len(records), records.__getitem__)
@@ -311,13 +315,13 @@ class Elements:
 
 
 class Known(NamedTuple):
-    """An array that has nothing new."""
+    """A batch that has only known fields and types."""
 
     size: int
     lines: bytes | None
-    """Its objects, each in a line of its own; None if nobody wants them so."""
+    """Its objects, each on a line of its own; None if they are not needed in this form."""
     has_escapes: bool = False
-    """True if a letter is an escape in the array, and itself in the lines."""
+    """True if the array spells a character as an escape that is the character itself in the lines."""
 
 
 def texts_of(arrays: Iterable[bytes], name: str) -> Iterator[str]:
@@ -333,7 +337,7 @@ def _texts(fields: list[Any]) -> list[str]:
 
 
 def can_be_named(name: str) -> bool:
-    """False for a name that has to be escaped, which msgspec does not take."""
+    """False for a name that has to be escaped, which msgspec does not support."""
     return encode(name) == f'"{name}"'.encode()
 
 
@@ -343,7 +347,7 @@ def array_of(texts: bytes, between: bytes = b"\n") -> bytes:
 
 
 def _without_spaces(text: bytes) -> bytes:
-    """A JSON text without spaces between its tokens; empty if it is none."""
+    """A JSON text without spaces between its tokens; empty if it is not JSON."""
     try:
         return msgspec.json.format(text, indent=-1)
     except (ValueError, RecursionError):
@@ -351,5 +355,5 @@ def _without_spaces(text: bytes) -> bytes:
 
 
 def _is_without_escapes(one: bytes, other: bytes) -> bool:
-    """True if a JSON text is another one with letters in place of their escapes."""
+    """True if *one* is the JSON text *other* with characters in place of their escapes."""
     return b"\\u" in other and one.decode().encode("ascii", "backslashreplace") == other

@@ -39,7 +39,7 @@ _WEIGHING = (
     "balance", "value", "quantity", "votes", "stars", "age",
 )  # fmt: skip
 _PLACES = frozenset(["n", "line", "hunk", "part", "column", "row", "depth", "level", "year", "month", "day"])
-"""Numbers that say where something is, by which nobody sorts."""
+"""Names of numbers that say where something is: nobody sorts by them."""
 _NAMING = frozenset(["name", "title", "heading", "path", "file", "key"])
 _JSON_TYPES: Mapping[type, str] = {
     str: "string",
@@ -67,7 +67,7 @@ class Fields:
     nested: Mapping[str, Sequence[str]]
     """Names that objects in a field have, by field, from a sample."""
     grouping: Path | None = None
-    """The field that groups the records best: one of few different short values."""
+    """The field that groups the records best: it has few different values, which are short."""
     top: tuple[tuple[str, int], ...] = ()
     """The most frequent values of `grouping`, with their counts; none if it is nested."""
     reading: Path | None = None
@@ -92,7 +92,7 @@ class Fields:
         return {"type": "object", "properties": described, **always}
 
     def names(self, characters: int) -> dict[str, Any]:
-        """A schema that only names fields, and so many of them as fit, but at least one."""
+        """A schema that only names fields: as many as fit into *characters*, but at least one."""
         named: dict[str, Any] = {}
         for name in self.types:
             characters -= len(name) + len('"":{},')
@@ -107,7 +107,7 @@ class Fields:
         return {"type": _type(self.types[name]), **properties}
 
     def is_only(self, path: Path, *types: str) -> bool:
-        """True if no record has a value of another type in this field; a nested one is known from a sample only."""
+        """True if all values of a field have these types; False for a nested one, which is known from a sample only."""
         return len(path) == 1 and self.types[path[0]] <= set(types)
 
 
@@ -117,7 +117,7 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 
 def fields(records: Records) -> Fields:
-    """The fields of records, from a look at each; those that are worth a recipe are chosen from a sample."""
+    """The fields of all records. Which of them are worth a recipe is decided from a sample."""
     findings = survey(records, lambda layouts, head: _top_level(_choose_grouping(_Values(_types(layouts), head))))
     types = _types(findings.layouts)
     if not types:
@@ -150,7 +150,7 @@ def fields(records: Records) -> Fields:
 
 
 class _Values:
-    """The values of a sample of records, by the path of their field; of nested fields, those of one level."""
+    """The values of a sample of records, by the path of their field; fields are nested at most one level deep."""
 
     def __init__(self, types: Mapping[str, frozenset[str]], sample: Sequence[Mapping[str, Any]]) -> None:
         self._types, self._count = types, len(sample)
@@ -206,7 +206,7 @@ class _Values:
         return len(found) < 2 or len({_comparable(value) for value in found}) > 1
 
     def identify(self, path: Path) -> bool:
-        """True if no two records of the sample have the same short value in a field that is called an identity."""
+        """True if a field has the name of an identity, and a different short value in each record of the sample."""
         found = self.by_path[path]
         named = len(path) == 1 and (path == ("n",) or _IDENTITY.search(path[0]))
         if not named or len(found) < 2 or self.length(path) > _SHORT:
@@ -225,7 +225,7 @@ class _Values:
         )
 
     def groups(self, path: Path) -> int | None:
-        """The number of groups that a field makes; None if they are no useful groups."""
+        """The number of groups that a field makes; None if the groups are not useful."""
         found = self.filled(path)
         if len(found) < _FILLED * self._count or not all(isinstance(value, (str, bool)) for value in found):
             return None
@@ -237,7 +237,7 @@ class _Values:
 
 
 def is_name(path: Path) -> bool:
-    """True if a field is called as names and places of things are."""
+    """True if a field's own name, such as ``title`` or ``path``, says that it names a thing."""
     return path[-1].lower() in _NAMING
 
 
@@ -267,7 +267,7 @@ def _top_level(path: Path | None) -> str | None:
 
 
 def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
-    """The types of every field; none if the records have nothing in common."""
+    """The types of every field; empty if there are too many fields."""
     found: dict[str, set[str]] = {}
     for names, kinds in layouts:
         for name, kind in zip(names, kinds, strict=True):
@@ -276,7 +276,7 @@ def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
 
 
 def _preferred(paths: Sequence[Path], wanted: Sequence[str]) -> Path | None:
-    """The path whose name, or else whose last word, is wanted most; outer ones first."""
+    """The path whose name, or else whose last word, comes first in *wanted*; outer fields before nested ones."""
     outer = sorted(paths, key=len)
 
     def first(name_of: Callable[[str], str]) -> Path | None:

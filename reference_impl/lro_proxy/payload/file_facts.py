@@ -1,4 +1,4 @@
-"""Facts of a file that only a look at its bytes tells."""
+"""Facts of a file that only its bytes show."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _MANY = 10_000
 class FileFacts:
     """Size, digest and wide characters of a file that is being written.
 
-    *wide* is the number of wide characters after its first line, if they have been counted.
+    *wide* is the number of wide characters after the first line, if they have already been counted.
     """
 
     def __init__(self, wide: int | None = None) -> None:
         self._digest = hashlib.sha256()
         self._counts = wide is None
         self.size, self.wide = 0, wide or 0
-        """Bytes, and characters of wide scripts; from ten thousand on, these are not counted further."""
+        """Number of bytes, and of characters of wide scripts; the latter are counted only up to about ten thousand."""
 
     def add(self, lines: bytes) -> None:
-        """Look at the next whole lines."""
+        """Take in the next whole lines."""
         if self.wide < _MANY and (self._counts or not self.size):
             self.wide += wide_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
         self._digest.update(lines)

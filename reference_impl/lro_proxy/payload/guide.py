@@ -25,9 +25,9 @@ _SKELETON, _USUAL_PATH = 360, 60
 _LONGEST_VALUE = 40
 _MOST_RESOURCES = 3
 _MOST_TOP: Mapping[Form, int] = {"compact": 2}
-"""Most frequent values that a descriptor names, if not all that there are."""
+"""Maximum number of most frequent values that a descriptor names; a full one names all that were found."""
 _LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 40}
-"""Tokens of a schema that names all there is to name."""
+"""Maximum tokens of a schema with types; instead of a larger one, a descriptor has only names of fields."""
 
 TEXT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -45,7 +45,7 @@ PART_SCHEMA: Mapping[str, Any] = {
         "text": {"type": "string"},
     },
 }
-"""The schema of lines of text of which some are long and cut into parts."""
+"""The schema of lines of text if some are long and cut into parts."""
 
 
 class RecordGuide:
@@ -65,7 +65,7 @@ class RecordGuide:
         self.top = tuple(value for value, _ in self._fields.top)[: _MOST_TOP.get(form)]
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
-        """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
+        """Recipes for the fields of the records, each tried on the first records; none if jq cannot read the file."""
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
         free = max(0, len(path) - _USUAL_PATH)
@@ -85,7 +85,7 @@ class RecordGuide:
         if recipes:
             advice = "In a shell, the recipes return parts of it: put your own words and fields in."
         else:
-            advice = "There are no jq recipes, because jq stops at half of a surrogate pair in it; grep reads it."
+            advice = "There are no jq recipes: jq stops at half of a surrogate pair in the file. Use grep instead."
         around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
         if self._form == "compact" and recipes:
             return f"{count} {self.noun} (~{tokens} tokens) from line 2. In a shell, use the recipe."
@@ -123,7 +123,7 @@ class RecordGuide:
         return preview(self._shape.lines, len(self._shape.lines), most) if self._form == "full" else []
 
     def _schema(self) -> Mapping[str, Any]:
-        """The schema of a record, with all that it may say in the form's size."""
+        """The schema of a record, with as much as the form's size allows."""
         most = _LARGEST_SCHEMA.get(self._form, 0) * CHARACTERS_PER_TOKEN
         schemas = (self._fields.schema(nested=nested, required=False) for nested in (True, False))
         fitting = next((schema for schema in schemas if _characters(schema) <= most), None)

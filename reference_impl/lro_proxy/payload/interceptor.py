@@ -37,7 +37,8 @@ from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, estimate_
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
 MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
-"""Editions by which files are named; the paper has no list of operations, so that any tool may be one."""
+"""Editions by which files are named: of memories, and of other records. The paper's edition, for other records, lists
+no operations, so the name of any tool may be used."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
 _OFFLOADED = re.compile(
@@ -57,8 +58,8 @@ class Interceptor:
 
     *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a wrong
     one. *emit* receives an event for every file written and every failed write. *publish* receives every descriptor
-    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* says how much the descriptors
-    of results that are no memories tell, and *links* adds a link to the file as a resource.
+    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a descriptor says
+    if the records are not memories. With *links*, a link to the file as a resource is added to the result.
     """
 
     def __init__(
@@ -80,9 +81,9 @@ class Interceptor:
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
         """Return *value* itself if it fits the threshold; otherwise write it to a file and return the descriptor.
 
-        *value* is any JSON value; tuples become arrays, and one with NaN or infinity is kept as the text that Python
-        writes. *operation* becomes part of the file's name; *arguments* are those of the call. Raises `TypeError` for
-        a value that cannot be JSON.
+        *value* is any JSON value. Tuples become arrays. A value with NaN or infinity is kept as the text that Python's
+        `json` writes. *operation* becomes part of the file's name; *arguments* are the call's arguments. Raises
+        `TypeError` for a value that cannot be serialised.
         """
         wrapped = {"structuredContent": value}
         answer = self._result(wrapped, operation, arguments)
@@ -101,10 +102,10 @@ class Interceptor:
         try:
             answer = self.offload(of_program(result), tool=tool, arguments=arguments)
         except python_values.NoJsonError:
-            texts = {**result, "structuredContent": None}
-            alone = of_program(texts).size == (0, 0)
-            text = python_values.text(result["structuredContent"] if alone else result)
-            source = "structuredContent" if alone else "result"
+            without_structured = {**result, "structuredContent": None}
+            structured_only = of_program(without_structured).size == (0, 0)
+            text = python_values.text(result["structuredContent"] if structured_only else result)
+            source = "structuredContent" if structured_only else "result"
             answer = self.offload_text(text, result, source=source, tool=tool, arguments=arguments)
         return result if answer is None else answer
 
@@ -123,24 +124,25 @@ class Interceptor:
         """
         settings = self._settings(threshold_tokens)
         if delegation.has_result_meta(result.members):
-            shown = replace(result, members=delegation.without_result_meta(result.members))
-            answer = self._delegated(result, shown, settings)
+            without_meta = replace(result, members=delegation.without_result_meta(result.members))
+            answer = self._delegated(result, without_meta, settings)
             if answer is not None:
                 return answer
             # The server's delegation metadata is invalid: ignore it, but still strip it from the client's result.
-            answer = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
-            return shown.parsed() if answer is None else answer
+            answer = self.offload(without_meta, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
+            return without_meta.parsed() if answer is None else answer
         if not settings.enabled or result.members.get("isError") is True or _reads_back(arguments):
             return None
         tokens, threshold = self._tokens(result), settings.threshold_tokens
-        beside = 0 if tokens > threshold else self._tokens_beside_text(result)
-        # Records as lines are never larger than the text they came in, so this also holds for memories.
-        if max(tokens, beside) <= threshold or self._is_offloaded(result, threshold):
+        structured_tokens = 0 if tokens > threshold else self._tokens_beside_text(result)
+        # The next test suffices for memories, too. Their estimate is that of their lines, which are never larger than
+        # the text that they came in.
+        if max(tokens, structured_tokens) <= threshold or self._is_offloaded(result, threshold):
             return None
         payload = shape(result)
         if payload is None or not len(payload.lines) or (tokens <= threshold and payload.extra.get("from") == "both"):
             return None
-        return self._offload(result.members, payload, max(tokens, beside), settings, tool, arguments)
+        return self._offload(result.members, payload, max(tokens, structured_tokens), settings, tool, arguments)
 
     def offload_text(
         self,
@@ -175,9 +177,9 @@ class Interceptor:
         return self._count(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
-        """True if the result is small except for a descriptor, or another program's pointer to what it has stored.
+        """True if the result is a descriptor with little else, or another program's pointer to something it has stored.
 
-        A large text about descriptors may contain one.
+        The text around the descriptor has to be small, because a large text about descriptors may contain one.
         """
         if not result.may_have_descriptor():
             return False
@@ -196,14 +198,14 @@ class Interceptor:
         tool: str,
         arguments: Mapping[str, Any] | None,
     ) -> Mapping[str, Any] | None:
-        memories = memory_results.are_memories(payload.records)
-        guide = None if memories else RecordGuide(payload, tokens, settings.threshold_tokens, self._form)
+        are_memories = memory_results.are_memories(payload.records)
+        guide = None if are_memories else RecordGuide(payload, tokens, settings.threshold_tokens, self._form)
         results = (
-            _memories(payload, tool, arguments or {})
+            _memory_result_set(payload, tool, arguments or {})
             if guide is None
-            else _records(payload, tool, arguments or {}, tokens, guide)
+            else _record_result_set(payload, tool, arguments or {}, tokens, guide)
         )
-        edition = MEMORY_EDITION if memories else RECORD_EDITION
+        edition = MEMORY_EDITION if are_memories else RECORD_EDITION
         file = FileFacts() if guide is None else guide.file
         results = replace(results, watch=file.add)
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
@@ -211,12 +213,12 @@ class Interceptor:
                 return None
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(result, response, file, guide)
+                return self._with_descriptor(result, response, file, guide)
             case Truncated(lines, total, warning):
                 beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
                 return _truncated(result, payload, lines, total, warning, beginning)
 
-    def _described(
+    def _with_descriptor(
         self,
         result: Mapping[str, Any],
         response: OffloadResponse,
@@ -239,7 +241,7 @@ class Interceptor:
         return len(memories.deleted) + len(records.deleted)
 
     def _beginning(self, payload: Shape, threshold: int) -> str:
-        """The beginning of the first record that fits the threshold: of its text, or of its JSON if it has fields."""
+        """As much of the first record as fits the threshold: of its text or, if it has fields, of its JSON."""
         line = next(iter(payload.lines)).decode()
         text: str = json.loads(line)["text"] if _is_text(payload) else line
         size = min(len(text), CHARACTERS_PER_TOKEN * threshold)
@@ -252,30 +254,30 @@ class Interceptor:
     def _settings(self, threshold_tokens: int | None) -> Settings:
         return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)
 
-    def _delegated(self, result: ToolResult, shown: ToolResult, settings: Settings) -> Mapping[str, Any] | None:
+    def _delegated(self, result: ToolResult, without_meta: ToolResult, settings: Settings) -> Mapping[str, Any] | None:
         """The result of a server that has delegated offloading to this proxy; None if its metadata is invalid.
 
-        *shown* is the result without that metadata.
+        *without_meta* is the result without that metadata.
         """
         if result.members.get("isError") is True:
-            return shown.parsed()
-        payload = shape(shown)
-        results = delegation.result_set(result.members, _memories_of(payload), MEMORY_EDITION)
+            return without_meta.parsed()
+        payload = shape(without_meta)
+        results = delegation.result_set(result.members, _delegated_memories(payload), MEMORY_EDITION)
         if results is None:
             return None
         file = FileFacts()
         results = replace(results, watch=file.add)
         match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
             case Inline():
-                return shown.parsed()
+                return without_meta.parsed()
             case Offloaded(response):
                 response = self._publish(response)
-                return self._described(shown.members, response, file)
+                return self._with_descriptor(without_meta.members, response, file)
             case Truncated(lines, total, warning):
-                return _cut(shown.members, lines, total, warning)
+                return _truncated_records(without_meta.members, lines, total, warning)
 
 
-def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
+def _memory_result_set(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
     return ResultSet(
         operation=memory_results.operation(tool),
         detail=memory_results.detail(arguments, payload.records),
@@ -283,21 +285,23 @@ def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> Result
         line_schema=memory_results.line_schema(payload.records),
         schema_version=SCHEMA_VERSION,
         query=_query(arguments),
-        lines=payload.lines,  # without an estimate: it is that of the lines, as in any memory server
+        lines=payload.lines,  # without *tokens*: the lines are estimated, as in any memory server
         extra=payload.extra,
     )
 
 
-def _memories_of(payload: Shape | None) -> list[Any] | None:
-    """The memories in a result of which the server says that they are; None if they are not found."""
+def _delegated_memories(payload: Shape | None) -> list[Any] | None:
+    """The memories in a delegated result, which the server declares to contain memories; None if none can be found."""
     if payload is None:
         return None
-    if payload.extra.get("format") == "members":  # an object without a large array; that of the memories may be empty
+    if payload.extra.get("format") == "members":  # an object without a large array: its array of memories may be empty
         return [] if [] in (record.get("value") for record in payload.records) else None
     return list(map(lossless.parse, payload.lines)) if len(payload.records) else []
 
 
-def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide) -> ResultSet:
+def _record_result_set(
+    payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide
+) -> ResultSet:
     return ResultSet(
         operation=operation_of(tool),
         detail="full",
@@ -318,12 +322,12 @@ def operation_of(tool: str) -> str:
 
 
 def distinct_tool_name(tool: str) -> str:
-    """The name of a tool, told apart from an operation on memories: any server may have a tool called `search`."""
+    """The tool's name, with ``_tool`` added if it is an operation on memories: any server may have a tool `search`."""
     return f"{tool}_tool" if tool in EDITIONS[MEMORY_EDITION].operations else tool
 
 
 def _reads_back(arguments: Mapping[str, Any] | None) -> bool:
-    """True if a call names an offloaded file: what it returns was large before, and is wanted now."""
+    """True if a call names an offloaded file: its result is a part that the client wants to see now."""
     return bool(arguments) and _OFFLOADED.search(encode(arguments)) is not None
 
 
@@ -333,7 +337,7 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
 
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """The result with another payload, as text and, where there was one, as structured content; the rest stays."""
+    """The result with another payload: a text and, if there was structured content, *value*; the rest stays."""
     answer = dict(result)
     if "content" in result or "structuredContent" not in result:
         places = payload_places(result)
@@ -354,14 +358,14 @@ def _truncated(
     """The result with the records that fit, or with the *beginning* of the first one if it does not fit as a whole."""
     if beginning:
         noun = "line" if _is_text(payload) else "record"
-        warning += f" Of the first {noun}, its first {len(beginning)} characters are returned."
+        warning += f" Only the first {len(beginning)} characters of the first {noun} are returned."
     if _is_text(payload) and result.get("structuredContent") is None:
         text = beginning or joined(map(json.loads, lines))
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
-    return _cut(result, lines, total, warning, beginning)
+    return _truncated_records(result, lines, total, warning, beginning)
 
 
-def _cut(
+def _truncated_records(
     result: Mapping[str, Any], kept: Sequence[bytes], total: int, warning: str, beginning: str = ""
 ) -> dict[str, Any]:
     records = orjson.Fragment(b"[" + b",".join(kept) + b"]")

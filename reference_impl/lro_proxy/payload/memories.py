@@ -25,10 +25,10 @@ def operation(tool: str) -> str:
 
 
 def detail(arguments: Mapping[str, Any], records: Records) -> str:
-    """The detail level that was requested; otherwise light if no record has content, full if all fields are there."""
-    asked = arguments.get("detail")
-    if asked in DETAILS:
-        return asked
+    """The requested detail level; otherwise light if no record has content, full if one has a field beyond medium."""
+    requested = arguments.get("detail")
+    if requested in DETAILS:
+        return requested
     if not any(record.get("content") for record in records):
         return "light"
     known = set(model.fields("medium"))

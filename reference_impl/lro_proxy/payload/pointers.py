@@ -1,4 +1,4 @@
-"""Results that another program has offloaded already, in a form of its own: they are left to it.
+"""Results that another program has already offloaded, in a form of its own: the proxy leaves them unchanged.
 
 A pointer that is offloaded again costs its reader a step, and hides what the other program says about its file. LRO's
 own descriptors are found by `lro_spec.discovery`.
@@ -23,7 +23,7 @@ _BEGINNINGS = ("<persisted-output>",)
 MARKS = tuple(
     sorted(key.encode() for keys in (_META_KEYS, *_KEY_SETS) for key in keys) + [one.encode() for one in _BEGINNINGS]
 )
-"""Parts of the JSON of which every such result has one."""
+"""Parts of JSON: every such result contains at least one of them."""
 
 
 def is_pointer(result: Mapping[str, Any]) -> bool:

@@ -11,13 +11,13 @@ from lro_spec.tokens import script_aware_estimate
 
 _RECORDS, _LINES = 3, 10
 _SHARE = 4
-"""At most one record of so many is shown, if there are several: a preview is no copy."""
+"""At most one in this many records is shown, but at least one: a preview is not a copy."""
 _WIDTHS = ((100, 6), (60, 4), (30, 2), (15, 1))
 """Characters of a text and members of a list or an object within a record, from the widest preview to the narrowest."""
 _MOST_MEMBERS = 40
 _LONGEST_LINE = 1 << 20
 _LONG_UNBROKEN, _UNBROKEN = 200, 20
-"""A text that has no blank in so many characters, such as base64, and the characters that are shown of it."""
+"""A longer text without a blank in this many first characters, such as base64, is shortened to the second number."""
 
 
 def preview(lines: Iterable[bytes], count: int, tokens: int) -> list[Any]:

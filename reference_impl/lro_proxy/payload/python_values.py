@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """The text that Python writes for a value that is not JSON; the items of a list on a line each."""
+    """The text that Python writes for a value that is not JSON; each item of a list has a line of its own."""
     if isinstance(value, (list, tuple)):
         return "[" + ",\n".join(map(_line, cast("list[Any]", value))) + "]"
     return _line(value)

@@ -1,8 +1,8 @@
-"""Recipes for the fields of records: each has run before it is offered, and has a bound.
+"""Recipes for the fields of records: each is tried before it is offered, and its output is bounded.
 
-It has run on all records of a small file, and on the first ones of a larger one, because jq takes half a second or more
-for a megabyte. It returns at most so many rows, each of at most so many characters, so that its output is bounded on
-any file, whatever stands in the records that it did not run on.
+It is tried on all records of a small file, and on the first records of a larger one, because jq takes half a second or
+more for a megabyte. Its output has a maximum number of rows, each with a maximum length, so it is bounded on any file,
+whatever the records contain on which the recipe was not tried.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lro_spec.tokens import CHARACTERS_PER_TOKEN, script_aware_estimate
 LEAST_BOUND = 1000
 """Tokens that a recipe may return at any threshold."""
 _SHARE = 5
-"""A recipe may return the threshold divided by this, if that is more."""
+"""A recipe may return the threshold divided by this, if that is more than `LEAST_BOUND`."""
 _SAMPLE_BYTES = 1 << 16
-"""Records of up to so many bytes are tried all."""
+"""Size of records up to which recipes are tried on all of them."""
 _SAMPLE_LINES = 60
-"""The most that are tried of more."""
+"""Maximum number of records on which recipes are tried in a larger file."""
 _PROGRAMS = 16
-"""Compiled programs that are kept, of 200 KB each."""
+"""Number of compiled programs that are kept, each of 200 KB."""
 _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 """An escape in JSON; its group is half of a surrogate pair."""
@@ -60,11 +60,11 @@ class Bound:
 
     tokens: int
     per_token: float
-    """Characters of a token, where the text has as many as possible."""
+    """Characters per token, with which the length of rows is computed."""
 
     @classmethod
     def of(cls, threshold: int, wide: int) -> Bound:
-        """The bound at a threshold, for a file with so many characters of wide scripts."""
+        """The bound at a threshold, for a file with *wide* characters of wide scripts."""
         tokens = max(LEAST_BOUND, threshold // _SHARE)
         scattered = round(wide * (1 / _WIDE_PER_TOKEN - 1 / CHARACTERS_PER_TOKEN))
         if scattered < tokens // 4:
@@ -72,7 +72,7 @@ class Bound:
         return cls(tokens, _WIDE_PER_TOKEN)
 
     def width(self, rows: int) -> int:
-        """Characters of each of so many rows, of which each ends in a line feed."""
+        """Maximum number of characters of each of *rows* rows, without its line feed."""
         return int((self.tokens - 1) * self.per_token / rows) - 1
 
 
@@ -86,11 +86,11 @@ class _Draft:
     lines: tuple[str, int] | None = None
     """The command that chooses lines after the header, ``head`` or ``tail``, and their number."""
     most: str | None = None
-    """For a search, an expression of the first rows that it may return, because the sample need not have the word."""
+    """For a search: an expression for the first rows without the search, since the sample may not contain the word."""
     value: str | None = None
     """JSON of the value that records are compared with."""
     columns: str = ""
-    """The fields that come out, for a reader who does not read the program."""
+    """The fields in the output, for a reader who does not read the program."""
 
     def recipe(self, path: str, cost: str, *, is_brief: bool) -> JqRecipe:
         """The recipe with what it costs; a brief one does not repeat the columns."""
@@ -105,7 +105,7 @@ class _Draft:
     def trials(self, number: int) -> tuple[str, str | None]:
         """The program and `most` as expressions over the records of a sample, ``$all``.
 
-        The value to compare with is ``$values[number]``, so that results of one tool have the same program.
+        The value to compare with is written as ``$values[number]``, so that all results of a tool share one program.
         """
         if self.value is None:
             return self._trial(), self.most
@@ -128,12 +128,12 @@ class _Draft:
 
 
 def with_inputs(program: str) -> str:
-    """A program that reads `inputs`, as one on the array of all records: libjq itself does not feed them."""
+    """The program, which reads `inputs`, changed to run on the array of all records: libjq itself has no inputs."""
     return f". as $all | def inputs: $all[]; null | {program}"
 
 
 def with_pattern(program: str) -> str | None:
-    """The program of a recipe with ``$pattern`` in place of the word that it looks for; None if it looks for none."""
+    """The program of a recipe with ``$pattern`` in place of the placeholder word; None if it has no placeholder."""
     for search, general in _SEARCHES.items():
         if search in program:
             return program.replace(search, general)
@@ -150,7 +150,7 @@ def rows_of(program: str) -> int | None:
 
 
 def with_rows(program: str, rows: int) -> str:
-    """The program of a recipe that returns at most so many rows instead of its own number."""
+    """The program of a recipe, changed to return at most *rows* rows."""
     return _COUNTED.sub(str(rows), program)
 
 
@@ -237,7 +237,7 @@ def _for_records(fields: Fields, first: Mapping[str, Any], bound: Bound) -> Iter
 
 
 def _of_group(fields: Fields, path: Path, value: Any, first: Mapping[str, Any], bound: Bound) -> _Draft:
-    """A recipe for the records of the first one's group, with the columns that it has."""
+    """A recipe for the records that have the first record's *value*, with the columns of that record."""
     own = replace(fields, columns=tuple(column for column in fields.columns if column[0] in first))
     row, named = _table(own, bound, _ROWS)
     wanted = _dumped(value)
@@ -285,7 +285,7 @@ def _in_full(fields: Fields, first: Mapping[str, Any], bound: Bound) -> _Draft:
 
 
 def _table(fields: Fields, bound: Bound, rows: int) -> tuple[str, str]:
-    """The expression of a row of the columns, within the bound at so many rows, and their names."""
+    """The expression for one of *rows* rows with the columns, within the bound, and the names of the columns."""
     width = min(_WIDEST, bound.width(rows))
     if not fields.columns:
         return f"tostring | .[:{width}]", "their beginning"
@@ -310,7 +310,7 @@ _SHORTENED = (
     'walk(if type == "string" and length > 200 and (test("\\\\s") | not) then "\\(.[:20])… (\\(length) characters)" '
     "else . end) | "
 )
-"""Long texts without a blank, such as base64, cut."""
+"""The beginning of a program, which shortens long texts without a blank, such as base64."""
 
 
 def _member(record: Mapping[str, Any], path: Path) -> Any:
@@ -350,10 +350,11 @@ def recipes_for(
     free: int = 0,
     is_brief: bool = False,
 ) -> list[JqRecipe]:
-    """The first recipes that run on the sample of records without an error, as commands on the file.
+    """Recipes that run on the sample of records without an error, as commands on the file, the most useful first.
 
-    They are at least *least*, and as many more as fit *room* characters, of which *free* of each path do not count.
-    *fields* is None for lines of text. *is_brief*: descriptions do not name the columns.
+    The first *least* are returned, and as many more as fit into *room* characters; *free* characters of each recipe,
+    those of a long path, do not count. *fields* is None for lines of text. *is_brief*: descriptions do not name the
+    columns.
     """
     sample, is_all = _sample(lines)
     inputs = "$all[]" if is_all else f"$all[:{_ROWS}][]"
@@ -380,7 +381,7 @@ def recipes_for(
 
 
 def _fitting(drafts: Sequence[_Draft], path: str, room: int, least: int, free: int, *, is_brief: bool) -> int:
-    """The number of drafts to try at once: those that may fit, and the first that does not."""
+    """The number of drafts to try at once: those that may fit, and the first one that does not."""
     for number, draft in enumerate(drafts, 1):
         room -= _size(draft.recipe(path, "about 10 tokens", is_brief=is_brief)) - free
         if room < 0 and number > least:
@@ -414,7 +415,7 @@ def has_half_pairs(path: str) -> bool:
 
 
 def _sample(lines: Iterable[bytes]) -> tuple[list[str], bool]:
-    """The records to try, and whether they are all that there are, or the first of many."""
+    """The records on which recipes are tried, and True if they are all that there are."""
     sample: list[str] = []
     room = _SAMPLE_BYTES
     for line in lines:
@@ -426,10 +427,10 @@ def _sample(lines: Iterable[bytes]) -> tuple[list[str], bool]:
 
 
 def _outputs(drafts: Sequence[_Draft], sample: Sequence[str], inputs: str) -> Iterator[str | None]:
-    """The output of each recipe on the sample; None if it fails. For a search it is the rows of the first records.
+    """The output of each recipe on the sample; None if it fails. For a search, it is the rows of the first records.
 
-    All are one program, because compiling takes longer than running. *inputs* is an expression of the records that are
-    searched: a regular expression for each of many takes as long as all the rest.
+    All run as one program, because compiling takes longer than running. *inputs* is an expression for the records that
+    are searched. They are few, because matching a regular expression with each of many takes as long as all the rest.
     """
     records = f'{{"all":[{",".join(sample)}],"values":[{",".join(draft.value or "null" for draft in drafts)}]}}'
     pairs = [draft.trials(number) for number, draft in enumerate(drafts)]

@@ -1,7 +1,7 @@
 """The result of a tool call, as its payload: texts and structured content.
 
-What is large in a message (a text or very many, an array in the structured content) is cut out of its line and read
-from there; only the rest is parsed at once. A message that has no such thing is parsed as a whole.
+The large part of a message (one text, very many texts, or an array in the structured content) is cut out of the line
+and read from there; only the rest is parsed at once. A message without a large part is parsed as a whole.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
 _STRUCTURED = b'"structuredContent"'
 _LARGEST_SKELETON = 1 << 16
 _SMALL = 4096
-"""Characters of a text that is no payload beside, or in, an embedded resource."""
+"""Characters up to which a text in an embedded resource, or beside a larger one, is not the payload."""
 _DEEPEST_REPETITION = 3
 _LARGEST_DESCRIPTOR = 1 << 16
 _PIECE = 1 << 15
@@ -50,8 +50,8 @@ class ToolResult:
     blocks: Blocks | None = None
     """The texts of several text blocks."""
     structured: Any = None
-    """The structured content as `lossless.parse` reads it, with an `Array` for a large one, and with `text` itself for
-    a member that repeats it."""
+    """The structured content as `lossless.parse` reads it, but with an `Array` in place of a large array, and with
+    `text` itself in place of a member that repeats it."""
     layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Members of text blocks besides their text (annotations, ``_meta``), by the place of the block."""
     is_inexact: bool = False
@@ -59,16 +59,16 @@ class ToolResult:
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """The characters of the payload as a reader receives it, and the wide ones among them.
+        """Number of characters of the payload as a reader receives it, and of wide characters among them.
 
-        They are those of the texts, or of the structured content if there are none.
+        The payload is the texts or, if there are none, the structured content.
         """
         source = self.text or self.blocks
         return self.structured_size if source is None else (source.characters, source.wide)
 
     @cached_property
     def structured_size(self) -> tuple[int, int]:
-        """The characters of the structured content as JSON, and the wide ones among them."""
+        """Number of characters of the structured content as JSON, and of wide characters among them."""
         if self.structured is None:
             return 0, 0
         large: list[Array] = []
@@ -133,7 +133,7 @@ class Answer:
 
 
 def of_program(result: Mapping[str, Any]) -> ToolResult:
-    """The result that a program has in memory. Raises `NoJsonError`, and `TypeError` for what is no JSON at all."""
+    """The result that a Python program returns. Raises `NoJsonError`, and `TypeError` if it cannot be serialised."""
     structured = result.get("structuredContent")
     if structured is not None:
         result = {**result, "structuredContent": python_values.plain(structured)}
@@ -155,8 +155,8 @@ def read_answer(line: Line) -> Answer:
 
 
 def cut_answer(line: Line) -> Answer | None:
-    """The answer in a line, its large payload cut out; None if it is anything else, or has none."""
-    # Nearly every text that is JSON ends where the line does; only if it does not, its end is searched.
+    """The answer in a line, with its large payload cut out; None if there is no answer, or no large payload."""
+    # Nearly every text that is JSON ends near the end of the line; only if it does not, its end is searched for.
     for is_last in (True, False):
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it only looked like a result
             return _cut(line, is_last=is_last)
@@ -172,8 +172,8 @@ def content_of(result: Mapping[str, Any]) -> list[Any]:
 def payload_places(result: Mapping[str, Any]) -> frozenset[int]:
     """The places of the content blocks whose texts are the payload.
 
-    They are the text blocks, and embedded resources with a large text. Where there is such a resource, short texts
-    beside it are not; they stay in the answer.
+    They are the text blocks, and embedded resources with a large text. If there is such a resource, and the text blocks
+    are short, the text blocks do not belong to the payload, and stay in the answer.
     """
     content = content_of(result)
     texts = {place: block["text"] for place, block in enumerate(content) if _is_text(block)}
@@ -289,11 +289,11 @@ class _Parts:
     text: _String | None = None
     """The first text."""
     repeated: _String | None = None
-    """A repetition of it, in the structured content."""
+    """A repetition of the text, in the structured content."""
     blocks: Array | None = None
     """The content, if it has very many blocks."""
     texts: Blocks | None = None
-    """Their texts."""
+    """The texts of these blocks."""
     array: Array | None = None
     """An array in the structured content."""
 

@@ -18,9 +18,9 @@ Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
 
 
 def survey(records: Records, guess: Guess) -> Survey:
-    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted.
+    """The findings of a pass over every record, or those of the pass that has read the records, if it collected them.
 
-    Records of which the pass that read them has found all out are not looked at again.
+    If there are many records, *guess* names, from the first of them, a field whose texts are counted.
     """
     if _are_batched(records) and records.findings is not None:
         return records.findings

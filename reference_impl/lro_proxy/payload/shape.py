@@ -76,10 +76,10 @@ def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | N
 
 
 def _repeats_blocks(structured: Any, blocks: Blocks) -> tuple[BatchedLines | None, dict[str, Any] | None]:
-    """The lines of structured content that is only a list which repeats the texts, one by one, and its description.
+    """The lines of structured content that repeats the texts of blocks, and its description for the header.
 
-    Its items are either the texts, or their JSON values if they have some. There are no lines if those of the texts
-    would be others, and no description if the content is anything else.
+    The description is None unless the content is a single list whose items are the texts, one by one, or their JSON
+    values. The lines are None unless they are certainly the lines of the texts.
     """
     entries = _items(structured)
     if len(entries) != 1:
@@ -132,7 +132,7 @@ def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
 
 
 def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
-    """A text in one of the forms that are more than lines."""
+    """The records of a text in a form that says more than its lines; None if it has no such form."""
     if text.utf8 is None:
         return None
     if len(text.utf8) <= MOST_AT_ONCE and python.begins(str(memoryview(text.utf8)[:SMALL], "utf-8", "replace")):

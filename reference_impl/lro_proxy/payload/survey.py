@@ -24,16 +24,16 @@ class Survey:
     """The layouts in the order in which they first occur; none if there are too many."""
     sample: Sequence[Mapping[str, Any]]
     counted: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
-    """Number of times that each text occurs, of the fields whose texts were counted."""
+    """By field, for the fields whose texts were counted: the number of times that each text occurs."""
 
 
 def place(n: int, step: int) -> int:
-    """The place of the n-th item of a sample: one in every *step*, not always the same, as data may be periodic."""
+    """The place of the n-th item of a sample: one in every *step*, at varying offsets, as data may be periodic."""
     return n * step + int(n * _GOLDEN % 1 * step)
 
 
 _HALF = tuple(place(n, 2) for n in range(SAMPLE))
-"""Places of the items that stay when every second one of a full sample is dropped."""
+"""Places of the items that stay when half of a full sample is dropped."""
 
 
 class Sampling(Generic[Item]):
@@ -45,7 +45,7 @@ class Sampling(Generic[Item]):
         self._seen = self._next = 0
 
     def take(self, count: int, item: Callable[[int], Item]) -> None:
-        """Look at further items; *item* returns the one at a place among them."""
+        """Take in *count* further items; *item* returns the one at a place among them."""
         while self._next < self._seen + count:
             self.chosen.append(item(max(0, self._next - self._seen)))
             if len(self.chosen) == 2 * SAMPLE:

@@ -1,7 +1,7 @@
 """Texts of results, read a piece at a time, and their lines as records.
 
-A large text is read from the JSON string that it is in its message. To parse it whole would hold it three times over,
-four times if it has a character beyond Latin-1.
+A large text is read from its JSON string in the message. Parsing the string as a whole would hold the text in memory
+three times, or four times if it has a character beyond Latin-1.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
 _AROUND = 1 << 15
 _LONG, _NEAR = 4000, 500
-"""Characters of a line from which it is cut, and those before a cut among which a blank is looked for."""
+"""Length in characters above which a line is cut, and number of characters before a cut that may have a blank."""
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
 _STAND_IN = "\x7f"
-"""For a line feed: JSON does not escape it, few texts contain it, and one byte is found faster than two."""
+"""Stands for a line feed: JSON does not escape it, few texts contain it, and one byte is found faster than two."""
 _ASCII = bytes(range(ord(_STAND_IN)))
 _CACHED = 1 << 14
 """Number of beginnings of records that are kept in memory: a megabyte."""
 
 
 class Text:
-    """A text of a result. One that may be JSON or a table is held in UTF-8, any other one as its lines."""
+    """A text of a result, held in UTF-8, or as its lines if it certainly has no form that says more."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Text:
         """False if the text has half of a surrogate pair."""
         self.characters = characters
         self.wide = wide
-        """Number of characters that belong to scripts of many tokens."""
+        """Number of characters of wide scripts, which take more tokens."""
         self.utf8 = utf8
-        """None if the text is neither JSON nor a table."""
+        """The text in UTF-8; None if it is held as its lines only, because it has no other form."""
 
     @classmethod
     def of(cls, text: str) -> Text:
@@ -205,13 +205,13 @@ def _piece(text: str) -> _Piece:
         json = encode(text)[1:-1]
         return _Piece(json, rb"\n", text.count("\n") + 1, len(text), wide_in_utf8(json))
     json, line_feed = encode(text.replace("\n", _STAND_IN))[1:-1], _STAND_IN.encode()
-    rest = json.translate(None, _ASCII)  # shorter, and has all that is counted now
+    rest = json.translate(None, _ASCII)  # shorter, but still with all characters that are counted
     return _Piece(json, line_feed, rest.count(line_feed) + 1, len(text), wide_in_utf8(rest))
 
 
 @cache
 def _first_beginnings() -> list[bytes]:
-    """The beginnings of the first records, which all files share; for a megabyte they take as long as splitting it."""
+    """The beginnings of the first records, which are the same in all files, and take as long as splitting the text."""
     return _beginnings(1, _CACHED)
 
 
@@ -224,8 +224,8 @@ def _beginnings(first: int, last: int) -> list[bytes]:
 def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
     """The probable end of a text that begins at a place: a quote that is not escaped, and closes its block; -1: none.
 
-    `Text.read` shows whether it is the end. *is_last*: if the text is JSON, take an end near that of the line for it
-    without a search of all before.
+    `Text.read` shows whether it is the end. *is_last*: if the text is JSON, an end near the end of the line is accepted
+    without a search of everything before it.
     """
     json = _JSON.match(line, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
@@ -234,7 +234,7 @@ def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
             return end
         # Most texts end shortly before the structured content or the end of the line, so that not all of it has to be
         # searched. Between the start and the end of a text, every quote is escaped: a key there shows another block.
-        # From the end, a key that is not there is found missing in a fifth of the time.
+        # A search from the end takes a fifth of the time to find that the key is missing.
         has_more = line.rfind(b'"structuredContent"', start) >= 0
         stop = line.find(b'"structuredContent"', start) if has_more else len(line)
         end = _end_of_json(line, max(start, stop - _AROUND), stop, closing)
@@ -242,7 +242,7 @@ def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
             end = _end_of_json(line, start, len(line), closing)
         return end or -1
     brace = line.find(b"}", start)
-    for _ in range(_BRACES):  # one byte is found many times as fast as two; but source code is full of it
+    for _ in range(_BRACES):  # one byte is found many times faster than two, but source code is full of braces
         if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
             return brace - 1 if brace > start else -1
         brace = line.find(b"}", brace + 1)
@@ -272,7 +272,7 @@ def _has_line_feed_before(line: Data, start: int, end: int) -> bool:
 
 
 def _may_have_records(line: Data, start: int, end: int) -> bool:
-    """True if the text in a JSON string begins like one of the forms that are more than lines."""
+    """True if the text in a JSON string begins like a form that says more than its lines."""
     beginning, stop = _beginning(line, start, end, _BEGINNING)
     if beginning.count("\n") <= _FEW_LINES and stop < end:
         beginning, stop = _beginning(line, start, end, _LONG_BEGINNING)

@@ -102,7 +102,7 @@ class _Broadcast:
     waiting: set[str]
     then: Callable[[Mapping[str, Message]], None]
     ignore_errors: bool = False
-    """Continue if every server fails; otherwise the client receives the first error."""
+    """True to continue even if every server fails; if False, the client then receives the first error."""
     results: dict[str, Message] = field(default_factory=dict[str, Message])
     pages: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     error: Message | None = None
@@ -111,8 +111,10 @@ class _Broadcast:
 class Hub:
     """The hub between one client and several servers."""
 
-    def __init__(self, client: LineWriter, members: Sequence[Member], log: Log, own: ProxyTools | None = None) -> None:
-        self._client, self._log, self._tools = client, log, own
+    def __init__(
+        self, client: LineWriter, members: Sequence[Member], log: Log, tools: ProxyTools | None = None
+    ) -> None:
+        self._client, self._log, self._tools = client, log, tools
         self._members = {member.name: member for member in members}
         self._broadcasts: dict[object, _Broadcast] = {}
         self._routes: dict[object, Member] = {}
@@ -121,9 +123,9 @@ class Hub:
         self._templates: dict[str, Target] = {}
         self._assigned_names: dict[str, dict[Target, str]] = {}
         self._lock = threading.RLock()
-        if own is not None:
-            own.server_tools.ask = self._send_tool_names
-            own.forward = self._handle_line
+        if tools is not None:
+            tools.server_tools.ask = self._send_tool_names
+            tools.forward = self._handle_line
 
     # --- from the client
 
@@ -168,9 +170,9 @@ class Hub:
         ):
             return
         if method is None:
-            member, asked = self._server_requests.pop(str(id), (None, None))
+            member, server_id = self._server_requests.pop(str(id), (None, None))
             if member is not None:
-                member.forward({**message, "id": asked})
+                member.forward({**message, "id": server_id})
         elif id is None:
             self._notify(message)
         elif method == "ping":
@@ -205,8 +207,12 @@ class Hub:
             self._refresh_lists(lists, lambda: self._route(message, again=False))
         else:
             shared = [shown for shown, known in self._targets.get(list_of, {}).items() if known.name == params.get(key)]
-            hint = f"several have it, as {' and '.join(sorted(shared))}" if shared else f"see {list_of}"
-            self._error(message["id"], INVALID_PARAMS, f"no server has {params.get(key)!r}: {hint}")
+            wanted = params.get(key)
+            if shared:
+                why = f"several servers have {wanted!r}: use one of {', '.join(sorted(shared))}"
+            else:
+                why = f"no server has {wanted!r}: see {list_of}"
+            self._error(message["id"], INVALID_PARAMS, why)
 
     def _find_target(self, list_of: str, name: object) -> Target | None:
         found = self._targets.get(list_of, {}).get(str(name))
@@ -238,7 +244,7 @@ class Hub:
         else:
             known = self._templates.get(str(ref.get("uri"))) or self._find_target("resources/list", ref.get("uri"))
         if known is None:
-            self._error(message["id"], INVALID_PARAMS, f"no server is known to have {ref}")
+            self._error(message["id"], INVALID_PARAMS, f"no known server has {ref}")
         else:
             self._send(self._members[known.server], {**message, "params": {**params, "ref": ref}})
 
@@ -252,13 +258,13 @@ class Hub:
         self, request: Message, then: Callable[[Mapping[str, Message]], None], *, ignore_errors: bool = False
     ) -> None:
         needed = _REQUIRED_CAPABILITY.get(request["method"])
-        asked = [m for m in self._members.values() if needed is None or needed in m.capabilities]
-        broadcast = _Broadcast(request, {member.name for member in asked}, then, ignore_errors)
-        if not asked:
+        recipients = [m for m in self._members.values() if needed is None or needed in m.capabilities]
+        broadcast = _Broadcast(request, {member.name for member in recipients}, then, ignore_errors)
+        if not recipients:
             then({})
             return
         self._broadcasts[_key(request["id"])] = broadcast
-        for member in asked:
+        for member in recipients:
             member.forward(request)
 
     def _collect(self, broadcast: _Broadcast, member: Member, message: Message) -> None:
@@ -267,9 +273,10 @@ class Hub:
             result = members(message["result"])
             pages = broadcast.pages.setdefault(member.name, [])
             cursor = result.get("nextCursor")
-            on = cursor is not None and len(pages) < _MAX_PAGES and cursor not in [p.get("nextCursor") for p in pages]
+            is_new = cursor is not None and cursor not in [page.get("nextCursor") for page in pages]
+            has_more = is_new and len(pages) < _MAX_PAGES
             pages.append(result)
-            if request["method"] in LISTS and on:
+            if request["method"] in LISTS and has_more:
                 member.forward({**request, "params": {**members(request.get("params")), "cursor": cursor}})
                 return
             if request["method"] in LISTS:
@@ -278,8 +285,8 @@ class Hub:
             broadcast.results[member.name] = result
         else:
             broadcast.error = broadcast.error or message
-            instructions = members(message.get("error")).get("message")
-            self._log(f"{member.name} failed on {request['method']}: {instructions}")
+            reason = members(message.get("error")).get("message")
+            self._log(f"{member.name} failed on {request['method']}: {reason}")
         broadcast.waiting.discard(member.name)
         if not broadcast.waiting:
             del self._broadcasts[_key(request["id"])]
@@ -347,16 +354,16 @@ class Hub:
                     return not self._client.broken
                 self._routes.pop(_key(id), None)
             elif id is not None:
-                asked = f"{member.name}/{type(id).__name__}/{id}"
-                self._server_requests[asked] = (member, id)
-                return self._write({**message, "id": asked})
+                client_id = f"{member.name}/{type(id).__name__}/{id}"
+                self._server_requests[client_id] = (member, id)
+                return self._write({**message, "id": client_id})
             elif message["method"] == "notifications/tools/list_changed" and self._tools is not None:
                 self._tools.server_tools.is_complete = False
             elif message["method"] == "notifications/cancelled":
                 params = members(message.get("params"))
-                meant = params.get("requestId")
-                asked = f"{member.name}/{type(meant).__name__}/{meant}"
-                return self._write({**message, "params": {**params, "requestId": asked}})
+                server_id = params.get("requestId")
+                client_id = f"{member.name}/{type(server_id).__name__}/{server_id}"
+                return self._write({**message, "params": {**params, "requestId": client_id}})
         return self._client.write(line)
 
     def _reply(self, id: object, result: Message) -> None:

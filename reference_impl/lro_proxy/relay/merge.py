@@ -1,4 +1,4 @@
-"""Merging the answers of several servers to one request, and the server behind each merged name."""
+"""Merges the answers of several servers to one request, and finds the server behind each merged name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Target:
 
 
 def merge_initialize(results: Mapping[str, Message]) -> Message:
-    """One result of `initialize` from those of all servers: the oldest version, all capabilities."""
+    """Merge the results of `initialize` of all servers: the oldest version, all capabilities."""
     capabilities: Message = {}
     instructions: list[str] = []
     for server, result in results.items():
@@ -59,10 +59,10 @@ def _merge_into(into: Message, more: Message) -> None:
 def merge_lists(
     method: str, entries: Mapping[str, list[Any]], assigned: dict[Target, str] | None = None
 ) -> tuple[list[Any], dict[str, Target]]:
-    """One list from those of several servers, and the target of each name in it.
+    """Merge the lists of several servers; returns the merged list, and the target of each name in it.
 
     A tool or prompt whose name several servers use is listed once for each, prefixed by the server's name; an
-    *assigned* name stays even if servers change. A resource of several servers is the first one's.
+    *assigned* name stays even if servers change. A resource that several servers list is the first server's.
     """
     _, key = LISTS[method]
     assigned = {} if assigned is None else assigned

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 _DESCRIPTOR: Mapping[str, Any] = {"required": ["offloaded"]}
-"""Schema of what may replace a large result. It is short because clients show output schemas to their model."""
+"""Schema of a descriptor in place of a result. It is short because clients show output schemas to their model."""
 _DEFINITIONS = ("$defs", "definitions")
 _DATA = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in them is not a reference."""
@@ -24,7 +24,7 @@ def widen(schema: Mapping[str, Any]) -> dict[str, Any]:
     inner = dict(schema)
     outer = {key: inner.pop(key) for key in ("$schema", "$id") if key in inner}
     definitions = {key: inner.pop(key) for key in _DEFINITIONS if key in inner}
-    is_object = inner.get("type") == "object"  # since 2026-07-28 it may be anything
+    is_object = inner.get("type") == "object"  # since 2026-07-28, other types are allowed
     alternatives = [_adjust_references(inner), {**_DESCRIPTOR} if is_object else {"type": "object", **_DESCRIPTOR}]
     outer |= ({"type": "object"} if is_object else {}) | {"anyOf": alternatives}
     return outer | {key: _adjust_references(value, is_schema=False) for key, value in definitions.items()}

@@ -35,7 +35,7 @@ class Request:
     defers: bool = False
     """True if a proxy nearer to the client offloads the result."""
     task: str | None = None
-    """The task that it asks for."""
+    """Id of the task that the request is about."""
     client: str = ""
     """The client's name, if the request states it."""
 
@@ -68,7 +68,7 @@ def request_of(message: Message, params: Message) -> Request:
 
 
 class PendingRequests:
-    """Pending requests. Ids are compared by type and value: 1 and "1" are two."""
+    """Pending requests. The ids 1 and "1" are different, but an answer to "1" counts for 1 if no "1" is pending."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s or float("inf")

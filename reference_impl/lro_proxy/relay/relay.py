@@ -1,7 +1,7 @@
 """The relay between a client and a server, which forwards raw lines both ways.
 
-It rewrites large results, also those of tasks, `tools/list`, and the opening exchange, in which each side learns of the
-proxy. Lines from the server that are not JSON are dropped.
+It rewrites large results (of tasks, too), the results of `tools/list`, and the opening exchange, in which each side
+learns of the proxy. Lines from the server that are not JSON are dropped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lro_spec.redaction import Masks
 
 OWN_LIST = "tools/list for the proxy's own tools"
-_TOKENS_A_BYTE = 10 / 36
+_TOKENS_PER_BYTE = 10 / 36
 """Upper bound of the estimated tokens per byte of JSON."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HINT = delegation.META.encode()
@@ -65,7 +65,7 @@ class RelayOptions:
     ledger: Ledger | None = None
     """Counts what is saved."""
     enabled: bool = True
-    """False if nothing is offloaded; then nothing is announced to the server, or changed in its list of tools."""
+    """False if nothing is offloaded; then the proxy is not announced, and declarations of tools are not changed."""
 
 
 class Relay:
@@ -78,10 +78,10 @@ class Relay:
         interceptor: Interceptor,
         client: Writer,
         log: Log,
-        own: ProxyTools | None = None,
+        tools: ProxyTools | None = None,
     ) -> None:
         self._options, self._requests, self._interceptor = options, requests, interceptor
-        self._client, self._log, self._tools = client, log, own
+        self._client, self._log, self._tools = client, log, tools
         self._numbers = itertools.count(1)
         self._end_reason = ""
         self._has_unparsed = False
@@ -118,7 +118,7 @@ class Relay:
     def _forward(self, line: bytearray, server: Outgoing) -> None:
         try:
             passed_on = self.track(line)
-        except Exception as problem:  # a defect of the proxy: the server may have an answer to it
+        except Exception as problem:  # a defect of the proxy; the server may still understand the message
             self._log(f"a message of the client is forwarded unchanged: {type(problem).__name__}: {problem}")
             self._has_unparsed, passed_on = True, line
         if passed_on is not None:
@@ -146,9 +146,10 @@ class Relay:
             self._fail(request, TIMED_OUT, "the server no longer reads")
 
     def track(self, line: bytearray) -> bytes | bytearray | None:
-        """Track the requests of a client's line; returns the line for the server, None if it is for the proxy's tools.
+        """Track the requests in a line of the client.
 
-        The line of `initialize` announces the proxy to the server.
+        Returns the line for the server, or None if it is only for the proxy's tools. In `initialize` (and since MCP
+        2026-07-28 in calls), the returned line announces the proxy.
         """
         whole: Any = parse(line)
         if whole is None:
@@ -169,10 +170,10 @@ class Relay:
 
     def _track_message(self, message: Message, line: bytes | bytearray) -> bytes | bytearray | None:
         id, params = message.get("id"), members(message.get("params"))
-        possible = id is None or isinstance(id, Id)
-        if possible and self._tools is not None and self._tools.handle(message, lambda: line):
+        has_usable_id = id is None or isinstance(id, Id)
+        if has_usable_id and self._tools is not None and self._tools.handle(message, lambda: line):
             return None
-        if "method" in message and not possible:
+        if "method" in message and not has_usable_id:
             self._has_unparsed = True  # left to the server
         elif "method" in message and id is not None:
             self._add(request_of(message, params))
@@ -186,13 +187,13 @@ class Relay:
         if request.method == "initialize":
             self._defers = request.defers
         if request.defers and request.method == "initialize":
-            self._log("a proxy between this one and the client offloads: results pass as they are")
+            self._log("a proxy between this one and the client offloads: results are forwarded unchanged")
         request.defers = request.defers or (self._defers and not request.modern)
         self._tasks.attribute(request)
         self._requests.add(request)
 
     def _refuse_long_request(self, line: OversizedLine) -> None:
-        self._log(f"the client sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
+        self._log(f"the client sent a line of {line.size} bytes, but at most {self._options.max_bytes} are forwarded")
         if (id := id_in(line)) is not None:
             self._error(
                 id, TOO_LONG, f"the message is larger than {self._options.max_bytes} bytes: send less at a time"
@@ -238,7 +239,7 @@ class Relay:
             if message.get("id") is None or self._has_unparsed:
                 self._client.write(line)  # may answer a message that the relay could not parse
             else:
-                self._log(f"the server answered {message['id']!r}, which is no pending request; the answer is dropped")
+                self._log(f"the server answered {message['id']!r}, but no such request is pending; this is dropped")
             return
         own = self._tools if request.method in ("tools/list", OWN_LIST) else None
         if own is not None and request.method == OWN_LIST:
@@ -295,7 +296,7 @@ class Relay:
     ) -> bytes | None:
         """The rewritten answer; None if it is forwarded unchanged.
 
-        *answer* is the message where its large payload was cut out of it.
+        *answer* is the message without its large payload, if that was cut out of the line.
         """
         result = message.get("result")
         if not isinstance(result, dict):
@@ -327,11 +328,11 @@ class Relay:
             return None
         after = serialise(message)
         if self._options.ledger is not None:
-            self._options.ledger.listed(len(after) - len(before))
+            self._options.ledger.count_listing(len(after) - len(before))
         return after
 
     def _adapt_tools(self, result: Message) -> bool:
-        """Make the list of tools one of a server that offloads; True if changed."""
+        """Adapt the tools' output schemas and size limits to results that may be offloaded; True if changed."""
         listed, changed = result.get("tools"), False
         for tool in map(members, cast("list[Any]", listed) if isinstance(listed, list) else []):
             name, limit = tool.get("name"), size_limits.declared(tool)
@@ -350,7 +351,7 @@ class Relay:
     def _offload(
         self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None
     ) -> bytes | None:
-        """The answer to a call with a descriptor; None if it stays as it is."""
+        """The answer to a call, with a descriptor in place of the result; None if it stays unchanged."""
         if request.method == "tasks/get":
             return self._offload_in_task(line, "result", request)
         if request.method == "tools/call" and answer is None:
@@ -373,7 +374,7 @@ class Relay:
         self._options.ledger.result(request.tool, request.arguments, sent)
 
     def _offload_in_task(self, line: bytes | bytearray, member: str, request: Request) -> bytes | None:
-        """The line of a message about a task with a descriptor; None if it stays as it is."""
+        """The line of a message about a task, with a descriptor in place of its result; None if it stays unchanged."""
         call = replace(request, method="tasks/result", cancelled=False)
 
         def offload(line: bytes) -> bytes | None:
@@ -382,7 +383,7 @@ class Relay:
         return rewrite_result(line, member, offload)
 
     def _task_notification(self, message: Message, line: bytearray) -> bytes | None:
-        """The notification of a completed task with a descriptor; None for any other message, or if it stays."""
+        """A notification of a completed task, with a descriptor in place of its result; None if it stays unchanged."""
         if message["method"] != NOTIFICATION or self._defers:
             return None
         task = members(message.get("params")).get("taskId")
@@ -396,7 +397,7 @@ class Relay:
 
     def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
         threshold = self._threshold_of(request.tool)
-        if (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold) and _HINT not in line:
+        if (threshold is None or len(line) * _TOKENS_PER_BYTE <= threshold) and _HINT not in line:
             return None
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
@@ -423,7 +424,7 @@ class Relay:
         return None if rewritten is None else serialise({**message, "result": rewritten})
 
     def _observe(self, message: Message) -> None:
-        """Evaluate a notification or a request of the server."""
+        """Note changes of the tools, and the progress of requests, from a message of the server."""
         if self._tools is not None and message.get("method") == "notifications/tools/list_changed":
             self._tools.server_tools.is_complete = False
         if message.get("method") == "notifications/progress":
@@ -448,7 +449,7 @@ class Relay:
                 self._error(id, INTERNAL, why)
 
     def _fail_long_answer(self, line: OversizedLine) -> None:
-        self._log(f"the server sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
+        self._log(f"the server sent a line of {line.size} bytes, but at most {self._options.max_bytes} are forwarded")
         why = (
             f"the server's answer of {line.size} bytes is larger than the {self._options.max_bytes} that the proxy "
             "accepts (--max-line-mb): request less at a time"
@@ -457,7 +458,7 @@ class Relay:
         if request is not None:
             self._fail(request, TOO_LONG, why)
         elif b'"method"' not in line.head[:200]:
-            for waiting in self._requests.pop_all():  # it answers one of them; none may wait forever
+            for waiting in self._requests.pop_all():  # the answer is for one of them, and none may wait forever
                 self._fail(waiting, TOO_LONG, why)
 
     # --- failures

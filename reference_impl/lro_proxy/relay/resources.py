@@ -28,7 +28,7 @@ class OffloadedResources:
     def __init__(self, files: OffloadedFiles[Any]) -> None:
         self._files = files
         self.alone = False
-        """True if the server has no resources: then the proxy answers the lists of them."""
+        """True if the server has no resources: then the proxy answers `resources/list` and the list of templates."""
 
     def answers(self, message: Message) -> bool:
         """True if a request is for these resources."""
@@ -48,7 +48,7 @@ class OffloadedResources:
         name, _, query = uri.removeprefix(SCHEME).partition("?")
         found = _LINES.fullmatch(query)
         if query and found is None:
-            raise Refused(f"{query} is no range: lines=FIRST-LAST is, with line 1 for the header")
+            raise Refused(f"{query} is not a range: use lines=FIRST-LAST, where line 1 is the header")
         with self._files.open(unquote(name)) as (_, file):
             text = file.read() if found is None else _lines(file, int(found[1]), found[2])
         return {"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text.decode()}]}

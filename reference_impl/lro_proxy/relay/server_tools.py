@@ -14,7 +14,7 @@ _TIME_LIMIT_S = 10.0
 
 
 class ServerTools:
-    """Requests one page of `tools/list` after the other; *add_names* receives the names on each."""
+    """Requests `tools/list` page by page; *add_names* receives the names on each page."""
 
     def __init__(self, add_names: Callable[[Iterable[object]], None]) -> None:
         self._add_names = add_names
@@ -42,7 +42,7 @@ class ServerTools:
         self.ask(self.envelope)
 
     def receive(self, answer: Message) -> None:
-        """Handle the answer to a requested page; one without a result is the last."""
+        """Handle the answer to a requested page; an answer without a result ends the list."""
         result = members(answer.get("result"))
         tools = result.get("tools")
         self._add_names(
@@ -52,9 +52,9 @@ class ServerTools:
         with self._lock:
             if self._timer is None:  # too late
                 return
-            on = cursor is not None and cursor not in self._cursors and len(self._cursors) < _MAX_PAGES
+            has_more = cursor is not None and cursor not in self._cursors and len(self._cursors) < _MAX_PAGES
             self._cursors.append(cursor)
-        if on:
+        if has_more:
             self.ask({**self.envelope, "cursor": cursor})
         else:
             self.is_complete = "result" in answer

@@ -1,8 +1,9 @@
 """Size limits of single tools: ``_meta["anthropic/maxResultSizeChars"]`` in `tools/list`, which Claude Code reads.
 
-It keeps results above 50,000 characters out of the context, and a tool may declare another limit. So a declared limit
-is a threshold that the server's author has chosen; and a tool whose threshold is above the client's limit must declare
-it, or else the client replaces what the proxy leaves inline.
+Claude Code keeps results above 50,000 characters out of the context, unless their tool declares another limit. A
+declared limit therefore serves as a threshold, which the server's author has chosen. A tool whose threshold is above
+the client's limit has to declare a limit, because the client would otherwise replace results that the proxy leaves
+inline.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ KEY = "anthropic/maxResultSizeChars"
 CLIENT_LIMIT = 50_000
 """Characters of a result that Claude Code shows if the tool declares no limit."""
 _MOST = 500_000
-"""The highest limit that it accepts."""
+"""The highest limit that Claude Code accepts."""
 
 
 def declared(tool: Message) -> int | None:
@@ -26,14 +27,14 @@ def declared(tool: Message) -> int | None:
 
 
 def threshold_for(characters: int) -> int:
-    """The threshold in tokens that stands for a limit."""
+    """The threshold in tokens that corresponds to a limit."""
     return characters // CHARACTERS_PER_TOKEN
 
 
 def declare(tool: Message, threshold: int | None) -> bool:
     """Declare a limit if the results that stay inline may exceed the client's; True if changed.
 
-    *threshold* is the tool's in tokens; None: its results are never offloaded.
+    *threshold* is the tool's threshold in tokens; None: its results are never offloaded.
     """
     needed = _MOST if threshold is None else min(threshold * CHARACTERS_PER_TOKEN, _MOST)
     if needed <= (declared(tool) or CLIENT_LIMIT):

@@ -1,4 +1,4 @@
-"""Results of tools that come later, as MCP tasks: which call made a task, and the result within a message about one.
+"""Results of tools that come later, as MCP tasks: the call that made a task, and the result in a message about it.
 
 Under MCP 2025-11-25 the answer to `tasks/result` is the tool's result itself. In the extension of 2026-07-28, the
 answer to `tasks/get` and the notification `notifications/tasks` describe the task, with the result as a member.
@@ -41,7 +41,7 @@ class Tasks:
 
 
 def rewrite_result(line: Line, member: str, rewrite: Callable[[bytes], bytes | None]) -> bytes | None:
-    """The line of a message whose *member* describes a completed task, with its result rewritten; None if it stays.
+    """The line of a message whose *member* describes a completed task, with the result rewritten; None if unchanged.
 
     *rewrite* gets a line with the result alone, as if it answered a call. Raises `ValueError`.
     """

@@ -49,7 +49,7 @@ class _Call:
 class ProxyTools:
     """The tools of a toolbox for one client, and offloaded files as *resources*.
 
-    *send* writes a line to the client, *log* one for operators.
+    *send* writes a line to the client, *log* writes a line for operators.
     """
 
     def __init__(
@@ -116,11 +116,11 @@ class ProxyTools:
         name, state = params.get("name"), params.get("requestState")
         if not isinstance(name, str) or name not in self._toolbox or name in self._server_names:
             return False
-        asked = self._waiting_for_model.get(state) if isinstance(state, str) else None
-        if asked is not None:
-            asked.id = id
-            self._running[_key(id)] = asked
-            asked.responses.put(protocol.summary_response(params))
+        waiting = self._waiting_for_model.get(state) if isinstance(state, str) else None
+        if waiting is not None:
+            waiting.id = id
+            self._running[_key(id)] = waiting
+            waiting.responses.put(protocol.summary_response(params))
             return True
         call = self._running[_key(id)] = _Call(id, message, supports_sampling=self._supports_sampling)
         line = bytes(line_of())
@@ -203,7 +203,7 @@ class ProxyTools:
             if isinstance(name, str) and name in self._toolbox and name not in self._server_names:
                 self._server_names.add(name)
                 self._toolbox.hide(name)
-                self._log(f"the server has a tool {name}, too: the proxy's is left out (--tool-prefix renames it)")
+                self._log(f"the server also has a tool {name}, so the proxy's is left out (--tool-prefix renames it)")
 
     def _tool_list(self, *, modern: bool) -> Message:
         tools = [_entry(tool) for tool in self._toolbox.tools]
@@ -240,8 +240,8 @@ class ProxyTools:
                 )
             )
         elif self._running.pop(_key(call.id), None) is not None:
-            waits, call.id = call.id, None
-            self._reply(waits, protocol.summary_request(text, id))
+            call_id, call.id = call.id, None
+            self._reply(call_id, protocol.summary_request(text, id))
         cancelled: Message = {"error": {"message": "the call was cancelled"}}
         try:
             with call.cancellation.on_request(lambda: call.responses.put(cancelled)):
@@ -291,8 +291,8 @@ _MAX_DIGITS = 4300
 def arguments(line: bytes) -> Any:
     """The arguments of a call; an empty object if it has none.
 
-    Objects in a list, which are the messages of a conversation, keep every digit (`lossless.parse`); other numbers
-    become plain ones for the tools.
+    Objects in a list, which are the messages of a conversation, keep every digit (`lossless.parse`). Elsewhere,
+    numbers become plain Python numbers for the tools.
     """
     found = parse_lossless(line)["params"].get("arguments")
     return {} if found is None else _plain(found)

@@ -1,1 +1,1 @@
-"""Reading an offloaded file through tools, for an assistant without a shell: families of tools, and rules for all."""
+"""Tools that read offloaded files, for an assistant without a shell: their families, and the rules for all of them."""

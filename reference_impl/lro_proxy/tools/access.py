@@ -88,7 +88,7 @@ class OffloadedFiles(Generic[Descriptor]):
         known = self._files.get(name)
         if known is None:
             raise Refused(
-                f"{abbreviate(path)} is no result that this server has offloaded (or it is gone); "
+                f"{abbreviate(path)} names no result that this server has offloaded, or it is gone; "
                 f"use {self._source}{self._hint()}"
             )
         if known.expires <= self._clock():
@@ -122,7 +122,7 @@ class OffloadedFiles(Generic[Descriptor]):
             raise Refused(f"{known.name} cannot be read ({problem.strerror}): {self._again}") from None
         if _identity(os.fstat(file)) != known.identity:
             os.close(file)
-            raise Refused(f"{known.name} is not the file that was written any more: {self._again}")
+            raise Refused(f"{known.name} is not the file that was written, but was changed or replaced: {self._again}")
         return file
 
     def _hint(self) -> str:

@@ -31,7 +31,7 @@ class Workbench:
 
 
 Handler = Callable[[Workbench, Mapping[str, Any]], str]
-"""Answers a call with checked arguments by a text. Raises `Refused`."""
+"""Returns the text that answers a call, whose arguments have been checked. Raises `Refused`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class FamilyTool:
     tool: Tool
     handler: Handler
     prefixed: bool = True
-    """True if its name is likely to collide with another server's, and takes the prefix."""
+    """True if its name gets the prefix, because a server is likely to have a tool of this name, too."""
     reads_results: bool = True
-    """True if it reads offloaded results, whose descriptors then name it."""
+    """True if it reads offloaded results; then their descriptors name it."""
 
 
 def schema(required: tuple[str, ...], **properties: Mapping[str, Any]) -> dict[str, Any]:

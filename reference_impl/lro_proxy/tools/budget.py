@@ -1,7 +1,7 @@
 """Token budget of the scratchpad's tools: per call, and for all calls together.
 
-An answer is counted before it is returned. One that is too large is withheld: the caller gets a successful JSON result
-that says so, so that a client does not take it for a failure of the tool.
+An answer is counted before it is returned. If it is too large, it is withheld, and the caller gets a JSON result that
+says so. This result is not an error, because a client would treat an error as a failure of the tool.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Case-insensitive search for words, consistent with jq's ``test(word; "i")``.
 
 Plain ASCII is compared here. If case folding is ambiguous (ß and ss, the long s, the Kelvin sign, words beyond ASCII),
-jq itself decides; a word without metacharacters cannot make it run long.
+jq itself decides. It cannot run long, because the word is matched literally.
 """
 
 from __future__ import annotations

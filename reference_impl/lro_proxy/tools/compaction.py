@@ -58,7 +58,7 @@ def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 
 def _refuse_other(folder: str, requested: str) -> None:
     if "\0" in requested or os.path.realpath(requested) != os.path.realpath(folder):
-        raise Refused(f"{abbreviate(requested)} is refused: this server stores in {folder} only; leave it out")
+        raise Refused(f"{abbreviate(requested)} is refused: this server stores only in {folder}; leave store_dir out")
 
 
 # --- reading stored parts
@@ -80,13 +80,14 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         )
         if not matches:
             return NOTHING + left_out
-        beyond = ", the first of more," * more
-        head = f"Found {len(matches)} match{'es' * (len(matches) != 1)}{beyond} in {path} ({glob}):{left_out}"
+        found = f"more than {len(matches)}" if more else len(matches)
+        first = f", the first {len(matches)} of which follow" * more
+        head = f"Found {found} match{'es' * (len(matches) != 1)} in {path} ({glob}){first}:{left_out}"
         pieces = _lines([(known.name, file) for known, file in opened], set(matches))
         try:
             return joined(chain([head.encode()], pieces), bench.limits.output_characters)
         except TooLarge as problem:
-            raise Refused(f"{problem}: ask for a lower limit, or choose files by glob") from None
+            raise Refused(f"{problem}: use a lower limit, or choose files by glob") from None
 
 
 def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
@@ -141,7 +142,7 @@ def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
             return joined((line.removesuffix(b"\n") for line in lines), most)
         except TooLarge as problem:
             raise Refused(
-                f"{problem}; the first {problem.fitting} lines fit: ask for fewer lines (limit), or for a range of "
+                f"{problem}; the first {problem.fitting} lines fit: request fewer lines (limit), or a range of "
                 "characters (start, end)"
             ) from None
 
@@ -161,8 +162,8 @@ COMPACTION = (
     FamilyTool(
         Tool(
             "context_offload",
-            "Shortens a conversation: large results of tools move to files, and older messages become a summary. "
-            "Returns the messages to go on with.",
+            "Shortens a conversation: large tool results move to files, and a summary replaces older messages. "
+            "Returns the messages to continue with.",
             schema(
                 ("messages",),
                 messages={
@@ -173,21 +174,21 @@ COMPACTION = (
                 context_manage_mode={
                     "type": "string",
                     "enum": ["compact", "compress", "auto"],
-                    "description": "compact: results of tools move to files; compress: older messages become a summary "
-                    "by the client's language model; auto (default): compress what compacting leaves too large.",
+                    "description": "compact: large tool results move to files; compress: a summary by the client's "
+                    "language model replaces older messages; auto (default): compact, and compress if still too large.",
                 },
-                max_total_tokens=_count("A conversation of no more is left alone (20000)."),
-                max_tool_message_tokens=_count("A tool's result of no more stays (2000)."),
-                group_token_threshold=_count("Summarise in groups of at least so many tokens (0: all at once)."),
-                keep_recent_count=_count("So many last messages stay (1 when compacting, 2 when compressing)."),
-                store_dir=_text("Only the folder that this server stores in anyway: leave it out."),
+                max_total_tokens=_count("Largest conversation that is left unchanged (default 20000)."),
+                max_tool_message_tokens=_count("Largest tool result that stays in the conversation (default 2000)."),
+                group_token_threshold=_count("Minimum size of the groups to summarise (default 0: all as one group)."),
+                keep_recent_count=_count("Number of last messages to keep (default: compact 1, compress 2)."),
+                store_dir=_text("Leave it out: the server stores only in a folder of its own."),
                 chat_id=_text("Part of the names of files with summarised messages."),
-                preview_char_length=_count("So much of a moved result stays to be seen (100)."),
+                preview_char_length=_count("Characters of a moved result that stay as a preview (default 100)."),
                 compact_ratio_threshold={
                     "type": "number",
                     "minimum": 0,
                     "maximum": 1,
-                    "description": "auto: compacting that leaves more than this share is not enough (0.75).",
+                    "description": "auto: compress, too, if compacting leaves more than this share (default 0.75).",
                 },
             ),
             reads_only=False,
@@ -198,13 +199,13 @@ COMPACTION = (
     FamilyTool(
         Tool(
             "grep",
-            "Searches what context_offload has moved out of conversations, by a regular expression.",
+            "Searches the texts that context_offload has moved out of conversations, by a regular expression.",
             schema(
                 ("pattern",),
                 pattern={"type": "string", "description": "A regular expression."},
-                path=_text("One file; all when left out."),
+                path=_text("One file (default: all files)."),
                 glob=_text("Only files whose names match, such as *.json."),
-                limit=_count("At most so many lines (100).", 1),
+                limit=_count("Maximum number of lines (default 100).", 1),
             ),
         ),
         grep,
@@ -213,14 +214,14 @@ COMPACTION = (
     FamilyTool(
         Tool(
             "read_file",
-            "Reads what context_offload has moved out of a conversation: all of it, some lines, or some characters.",
+            "Reads a text that context_offload has moved out of a conversation: all of it, some lines or characters.",
             schema(
                 ("absolute_path",),
-                absolute_path=_text("As the message tells it."),
-                offset=_count("Leave out so many lines first."),
-                limit=_count("At most so many lines.", 1),
+                absolute_path=_text("The path in the message."),
+                offset=_count("Number of lines to skip."),
+                limit=_count("Maximum number of lines.", 1),
                 start=_count("First character, from 0."),
-                end=_count("Character before which the range ends."),
+                end=_count("End of the range of characters (exclusive)."),
             ),
         ),
         read_file,

@@ -25,7 +25,7 @@ class ContextFiles(OffloadedFiles[None]):
             os.path.join(folder, f"{CONTEXT_PREFIX}{ulid_at(datetime.now(UTC))}"),
             ttl_seconds,
             source="a path that context_offload has put into a message",
-            again="what it held is lost to this server",
+            again="its contents can no longer be read",
         )
         self.digests: dict[str, str] = {}
         """Digests of texts by file name, including expired files: a name is never reused for another text."""

@@ -86,9 +86,7 @@ def shorten(
     try:
         further = _compressed(compacted.messages, options, summarise, known)
     except Refused as problem:  # the compacted conversation is still an improvement
-        return replace(
-            compacted, note=f"compacting left {share:.0%} of the tokens, and no more could be done: {problem}"
-        )
+        return replace(compacted, note=f"compacting left {share:.0%} of the tokens, and compressing failed: {problem}")
     return replace(further, write_file_dict=compacted.write_file_dict | further.write_file_dict)
 
 
@@ -154,7 +152,7 @@ def _reference(message: Message, options: ShorteningOptions, stored: dict[str, s
 
 
 def _free_name(names: Iterable[str], digest: str, stored: dict[str, str]) -> str:
-    """The first of the names that no other text has; the last one cannot belong to another text."""
+    """The first of *names* that no other text has; the last one has a digest of the text, or *names* is endless."""
     return next(name for name in names if stored.setdefault(name, digest) == digest)  # atomic, as threads share it
 
 

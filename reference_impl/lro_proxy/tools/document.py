@@ -26,7 +26,7 @@ def document(file: BinaryIO) -> list[Any]:
     """All records. Raises `Refused` for a file that is too large to be parsed as one document."""
     file.seek(0, 2)
     if file.tell() > _MAX_BYTES:
-        raise Refused(f"the file has {file.tell()} bytes, too many to take apart: use grep, head or slice")
+        raise Refused(f"the file has {file.tell()} bytes, too many to parse as a whole: use grep, head or slice")
     file.seek(0)
     file.readline()
     return [_value(line) for line in file]
@@ -47,10 +47,10 @@ def segments(path: str) -> list[str]:
             return [json.loads(part, strict=False) if part.startswith('"') else part for part in parts]
     except ValueError:  # an invalid escape
         pass
-    raise Refused(f'{abbreviate(path)} is no path: keys and indices with dots between them, such as 0.title or 3."a.b"')
+    raise Refused(f'{abbreviate(path)} is not a path: use keys and indices between dots, such as 0.title or 3."a.b"')
 
 
-def at(root: Any, path: str) -> Any:
+def value_at(root: Any, path: str) -> Any:
     """The value at a path. Raises `Refused` with the segment that fails, the valid prefix, and the alternatives."""
     value, valid = root, list[str]()
     for part in segments(path):
@@ -62,7 +62,7 @@ def at(root: Any, path: str) -> Any:
         ):
             inner = cast("list[Any]", value)[int(part)]
         else:
-            raise Refused(f"no {abbreviate(part)} at {abbreviate('.'.join(valid))}: {_alternatives(value)}")
+            raise Refused(f"no {abbreviate(part)} at {_display('.'.join(valid))}: {_alternatives(value)}")
         value = inner
         valid.append(_quoted(part))
     return value
@@ -73,13 +73,18 @@ def _quoted(part: str) -> str:
     return writable(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
 
 
+def _display(path: str) -> str:
+    return abbreviate(path) if path else "the root"
+
+
 def _alternatives(value: Any) -> str:
     if isinstance(value, dict):
         keys = list(cast("dict[str, Any]", value))
         more = f" and {len(keys) - _MAX_KEYS} more" if len(keys) > _MAX_KEYS else ""
         return f"there are {', '.join(map(_quoted, keys[:_MAX_KEYS]))}{more}" if keys else "it is an empty object"
     if isinstance(value, list):
-        return f"it is an array of {len(cast('list[Any]', value))} items, from 0 on"
+        last = len(cast("list[Any]", value)) - 1
+        return f"it is an array with the indices 0 to {last}" if last >= 0 else "it is an empty array"
     return f"it is {kind(value)}, which has no parts"
 
 
@@ -148,12 +153,12 @@ def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "")
 def items(value: Any, path: str) -> Sequence[Any]:
     """The items of an array. Raises `Refused` for anything else."""
     if not isinstance(value, list):
-        raise Refused(f"{abbreviate(path)} is {kind(value)}, not an array")
+        raise Refused(f"{_display(path)} is {kind(value)}, not an array")
     return cast("list[Any]", value)
 
 
 def item_schema(values: Sequence[Any]) -> Mapping[str, Any]:
-    """Keys of items: their types, and how many items have them."""
+    """The keys of items, each with its types and the number of items that have it."""
     counts: dict[str, tuple[set[str], int]] = {}
     kinds: set[str] = set()
     for value in values:

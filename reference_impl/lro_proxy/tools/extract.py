@@ -27,12 +27,12 @@ MEMORY_EDITION = EDITIONS["lro-6400"]
 _WORD = {"type": "string", "maxLength": 1000}
 _PARAMS = {
     "namespace": {**_WORD, "description": "Prefix of the namespace."},
-    "keyword": {**_WORD, "description": "Plain text that must occur, whatever the case."},
-    "pattern": {**_WORD, "description": "A regular expression, where a recipe takes a keyword."},
+    "keyword": {**_WORD, "description": "Plain text to look for, ignoring case."},
+    "pattern": {**_WORD, "description": "A regular expression to look for, instead of keyword."},
     "type": {**_WORD, "description": "The memory type."},
     "tag": {**_WORD, "description": "A tag."},
-    "n": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "At most so many results."},
-    "skip": {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "Leave out so many results first."},
+    "n": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "Maximum number of results."},
+    "skip": {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "Number of results to skip."},
 }
 _PATTERNS = {
     "title-search": 'select(.title | strings | test($pattern; "i"))',
@@ -47,9 +47,9 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """Run a recipe or a query. Raises `Refused`."""
     recipe, query = arguments.get("recipe", 0), arguments.get("query")
     if bool(recipe) == (query is not None):
-        raise Refused("give either recipe (a number) or query (a jq filter), not both or none")
+        raise Refused("give either recipe (a number) or query (a jq filter), and not both")
     if recipe and arguments.get("slurp"):
-        raise Refused("slurp goes with a query: a recipe reads the records as it has to")
+        raise Refused("slurp is only for a query: a recipe itself decides how it reads the records")
     params: dict[str, Any] = dict(arguments.get("params", {}))
     if recipe and {"keyword", "pattern"} <= params.keys():
         raise Refused("give either keyword (plain text) or pattern (a regular expression), not both")
@@ -91,7 +91,7 @@ def _standard(
 
 def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRecipe:
     if number not in library:
-        raise Refused(f"there is no recipe {number} here: there are {min(library)} to {max(library)}")
+        raise Refused(f"this file has no recipe {number}: its recipes are {min(library)} to {max(library)}")
     return library[number]
 
 
@@ -107,14 +107,14 @@ def _described(
     if not recipes:
         raise Refused("this file has no recipes: give a jq filter as query")
     if not 1 <= number <= len(recipes):
-        raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
+        raise Refused(f"this file has no recipe {number}: its recipes are 1 to {len(recipes)}")
     pipeline = parse_command(recipes[number - 1].command)
     program, general = pipeline.jq.program, generated.with_pattern(pipeline.jq.program)
     if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if general else ())}:
         raise Refused(
             f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes "
-            f"{'keyword or pattern, ' * (general is not None)}n and skip; put your own words into its program and give "
-            f"that as query: {program}"
+            f"{'keyword or pattern, ' * (general is not None)}n and skip; to look for anything else, change its "
+            f"program, and give it as query: {program}"
         )
     note = ""
     if "keyword" in params:
@@ -123,7 +123,7 @@ def _described(
         program = general  # the pattern is a value, which cannot change the program
     elif general is not None:
         note = (
-            f'\n(This looked for the placeholder "{generated.PLACEHOLDER}": say what to look for by params '
+            f'\n(This looked for the placeholder "{generated.PLACEHOLDER}": give the text to look for as params '
             '{"keyword": "…"}.)'
         )
     rows = params.get("n", generated.rows_of(program) or pipeline.take or pipeline.last)
@@ -158,7 +158,7 @@ def _query(
 def checked(program: str, limits: Limits) -> None:
     """Check a query. Raises `Refused` if it is too long, or reads anything but its input."""
     if len(program) > limits.program_characters:
-        raise Refused(f"the query has {len(program)} characters; at most {limits.program_characters} are run")
+        raise Refused(f"the query has {len(program)} characters; at most {limits.program_characters} are allowed")
     try:
         refuse_reaching_out(program)
     except RecipeSyntaxError as problem:
@@ -167,11 +167,11 @@ def checked(program: str, limits: Limits) -> None:
 
 def _less(problem: TooLarge, skipped: int, descriptor: OffloadResponse) -> str:
     if problem.fitting:
-        ask = f'the first {problem.fitting} results fit: ask for them with params {{"n": {problem.fitting}}}'
-        ask += f' and for the next with "skip": {skipped + problem.fitting}'
+        advice = f'the first {problem.fitting} results fit: get them with params {{"n": {problem.fitting}}}'
+        advice += f' and the next ones with "skip": {skipped + problem.fitting}'
     else:
-        ask = f"its first result alone is: {_part(descriptor, _PART)}"
-    return f"{problem}; {ask}, or narrow it down"
+        advice = f"its first result alone is too large: {_part(descriptor, _PART)}"
+    return f"{problem}; {advice}, or select less"
 
 
 def _part(descriptor: OffloadResponse, most: int) -> str:
@@ -188,7 +188,7 @@ def _part(descriptor: OffloadResponse, most: int) -> str:
 _DESCRIPTION = (
     "Reads an offloaded result without a shell: give the file_path of its descriptor and the number of one of its "
     "jq_recipes (with params where the recipe looks for something), or a jq filter of your own, which is applied to "
-    "each record. Answers one result a line."
+    "each record. Returns one result per line."
 )
 EXTRACT = (
     FamilyTool(
@@ -205,7 +205,7 @@ EXTRACT = (
                     "type": "object",
                     "properties": _PARAMS,
                     "additionalProperties": False,
-                    "description": "What a recipe looks for, and how many results are wanted.",
+                    "description": "What a recipe looks for, and how many results it returns.",
                 },
             ),
         ),

@@ -14,7 +14,7 @@ class Limits:
     """Limits of one call."""
 
     output_characters: int = 40_000
-    """Maximum size of an answer, in characters, since one line may be the complete file."""
+    """Maximum size of an answer in characters, not in lines, since one line may be the complete file."""
     seconds: float = 10.0
     """Maximum run time of a query or a search."""
     memory_mb: int = 512

@@ -13,7 +13,7 @@ _LONGEST_TITLE = 80
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and its text, up to the next heading of its level or above."""
+    """A heading and its text, up to the next heading of the same or a higher level."""
 
     level: int
     title: str
@@ -29,7 +29,7 @@ def sections(lines: Sequence[str]) -> list[Section]:
 
 
 def of_records(records: Sequence[Any]) -> list[Section]:
-    """The sections that the records of a file are, by the numbers of the records; empty if they are none."""
+    """The sections of a file in which each record is a section, with record numbers as lines; else an empty list."""
     found: list[Heading] = []
     for number, record in enumerate(records, 1):
         match record:

@@ -1,7 +1,7 @@
 """Runs a caller's query or regular expression in a sandbox (`lro_spec.sandbox`).
 
-Each has a child process of its own, which gets the open files and nothing more: no environment, no argument, no way to
-open a file, start a process or reach the network, and limits on time, memory and output.
+Each runs in a child process of its own, which gets the open files and nothing more: no environment, no arguments, and
+no way to open a file, start a process or reach the network. Its time, memory and output are limited.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lro_reference.cancellation import Cancellation
 from lro_spec.sandbox.process import JQ, REGEX, JobLimits, Sandbox, WorkerError, jq_folder
 
 _TURN_S = 20.0
-"""Maximum wait for a turn."""
+"""Maximum time that a query waits until it may run."""
 _REASONS = {
     -signal.SIGPROF: "it ran for too long",
     -signal.SIGALRM: "it ran for too long",
@@ -29,7 +29,7 @@ _REASONS = {
     -signal.SIGKILL: "it was killed",
     -signal.SIGSEGV: "it needed too much memory",
 }
-_LESS = "ask for something simpler, or for less"
+_LESS = "use a simpler query, or one that returns less"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class QueryRunner:
         """Run a query on a file. Raises `Refused`."""
         folder = jq_folder()
         if folder is None:
-            raise Refused("the jq package is not installed here, so there are no queries")
+            raise Refused("the jq package is not installed here, so queries cannot be run")
         request = {
             "query": query.program,
             "args": dict(query.args),
@@ -94,9 +94,9 @@ class QueryRunner:
 
     def _in_turn(self, job: Path, path: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
         if not self._turns.acquire(timeout=_TURN_S):
-            raise Refused("too many queries are running: ask again in a moment")
+            raise Refused("too many queries are running: try again in a moment")
         try:
-            if self._cancellation.requested:  # it leaves the queue when its turn comes
+            if self._cancellation.requested:  # a cancelled call leaves the queue only when its turn comes
                 raise Refused("the call was cancelled")
             numbers = [file.fileno() for file in files]
             for number in numbers:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 from msgspec import Raw, Struct, defstruct, json, structs
 
 from lro_proxy.tools.casefold import finder
-from lro_proxy.tools.records import at, places, records
+from lro_proxy.tools.records import line_at, places, records
 from lro_spec.jsonl import lossless
 
 _TOP = 10
@@ -182,7 +182,7 @@ def _exactly(value: Any, line: bytes, path: Path) -> Any:
 
 
 def _most_confident(*path: str) -> Run:
-    """Highest first, records without a number last; equal ones in the order of the file, as in jq."""
+    """Sort by a number, highest first; records without it come last, equal ones in the order of the file, as in jq."""
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         keys, starts, lengths = array("d"), array("q"), array("q")
@@ -194,7 +194,7 @@ def _most_confident(*path: str) -> Run:
             lengths.append(length)
         order = range(len(keys))
         first = heapq.nsmallest(most, order, key=keys.__getitem__) if most else sorted(order, key=keys.__getitem__)
-        return (at(file, (starts[i], lengths[i])).rstrip() for i in first)
+        return (line_at(file, (starts[i], lengths[i])).rstrip() for i in first)
 
     return rows
 
@@ -205,7 +205,7 @@ def _sorted_by(field: str) -> Run:
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         ranked = [(_rank(read(record)), place) for place, record in places(file, field)]
         ranked.sort()  # places grow, so equal ones stay in the order of the file
-        return (at(file, place).rstrip() for _, place in ranked[:most])
+        return (line_at(file, place).rstrip() for _, place in ranked[:most])
 
     return rows
 
@@ -282,4 +282,4 @@ RECIPES: Mapping[str, Recipe] = {
     "count-by-type": Recipe(_counts_by("memory_type", descending=False), array=True),
     "namespaces": Recipe(_distinct("namespace"), array=True),
 }
-"""By the effects of `lro_spec.editions`."""
+"""By the effect of a recipe (`lro_spec.editions.StandardRecipe`)."""

@@ -31,7 +31,7 @@ def records(file: BinaryIO, *fields: str, **types: Any) -> Iterator[tuple[bytes,
 
 
 def places(file: BinaryIO, *fields: str) -> Iterator[tuple[Place, Any]]:
-    """Each record as its place, which `at` reads again, and an object with these fields."""
+    """Each record as its place, from which `line_at` reads it again, and an object with these fields."""
     file.seek(0)
     start = len(file.readline())
     for line, record in records(file, *fields):
@@ -39,7 +39,7 @@ def places(file: BinaryIO, *fields: str) -> Iterator[tuple[Place, Any]]:
         start += len(line)
 
 
-def at(file: BinaryIO, place: Place) -> bytes:
+def line_at(file: BinaryIO, place: Place) -> bytes:
     """The line at a place."""
     return os.pread(file.fileno(), place[1], place[0])
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
-from lro_proxy.tools.document import at, document, item_schema, items, kind, structure
+from lro_proxy.tools.document import document, item_schema, items, kind, structure, value_at
 from lro_proxy.tools.limits import InvalidPattern, Refused, joined
 from lro_proxy.tools.search import marked, matching
 from lro_proxy.tools.virtual import characters
@@ -99,11 +99,11 @@ def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> s
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
-    return _json(item_schema(_window(items(at(document(file), path), path), arguments)))
+    return _json(item_schema(_window(items(value_at(document(file), path), path), arguments)))
 
 
 def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
-    value = at(document(file), arguments["path"])
+    value = value_at(document(file), arguments["path"])
     if arguments.keys() & {"start", "end"}:
         return _part(value, *_range(arguments))
     if isinstance(value, str):
@@ -123,7 +123,7 @@ def _part(value: Any, start: int, end: int) -> str:
 
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
-    chosen = _window(items(at(document(file), path), path), arguments)
+    chosen = _window(items(value_at(document(file), path), path), arguments)
     return _joined(_rows(chosen, arguments["fields"]), bench)
 
 
@@ -135,7 +135,7 @@ def _rows(values: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
         row: dict[str, Any] = {}
         for field in fields:
             try:
-                row[field] = _cut(at(item, field))
+                row[field] = _cut(value_at(item, field))
                 present.add(field)
             except Refused as problem:
                 row[field] = None
@@ -150,7 +150,7 @@ def _cut(value: Any) -> Any:
     if not isinstance(value, str) or value.count("\n") < _LONG_LINES:
         return value
     kept = value.split("\n")[:_LONG_LINES]
-    return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
+    return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in returns all)"])
 
 
 def _window(values: Any, arguments: Mapping[str, Any]) -> Any:
@@ -181,7 +181,7 @@ def _tool(name: str, description: str, answer: Answer, required: tuple[str, ...]
             except _TooMuch as problem:
                 return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:
-                raise Refused("this is nested too deeply to be taken apart: use grep, head or read") from None
+                raise Refused("this is nested too deeply to be parsed: use grep, head or read") from None
             return bench.budget.spend(name, text, less)
 
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
@@ -191,42 +191,46 @@ def _count(description: str, minimum: int = 0) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
 
 
-_PATH = {"type": "string", "maxLength": 1000, "description": 'Keys and indices with dots, such as 0.title or 3."a.b".'}
-_OFFSET, _LIMIT = _count("Leave out so many first."), _count("At most so many.", 1)
-_START = _count("First character, from 0, where only some are wanted.")
-_END = _count("Character before which the range ends (start + 10000).")
-_PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for as it is."}
+_PATH = {
+    "type": "string",
+    "maxLength": 1000,
+    "description": 'Keys and indices separated by dots, such as 0.title or 3."a.b".',
+}
+_OFFSET, _LIMIT = _count("Number of items or lines to skip."), _count("Maximum number of items or lines.", 1)
+_START = _count("First character of a range, from 0.")
+_END = _count("End of the range, exclusive (default: start + 10000).")
+_PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for literally."}
 _FIELDS = {"type": "array", "items": _PATH, "description": "Paths within each item."}
-_DEPTH = {**_count("How deep (4)."), "maximum": 50}
+_DEPTH = {**_count("Maximum depth (default 4)."), "maximum": 50}
 SCRATCHPAD = (
     _tool(
         "schema",
-        "The structure of a file, one line a node with its lines; of Markdown its sections, for slice or get_in.",
+        "The structure of a file, one line per node; for Markdown, its sections with line numbers for slice or get_in.",
         _schema,
         (),
         max_depth=_DEPTH,
     ),
     _tool(
         "item_schema",
-        "Which keys the items of an array have, of which types, and in how many items.",
+        "The keys of an array's items, with their types and the number of items that have them.",
         _item_schema,
         (),
         path=_PATH,
         offset=_OFFSET,
         limit=_LIMIT,
     ),
-    _tool("head", "The first lines of a file.", _head, (), lines=_count("How many (50).", 1)),
+    _tool("head", "The first lines of a file.", _head, (), lines=_count("Number of lines (default 50).", 1)),
     _tool(
         "grep",
-        "Lines that match, numbered and marked, with lines around them.",
+        "The matching lines, numbered and marked, with the lines around them.",
         _grep,
         ("pattern",),
         pattern=_PATTERN,
-        context={**_count("Lines around each (3)."), "maximum": 100},
+        context={**_count("Lines before and after each match (default 3)."), "maximum": 100},
     ),
     _tool(
         "get_in",
-        "The value at a path; a long text by its lines, or by its characters.",
+        "The value at a path; of a long text, optionally some lines or characters.",
         _get_in,
         ("path",),
         path=_PATH,
@@ -255,7 +259,7 @@ SCRATCHPAD = (
     ),
     _tool(
         "read",
-        "The whole file, where it is small enough, or some of its characters.",
+        "The whole file, if it is small enough, or a range of its characters.",
         _read,
         (),
         start=_START,

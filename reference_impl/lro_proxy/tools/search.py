@@ -17,7 +17,8 @@ def matching(
     The pattern runs in the sandbox. Raises `Refused`.
     """
     if len(pattern) > bench.limits.program_characters:
-        raise Refused(f"the pattern has {len(pattern)} characters; at most {bench.limits.program_characters} are run")
+        most_characters = bench.limits.program_characters
+        raise Refused(f"the pattern has {len(pattern)} characters; at most {most_characters} are allowed")
     matches = bench.queries.search(pattern, files, case_sensitive=case_sensitive, limit=most + 1)
     return matches[:most], len(matches) > most
 

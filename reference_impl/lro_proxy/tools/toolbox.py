@@ -37,7 +37,8 @@ FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
 class Toolbox:
     """The tools of some families over the files of one process. Thread-safe.
 
-    With *remembers*, `files` has every published file, also if no tool reads it. *form* says how long guidance may be.
+    With *remembers*, `files` has every published file, even if no tool reads it. *form* is the form of descriptors,
+    which limits their guidance.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Toolbox:
     def call(
         self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None, cancellation: Cancellation | None = None
     ) -> Answer:
-        """Call a tool; *ask* is the client's language model, if it lends one; *cancellation* ends the call early.
+        """Call a tool; *ask* is the client's language model, if it offers one; *cancellation* ends the call early.
 
         A refused call returns an answer with ``is_error``; answers are never offloaded.
         """

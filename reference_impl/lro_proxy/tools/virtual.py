@@ -56,12 +56,12 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         )
         if not matches:
             return NOTHING
-        note = f"\n({len(matches)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
+        note = f"\n(More than {len(matches)} lines match: raise max_results, or use a narrower pattern.)" * more
         try:
             return regions(file, matches, _CONTEXT, bench.limits.output_characters - len(note)) + note
         except TooLarge as problem:
             raise Refused(
-                f"{problem} ({len(matches)} lines match): ask for fewer max_results, or use read_large_output or "
+                f"{problem} ({len(matches)} lines match): lower max_results, or use read_large_output or "
                 "query_large_output for parts of long lines"
             ) from None
 
@@ -75,8 +75,8 @@ def query(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         try:
             done = bench.queries.query(Query(program, {}, raw=raw, indent=not (compact or raw)), file)
         except TooLarge as problem:
-            raise Refused(f"{problem}: pick fewer records or fields, for example by select(…) or {{id}}") from None
-    text = done.text or "The query gave nothing."
+            raise Refused(f"{problem}: select fewer records or fields, for example by select(…) or {{id}}") from None
+    text = done.text or "The query returned nothing."
     return f"{text}\n({done.notes})" if done.notes else text
 
 
@@ -106,7 +106,7 @@ VIRTUAL = (
                 ("filename", "start", "end"),
                 filename=_FILENAME,
                 start={"type": "integer", "minimum": 0, "description": "First character, from 0."},
-                end={"type": "integer", "minimum": 0, "description": "Character before which the range ends."},
+                end={"type": "integer", "minimum": 0, "description": "End of the range (exclusive)."},
             ),
         ),
         read,
@@ -119,12 +119,12 @@ VIRTUAL = (
                 ("filename", "pattern"),
                 filename=_FILENAME,
                 pattern={"type": "string", "description": "A regular expression."},
-                case_sensitive={"type": "boolean", "description": "Whether case counts (default false)."},
+                case_sensitive={"type": "boolean", "description": "Distinguish upper and lower case (default false)."},
                 max_results={
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 10_000,
-                    "description": "At most so many matching lines (default 50).",
+                    "description": "Maximum number of matching lines (default 50).",
                 },
             ),
         ),
@@ -138,10 +138,10 @@ VIRTUAL = (
                 ("filename", "query"),
                 filename=_FILENAME,
                 query={"type": "string", "description": "A jq filter."},
-                compact={"type": "boolean", "description": "One line a value (default false: indented)."},
+                compact={"type": "boolean", "description": "One line per value (default false: indented)."},
                 raw={
                     "type": "boolean",
-                    "description": "Strings without quotes, all on one line (default false).",
+                    "description": "Strings without quotes, other values on one line (default false).",
                 },
             ),
         ),

@@ -39,11 +39,11 @@ _LARGE = 1 << 18
 class HttpUpstream:
     """A server at a URL."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], most_bytes: int, log: Log) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], max_bytes: int, log: Log) -> None:
         self.name = httpx2.URL(url).host
         self.stdin = Outbox()
         self.stdout, self._pipe = os.pipe()
-        self._url, self._max_bytes, self._log = url, most_bytes, log
+        self._url, self._max_bytes, self._log = url, max_bytes, log
         self._display_url = str(
             httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None)
         )  # without secrets, for messages
@@ -63,12 +63,12 @@ class HttpUpstream:
     # --- the interface of a process
 
     def exit_code(self) -> int | None:
-        """0 once the proxy has ended the session; the server itself never ends, but each request may fail."""
+        """0 once the proxy has ended the session, otherwise None: a request may fail, but the server does not exit."""
         return 0 if self._closed.is_set() else None
 
     def describe_end(self) -> str:
-        """Description of its end, for messages."""
-        return "was left"
+        """How the connection ended, as a predicate for messages."""
+        return "was disconnected"
 
     def end(self, *, patient: bool = True) -> None:
         """End the session, if there is one, and abandon requests in progress."""
@@ -149,13 +149,13 @@ class HttpUpstream:
             self._closed.wait(last_event.wait_s)
             last_event = self._resume(message["id"], last_event)
         if last_event is not None:
-            raise _Rejection("the server's stream ended again and again before the answer")
+            raise _Rejection("the server's stream kept ending before the answer")
 
     def _exchange(self, line: bytes, message: Message) -> _Stopped | None:
         """Post a request and forward the response; returns the position of a stream that stopped before the answer."""
         with self._post(line, message) as response:
             self._responses[_key(message["id"])] = response
-            if _key(message["id"]) in self._cancelled_ids:  # before there was a connection to close
+            if _key(message["id"]) in self._cancelled_ids:  # it was cancelled before there was a connection to close
                 raise httpx2.ReadError("cancelled")
             if message["method"] == "initialize" and (session := response.headers.get(SESSION)):
                 self._session = {SESSION: session}
@@ -163,7 +163,8 @@ class HttpUpstream:
             if kind == "text/event-stream":
                 return self._events(response, message)
             if kind != "application/json":
-                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {kind or 'nothing'}")
+                found = f"content of the type {kind}" if kind else "no content"
+                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {found}")
             body = self._body(response)
             if len(body) < _LARGE and parse(body) is None:  # the relay checks large ones
                 raise _Rejection(f"the server's answer {unreadable(body)}", UNREADABLE)
@@ -174,11 +175,14 @@ class HttpUpstream:
     def _resume(self, id: object, stopped: _Stopped) -> _Stopped | None:
         with self._http.stream("GET", self._url, headers=self._listening(stopped.event)) as response:
             if response.status_code != 200:
-                raise _Rejection(f"the stream ended before the answer, and HTTP {response.status_code} on resuming it")
+                raise _Rejection(f"the stream ended before the answer; resuming it gave HTTP {response.status_code}")
             return self._events(response, {"id": id}, stopped)
 
     def _events(self, response: httpx2.Response, message: Message, before: _Stopped | None = None) -> _Stopped | None:
-        """Forward the messages of a stream; None once the answer to *message* was among them."""
+        """Forward the messages of a stream, up to the answer to *message*.
+
+        Returns None after that answer, or else the position at which the stream stopped.
+        """
         last, wait_s = before.event if before else "", before.wait_s if before else _RETRY_S[0]
         try:
             for event in events(response.iter_bytes(), self._max_bytes):
@@ -195,23 +199,23 @@ class HttpUpstream:
             raise _Rejection("the server's stream ended before the answer")
         return _Stopped(last, wait_s)
 
-    def _pass_on(self, data: bytearray, asked: Message) -> bool:
-        """Forward messages; True if the answer to *asked* is among them."""
-        answered = self._is_answer(data, asked)
+    def _pass_on(self, data: bytearray, request: Message) -> bool:
+        """Forward messages; True if the answer to *request* is among them."""
+        answered = self._is_answer(data, request)
         self._emit(data)
         return answered
 
-    def _is_answer(self, data: bytearray, asked: Message) -> bool:
-        if len(data) >= _LARGE and asked.get("method") != "initialize":  # parsing would take several times its size
+    def _is_answer(self, data: bytearray, request: Message) -> bool:
+        if len(data) >= _LARGE and request.get("method") != "initialize":  # parsing would take several times its size
             known = ends(data)
             if (id := id_in(known)) is not None and b'"method"' not in known.head + known.tail:
-                return _key(id) == _key(asked.get("id"))
+                return _key(id) == _key(request.get("id"))
         found = parse(data)
         for one in cast("list[Any]", found) if isinstance(found, list) else [found]:
             message = members(one)
-            if "id" in message and "method" not in message and _key(message["id"]) == _key(asked.get("id")):
+            if "id" in message and "method" not in message and _key(message["id"]) == _key(request.get("id")):
                 version = members(message.get("result")).get("protocolVersion")
-                if asked.get("method") == "initialize" and isinstance(version, str):
+                if request.get("method") == "initialize" and isinstance(version, str):
                     self._session = {**self._session, VERSION: version}
                 return True
         return False
@@ -283,19 +287,19 @@ class HttpUpstream:
         asks = message.get("id") is not None and "method" in message
         if 200 <= status < 300:
             if asks and status == 202:
-                raise _Rejection(f"{self._display_url} accepted the request (HTTP 202), and gave no answer")
+                raise _Rejection(f"{self._display_url} accepted the request (HTTP 202), but gave no answer")
             return
         if status == 404 and self._session and message.get("method") != "initialize":
             raise _SessionEnded(f"{self._display_url} no longer knows the session (HTTP 404)")
         body = bytes(self._body(response))
         answer = members(parse(body)) if media_type(response) == "application/json" else {}
         where = response.headers.get("location")
-        hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
+        hint = f": it has moved to {where}" if where else ": give the credentials as a header" if status == 401 else ""
         line = orjson.dumps({**answer, "id": message["id"]}) if asks and isinstance(answer.get("error"), dict) else b""
         raise _Rejection(f"{self._display_url} answered HTTP {status}{hint}", line=line)
 
     def _renew(self, used: Mapping[str, str]) -> None:
-        """Start a new session after the server has forgotten the one that was *used*."""
+        """Start a new session in place of the one whose headers are *used*, which the server has forgotten."""
         with self._renewing:
             if self._session is not used:
                 return  # another thread has done it
@@ -344,7 +348,7 @@ class HttpUpstream:
         return whole
 
     def _emit(self, data: bytes | bytearray) -> None:
-        """Write a message as one line: line feeds in JSON are whitespace."""
+        """Write a message as one line, with spaces for the line ends in it, which are whitespace in JSON."""
         line = data.translate(_ONE_LINE) if b"\n" in data or b"\r" in data else data  # avoids a copy
         with self._writing:
             for rest in (memoryview(line), memoryview(b"\n")):

@@ -24,7 +24,7 @@ class Event:
     data: bytearray | None = None
     kind: str = "message"
     id: str = ""
-    """The last id of the stream, possibly that of an earlier event."""
+    """The last id in the stream so far; it may come from an earlier event."""
     retry_s: float | None = None
 
 

@@ -1,4 +1,4 @@
-"""A server behind the proxy: the interface of every upstream, and the one that is a child process."""
+"""Servers behind the proxy: the interface of every upstream, and the upstream that is a child process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lro_spec.display import telling_line
 _STDERR_TAIL = 2048
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _EXIT_TIMES_S = (5.0, 2.0)
-"""Time to exit after its stdin is closed, and after SIGTERM."""
+"""Time that a server has to exit after its stdin is closed, and after SIGTERM."""
 
 
 class Upstream(Protocol):
@@ -31,7 +31,7 @@ class Upstream(Protocol):
 
     @property
     def stdin(self) -> Outgoing:
-        """The writer of lines to it."""
+        """Writes lines to the server."""
         ...
 
     def exit_code(self) -> int | None:
@@ -39,7 +39,7 @@ class Upstream(Protocol):
         ...
 
     def describe_end(self) -> str:
-        """Description of its end, for messages."""
+        """How the server ended, as a predicate for messages."""
         ...
 
     def end(self, *, patient: bool = True) -> None:
@@ -87,7 +87,7 @@ class StdioUpstream:
                 os.write(2, chunk)
 
     def describe_end(self) -> str:
-        """Description of its end with the line of stderr that says why, for messages; waits a moment for both."""
+        """How the server ended, and the line of its stderr that says why; waits a moment for both."""
         until = time.monotonic() + 1
         while (code := self.exit_code()) is None and time.monotonic() < until:
             time.sleep(0.01)
@@ -105,14 +105,14 @@ class StdioUpstream:
     def end(self, *, patient: bool = True) -> None:
         """End the process group: close stdin, then SIGTERM, then SIGKILL."""
         self.stdin.close()
-        asked = min(self.stdin.closed_at, time.monotonic())
+        since = min(self.stdin.closed_at, time.monotonic())
         for wait_s, number in zip(_EXIT_TIMES_S, (signal.SIGTERM, signal.SIGKILL), strict=True):
-            until = asked + wait_s if patient else time.monotonic() + 0.2
+            until = since + wait_s if patient else time.monotonic() + 0.2
             while self.exit_code() is None and time.monotonic() < until:
                 time.sleep(0.01)
             if self.exit_code() is None:
                 self._signal(number)
-            asked = time.monotonic()
+            since = time.monotonic()
         self._signal(signal.SIGKILL)  # its children; the group id stays valid until the process is reaped
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
@@ -137,7 +137,7 @@ class StdioUpstream:
 
 
 def _parent_death_hook() -> Callable[[], None] | None:
-    """A preexec function which makes the child end with this process, even if this one is killed (Linux)."""
+    """A preexec function that makes the child end with this process, even if this process is killed; Linux only."""
     if sys.platform != "linux":
         return None
     try:

@@ -55,7 +55,7 @@ class Outgoing(Writer, Protocol):
 
 
 def read_lines(pipe: int, most: int) -> Iterator[bytearray | OversizedLine]:
-    """The lines of a pipe without their line ends, until it is closed; one above *most* bytes as `OversizedLine`.
+    """The lines of a pipe without their line ends, until it is closed; above *most* bytes, as `OversizedLine`.
 
     An unterminated last line is dropped, since it cannot be a message.
     """
@@ -131,7 +131,7 @@ class LineWriter:
 
     def offer(self, line: bytes) -> bool:
         """Write a short line if this does not block for more than a moment; False if it would."""
-        # Another thread may be writing: only one that is stuck is not waited for.
+        # Another thread may be writing: wait for it, unless it is stuck.
         if len(line) >= select.PIPE_BUF or not self._lock.acquire(timeout=_STUCK_S):
             return False
         try:

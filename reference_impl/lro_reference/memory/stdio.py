@@ -1,7 +1,7 @@
-"""Streams around those of the SDK which make sure that every request is answered once.
+"""Wrappers around the SDK's streams, which make sure that every request is answered once.
 
-The SDK drops a line that is not a message silently: a client that cuts a string in the middle of an emoji sends an
-unpaired surrogate, and would wait until its time limit. When stdin ends, the SDK cancels calls in progress: a script
+The SDK silently drops a line that is not a message. A client that cuts a string in the middle of an emoji sends an
+unpaired surrogate, and would wait until its time limit. When stdin ends, the SDK cancels calls in progress. A script
 that pipes its requests in would miss the last answers.
 """
 

@@ -60,7 +60,7 @@ TOOLS: tuple[Tool, ...] = (
                 "type": "integer",
                 "minimum": 1,
                 "default": _BUDGET_TOKENS,
-                "description": "Budget of the formatted text.",
+                "description": "Token budget of the formatted text.",
             },
         ),
     ),

@@ -33,7 +33,7 @@ def test_each_call_goes_to_the_server_that_is_meant(tmp_path: Path) -> None:
             assert client.result(name, result=said(name))["content"][0]["text"] == name
         assert client.answer(client.post("ping"))["result"] == {}
         told = client.answer(client.call("say"))["error"]["message"]
-        assert told.endswith("no server has 'say': several have it, as right_say and the_left_say")
+        assert told.endswith("several servers have 'say': use one of right_say, the_left_say")
         assert "right_nothing" in client.answer(client.call("right_nothing"))["error"]["message"]
         assert client.answer(client.post("tasks/list"))["error"]["code"] == -32601
 

@@ -279,7 +279,7 @@ def test_of_one_record_that_cannot_be_written_the_beginning_is_returned(
         text = value["beginning"] + value["warning"]
     assert text.startswith(beginning)
     assert script_aware_estimate(text.partition("Offloading failed")[0].rstrip()) == 200
-    assert re.search(r"0 of \d+ \w+.* its first [0-9]+ characters are returned\.$", text)
+    assert re.search(r"0 of \d+ \w+.* Only the first [0-9]+ characters of the first \w+ are returned\.$", text)
 
 
 @pytest.mark.parametrize("hint", [5, None, [], {}, {"operation": "../../x", "records": [{"a": 1}] * 5000}])

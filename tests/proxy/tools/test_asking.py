@@ -87,7 +87,7 @@ def test_what_would_be_passed_over_is_refused(tmp_path: Path, payload: Any) -> N
     asked = Asked(tmp_path, payload)
     both = asked(recipe=3, params={"keyword": "a", "pattern": "b"})
     assert both == "refused: give either keyword (plain text) or pattern (a regular expression), not both"
-    assert asked(recipe=1, slurp=True).startswith("refused: slurp goes with a query")
+    assert asked(recipe=1, slurp=True).startswith("refused: slurp is only for a query")
     assert "No parameter" not in asked(recipe=1, slurp=False)
 
 

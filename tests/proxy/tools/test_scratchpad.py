@@ -161,7 +161,7 @@ def test_iterate_over_shows_fields_and_cuts_long_texts_with_a_hint(toolbox: tupl
         json.loads(row) for row in called(toolbox, "iterate_over", fields=["title", "content"], limit=4).splitlines()
     ]
     assert [row["title"] for row in rows] == ["title 0", "title 1", "title 2", None]
-    assert rows[0]["content"].splitlines() == [*(f"line {k}" for k in range(5)), "… (8 lines: get_in gives all)"]
+    assert rows[0]["content"].splitlines() == [*(f"line {k}" for k in range(5)), "… (8 lines: get_in returns all)"]
     inner = called(toolbox, "iterate_over", path='0."org.example".rounds', fields=["by"])
     assert json.loads(inner) == {"by": "r1"}
 
@@ -170,7 +170,7 @@ def test_a_field_that_no_item_has_is_told_with_those_there_are(toolbox: tuple[To
     *rows, told = called(toolbox, "iterate_over", fields=["titel", "id"], limit=2).splitlines()
     assert [json.loads(row) for row in rows] == [{"titel": None, "id": "m0"}, {"titel": None, "id": "m1"}]
     there = 'there are id, title, "org.example", content, digits'
-    assert told == f"(in none of these items: no 'titel' at '': {there})"
+    assert told == f"(in none of these items: no 'titel' at the root: {there})"
 
 
 def test_an_answer_above_the_limit_of_a_call_is_withheld_successfully() -> None:

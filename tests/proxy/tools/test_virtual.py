@@ -82,7 +82,7 @@ def test_case_counts_when_it_is_said_to(toolbox: tuple[Toolbox, Path]) -> None:
 def test_max_results_counts_matching_lines(toolbox: tuple[Toolbox, Path]) -> None:
     found = called(toolbox, "search_large_output", pattern="TITLE", max_results=3)
     assert sum(line.startswith(">") for line in found.splitlines()) == 3
-    assert found.endswith("\n(3 matching lines, the first of more: raise max_results, or narrow the pattern)")
+    assert found.endswith("\n(More than 3 lines match: raise max_results, or use a narrower pattern.)")
     assert "more" not in called(toolbox, "search_large_output", pattern='"n":3,', max_results=1)
 
 
@@ -94,4 +94,4 @@ def test_a_query_in_its_three_layouts(toolbox: tuple[Toolbox, Path]) -> None:
     expected = {key: RECORDS[3][key] for key in ("title", "big", "tags")}
     assert indented == json.dumps(expected, indent=2, ensure_ascii=False)
     assert called(toolbox, "query_large_output", query="select(.n == 3) | .title", raw=True) == "日本語 𝄞 3"
-    assert called(toolbox, "query_large_output", query="empty") == "The query gave nothing."
+    assert called(toolbox, "query_large_output", query="empty") == "The query returned nothing."

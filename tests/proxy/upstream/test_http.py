@@ -102,9 +102,9 @@ def test_a_stream_that_stops_is_resumed_where_it_was(client: Client, served: Ser
     ("tool", "told"),
     [
         ("broken", "answered HTTP 500"),
-        ("unauthorized", "answered HTTP 401: give what authorizes as a header"),
-        ("elsewhere", "answered HTTP 308: it is at http://192.0.2.1/mcp now"),
-        ("accepted", "accepted the request (HTTP 202), and gave no answer"),
+        ("unauthorized", "answered HTTP 401: give the credentials as a header"),
+        ("elsewhere", "answered HTTP 308: it has moved to http://192.0.2.1/mcp"),
+        ("accepted", "accepted the request (HTTP 202), but gave no answer"),
         ("ended", "stream ended before the answer"),
         ("cut", "cannot be reached"),
         ("another", "answered HTTP 200, but not this request"),
@@ -267,7 +267,7 @@ def test_a_file_of_servers_has_those_over_http_too(tmp_path: Path) -> None:
         (["--url", "http://[::1"], "--url must be an address like https://example.org/mcp"),
         (["--url", "http://x/", "--header", "a: t0p\nb: c"], "--header: the value of a contains a line end"),
         (["--url", "http://x/", "--", "y"], "give a command after -- or --url, not both"),
-        (["--header", "a: b", "--", "y"], "--header goes with --url"),
+        (["--header", "a: b", "--", "y"], "--header needs --url"),
         (["--url", "http://x/", "--header", "Bearer t0p"], "--header must be 'NAME: VALUE'"),
     ],
 )

@@ -1,8 +1,8 @@
-"""Forms of text: what a text is taken for, and the records that it becomes.
+"""Forms of text: how each is recognised, and the records that a text becomes.
 
-Each form is a value of `lro_proxy.payload.forms.form.Form`. They are tried in order, and the first that can rebuild the
-text has it. JSON and Python's spelling of it are no forms of this list: a value may also come as structured content
-(`lro_proxy.payload.forms.values`).
+Each form is a value of `lro_proxy.payload.forms.form.Form`. They are tried in order, and the first one that can rebuild
+the text is used. JSON and Python's notation of values are not in this list, because a value may also come as structured
+content (`lro_proxy.payload.forms.values`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def may_begin(beginning: str) -> bool:
 
 
 def of_text(text: Data) -> Shape | None:
-    """The records of a UTF-8 text by the first form that it is of; None if it is of none."""
+    """The records of a UTF-8 text by the first form that fits it; None if no form does."""
     beginning = _beginning(text)
     usable = (form for form in FORMS if form.is_streamed or len(text) <= MOST_AT_ONCE)
     candidates = (form.read(text) for form in usable if form.begins(beginning))

@@ -1,7 +1,7 @@
-"""Records that all have the same fields, as rows of cells: they are looked at by column, and written by the block.
+"""Records that all have the same fields, as rows of cells: they are examined by column, and written by the block.
 
-Cells are kept in blocks, joined, because as objects they take five times the memory. Lines are made of a block without
-taking it apart: after each cell stands a byte that shows its column, in place of which the name of the next one is put.
+Cells are kept joined in blocks, because separate objects take five times the memory. Lines are made from a block
+without splitting it: after each cell stands a byte that marks its column, and the name of the next column replaces it.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ Cells = list[bytes]
 BETWEEN = b"\xff"
 """Stands between the cells of a block: a byte that UTF-8 does not have."""
 _MARKS = [bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0xFF))]
-"""Stand after the cells of each column of a row, if they are not more: further bytes that UTF-8 does not have."""
+"""Stand after the cells, one mark for each column, if there are enough of them: further bytes outside of UTF-8."""
 _AS_BETWEEN = bytes.maketrans(b"".join(_MARKS), BETWEEN * len(_MARKS))
 _BETWEEN_IN_TEXT = b"\x7f"
-"""Stands between them while they are encoded as one text: JSON does not escape it."""
+"""Stands between cells while they are encoded as one text: JSON does not escape it."""
 _ESCAPED = bytes([*range(0x20), *b'"\\'])
 """Characters that JSON escapes."""
 _DIGITS = b"-.0123456789"
 _AS_DIGITS = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _TOO_LONG = b"0" * 16
-"""A number as `_AS_DIGITS` has it, of more digits than every reader of JSON keeps."""
+"""A number of more digits than every reader of JSON keeps, as `_AS_DIGITS` translates it."""
 _UNREAD = msgspec.json.Decoder(msgspec.Raw)
 _MOST_VALUES = 1000
-"""Different values of a column up to which they are counted while it is read."""
+"""Number of different values up to which the values of a column are counted while it is read."""
 
 
 class RowRecords(Batched[Mapping[str, Any]]):
     """Rows as records; a column of nothing but numbers has numbers, and null for an empty cell."""
 
     def __init__(self, count: int, fields: _Fields, blocks: Sequence[bytes]) -> None:
-        # The function does not refer to the records: in a circle, the blocks would stay in memory for long.
+        # The function does not refer to `self`: in a reference cycle, the blocks would stay in memory for long.
         super().__init__(count, lambda: (fields.records(_cells_of(block)) for block in blocks))
         self._fields, self._blocks = fields, blocks
 
@@ -70,7 +70,7 @@ class _Fields:
         ]
 
     def layouts(self) -> list[Layout]:
-        """The fields of a row, and of one with every gap that there is."""
+        """The layout of a row without gaps, and the layout of a row with all gaps that occur."""
         types = tuple(numbers.type if (numbers := self._numbers.get(n)) else str for n in range(len(self.names)))
         gaps = tuple(
             type(None) if (numbers := self._numbers.get(n)) and numbers.has_gaps else t for n, t in enumerate(types)
@@ -145,7 +145,7 @@ def _cells_of(block: bytes) -> Cells:
 
 
 def _is_plain(block: bytes, width: int) -> bool:
-    """True if the cells of a block with `_MARKS` are in JSON as they are."""
+    """True if JSON has the cells of a block with `_MARKS` as they are, without escapes."""
     rows = block.count(_MARKS[width - 1]) + 1
     unescaped = block.translate(None, _ESCAPED + b"".join(_MARKS))
     return len(unescaped) == len(block) - rows * width + 1 and _is_utf8(unescaped)
@@ -170,7 +170,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _is_list(text: bytes) -> bool:
-    """True if a text is the values of a JSON array, which are not made."""
+    """True if a text is a list of JSON values; the values are not created."""
     try:
         return bool(_UNREAD.decode(b"[%b]" % text))
     except msgspec.DecodeError:
@@ -189,7 +189,7 @@ class _Numbers:
         return float if self.has_decimals else int
 
     def take(self, cells: Cells) -> bool:
-        """Look at further cells; False if one of them is no number."""
+        """Take in further cells; False if one of them is not a number."""
         text = b",".join(cells)
         between = b"," * (len(cells) - 1)  # and no further comma, as in 1,200
         if text.translate(None, _DIGITS) != between or _TOO_LONG in text.translate(_AS_DIGITS):
@@ -211,7 +211,7 @@ class _Numbers:
 class Reading:
     """A pass over rows that finds out what their columns hold.
 
-    *numbers* are the places of columns that may have numbers; all may if it is left out.
+    *numbers* are the places of the columns that may have numbers (default: all columns).
     """
 
     def __init__(self, names: Sequence[str], numbers: Set[int] | None = None) -> None:
@@ -222,7 +222,7 @@ class Reading:
         self._blocks: list[bytes] = []
 
     def take(self, cells: Cells) -> None:
-        """Look at further rows."""
+        """Take in further rows."""
         width = len(self.names)
         rows = len(cells) // width
         if not rows:

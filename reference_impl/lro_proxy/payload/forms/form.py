@@ -19,9 +19,10 @@ Extra = Mapping[str, Any]
 Record = dict[str, Any]
 
 SMALL = 4096
-"""Characters of data that is no record and still fits the header; more becomes records of its own."""
+"""Maximum number of characters of data beside the records that the header holds; more data becomes records."""
 MOST_AT_ONCE = 1 << 22
-"""Bytes of a text of which all records are in memory; a larger one in such a form stays lines."""
+"""Maximum number of bytes of a text whose records are all in memory at once; a larger text in such a form is read as
+lines."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _RECORDS = 500
 
@@ -50,7 +51,7 @@ class Form:
     begins: Callable[[str], bool]
     """True if whole lines at the beginning of a text may be the beginning of this form."""
     read: Callable[[Data], Shape | None]
-    """The records of a UTF-8 text; None if it is not of this form, or if `rebuild` would not give it again."""
+    """The records of a UTF-8 text; None if it is not in this form, or if `rebuild` would not return it exactly."""
     rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
     """The text, piece by piece, from ``extra`` and the records."""
     is_streamed: bool = False
@@ -76,7 +77,7 @@ def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
 
 
 def is_rebuilt(text: Data, pieces: Iterable[str]) -> bool:
-    """True if pieces of a text, one after the other, are the whole text."""
+    """True if the pieces, one after the other, are exactly the text."""
     place = 0
     view = memoryview(text)
     for piece in pieces:
@@ -108,7 +109,7 @@ def places_of_lines(text: Data, end: int, start: int = 0) -> Iterator[tuple[int,
 
 
 def lines_of(text: Data) -> Iterator[str]:
-    """The lines of a text; a line feed at its end begins none."""
+    """The lines of a text; a line feed at its end does not begin another line."""
     for piece in whole_lines(text, len(text) - text.endswith(b"\n")):
         yield from piece.split("\n")
 

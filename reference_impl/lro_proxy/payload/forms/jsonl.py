@@ -62,7 +62,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
 
 
 def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
-    """The objects that lines are, none of which loses a member; None if they are anything else."""
+    """The objects in the lines; None if a line is not an object, or would lose a member."""
     if not all(line.startswith(b"{") for line in lines):
         return None
     array = array_of(block)

@@ -1,7 +1,7 @@
-"""Texts of which each line says the same few things: hits of a search, unified diffs, logs, outlines.
+"""Texts whose lines all have the same few parts: hits of a search, unified diffs, logs, outlines.
 
-A record is a line, or a line with those that continue it. A line that does not fit is a record with nothing but its
-``text``, so that nothing is lost; if more than a tenth of the lines do not fit, the text is not of that form.
+A record is a line, or a line with the lines that continue it. A line that does not fit is a record with nothing but its
+``text``, so that nothing is lost; if too many lines do not fit, the text is not in that form.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lro_proxy.payload.forms.form import (
 )
 
 _FEW = 0.1
-"""Largest share of lines that may not fit."""
+"""Largest share of lines of hits or of a log that may not fit."""
 
 
 Line = Callable[[Mapping[str, Any]], str]
@@ -42,7 +42,7 @@ Line = Callable[[Mapping[str, Any]], str]
 def _shape(
     text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line, field: str, least: float
 ) -> Shape | None:
-    """The records of a text, if so large a share of them has a field, after one pass that rebuilds it."""
+    """The records of a text; None unless a share of at least *least* has *field*, and the text can be rebuilt."""
 
     def batches() -> Iterator[list[Record]]:
         return in_batches(parse(lines_of(text)))
@@ -67,7 +67,7 @@ def _shape(
 
 
 def _of_batches(count: int, batches: Callable[[], Iterator[list[Record]]], elements: Elements, extra: Extra) -> Shape:
-    """Records that were looked at while the text was rebuilt of them."""
+    """Records whose facts *elements* has collected while the text was rebuilt from them."""
     records = Batched(count, batches)
     records.findings = elements.findings()
     return Shape(BatchedLines(count, lambda: encoded(batches())), records, extra)
@@ -80,7 +80,7 @@ class _Columns:
     fields: Mapping[str, str]
     """Text before the value of each field."""
     pattern: re.Pattern[bytes]
-    """An expression of a line, with a group for each field."""
+    """A regular expression for a line, with a group for each field."""
     numbers: Set[int] = frozenset()
     """The places of fields that are numbers."""
     accepts: Callable[[Cells], bool] = lambda cells: True
@@ -336,7 +336,7 @@ def _log(text: Data) -> Shape | None:
 
 
 def _patterns(template: Mapping[str, str | None]) -> tuple[str, str, Sequence[str]]:
-    """Expressions of an entry in full and of one with nothing but a time and a text, and the fields of the first."""
+    """Regular expressions for a full entry and for one with only a time and a text, and the fields of a full entry."""
     before, gap, gap2, gap3 = (re.escape(template[name] or "") for name in ("before", "gap", "gap2", "gap3"))
     timed = f"{before}({_TIME}){gap}(.*)"
     logger = rf"([A-Za-z_][\w.\-/]*){gap2}" if gap2 else ""
@@ -437,7 +437,7 @@ def _items(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record | None:
-    """A node of a page; None if it would not be written like this again."""
+    """A node of a page; None if writing it would not produce the same line."""
     del colon
     own: Record = {"depth": len(indent) // 2, "role": role}
     if name is not None:

@@ -1,7 +1,7 @@
 """Texts that fall into pieces: Markdown by section, source code by definition, markup by element, YAML by item.
 
 Every record has its piece of the text as ``text``, unchanged, so that all pieces in order are the text. Its other
-fields tell what the piece is. A long piece is cut at the ends of lines, and its ``part`` numbered.
+fields say what the piece is. A long piece is cut at the ends of lines, and its parts are numbered (``part``).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _places(text: Data) -> list[int]:
 
 
 def _python(code: str) -> list[tuple[int, Record]]:
-    """The lines at which the definitions of a Python module begin, and what follows them."""
+    """The lines at which the definitions of a Python module begin, and those at which other code begins after one."""
     if "\f" in code or "\r" in code.replace("\r\n", "\n"):
         return []
     try:
@@ -135,7 +135,7 @@ def _python(code: str) -> list[tuple[int, Record]]:
 
 
 def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> bool:
-    """Cut before a definition, and before those in a class; False if it is none."""
+    """Cut before a definition, and before the definitions in a class; False if the statement is not a definition."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
     first = min(one.lineno for one in (*node.decorator_list, node)) - 1
@@ -250,7 +250,7 @@ class _NotPlainError(ValueError):
 
 
 def _items(text: Data) -> Shape | None:
-    """The items of the list that a YAML text is, or that is most of its mapping; each must be a mapping."""
+    """The items of a YAML text that is a list, or a mapping that consists mostly of one; each must be a mapping."""
     if len(text) > _MOST_TO_PARSE:
         return None
     import yaml  # here because loading it takes a while, and few results are YAML
@@ -306,7 +306,7 @@ class _Events:
 
 
 def _list_of(events: _Events) -> tuple[list[Item], int] | None:
-    """The items of the list that the text is, or of the first one in its mapping, and the line at which it ends."""
+    """The items of the text's list, or of the first list of mappings in its mapping, and the line at its end."""
     events.take()  # the stream
     if events.take()[0] != "DocumentStart":
         return None

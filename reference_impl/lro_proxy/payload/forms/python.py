@@ -1,4 +1,4 @@
-"""Python's own spelling of values (``repr``), as database servers write rows: ``[{'id': 1, 'name': None}, …]``."""
+"""Python's own notation of values (``repr``), as database servers write rows: ``[{'id': 1, 'name': None}, …]``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def begins(beginning: str) -> bool:
 
 
 def read(text: Data) -> tuple[Any, bool] | None:
-    """The value of a text that Python has written, and whether its rows are tuples; None if it is none."""
+    """The value of a text that Python has written, and whether its rows are tuples; None for any other text."""
     code = decoded(text, 0, len(text))
     are_tuples = code.startswith("[(")
     json_text = _TOKEN.sub(_as_json, code).encode("utf-8", "surrogatepass")
@@ -37,7 +37,7 @@ def read(text: Data) -> tuple[Any, bool] | None:
 
 
 def _spelled(parts: Iterable[bytes], opening: str, closing: str, *, are_tuples: bool) -> Iterator[str]:
-    """The spelling of a value from the JSON of its parts."""
+    """Python's notation of a value, from the JSON of its parts."""
     before = opening
     for part in parts:
         yield before + spelling(json.loads(part), are_tuples=are_tuples)[1:-1]
@@ -46,7 +46,7 @@ def _spelled(parts: Iterable[bytes], opening: str, closing: str, *, are_tuples: 
 
 
 def spelling(value: Any, *, are_tuples: bool) -> str:
-    """Python's spelling of a value."""
+    """Python's notation of a value."""
     return repr([tuple(cast("list[Any]", row)) for row in value] if are_tuples else value)
 
 

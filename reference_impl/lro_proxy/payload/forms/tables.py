@@ -1,6 +1,6 @@
 """Tables of cells: comma- and tab-separated values, Markdown, HTML; also under a banner, or with a note below.
 
-A table is recognised only if its own notation gives every byte of it again. A batch of rows is read at a time.
+A table is recognised only if writing it in its own notation reproduces every byte. It is read in batches of rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LINE = 10_000
 _MOST_COLUMNS = 500
 _FIRST, _BATCH = 1 << 14, 1 << 16
 _BANNER, _NOTE = 12, 6
-"""Most lines above and below a table."""
+"""Maximum number of lines above and below a table."""
 _A_NAME = re.compile(r"\s*[^\s=]+(?:\s+[^\s=]+){0,5}\s*$")
 """Name of a column: a few words."""
 _BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
@@ -38,7 +38,7 @@ def _cells(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[list[
 
 
 def are_names(names: Sequence[str]) -> bool:
-    """True if a first row can be the names of columns; a line of a log or a sentence has commas, too."""
+    """True if a first row can have the names of columns, and is not a log entry or a sentence with commas."""
     if not names or len(set(names)) < len(names) or not all(_A_NAME.match(name) for name in names):
         return False
     return _BEGINS_WITH_A_DIGIT.match(names[0]) is None and not all(name.startswith(" ") for name in names[1:])
@@ -60,7 +60,7 @@ class _Notation:
     columns: int
 
     def cells(self, part: bytes) -> Cells | None:
-        """The cells of whole rows; None if they are no such rows, or quoted otherwise."""
+        """The cells of whole rows; None if the rows are not in this notation, or are quoted otherwise."""
         cells = self._cut(part)
         if cells is not None:
             return cells
@@ -82,16 +82,16 @@ class _Notation:
 
     @cached_property
     def _layout(self) -> tuple[bytes, bytes, bytes]:
-        """A row without its values, all bytes but those in it, and a table that makes `BETWEEN` of those."""
+        """The delimiters of a row with its line feed, all other bytes, and a table that makes delimiters `BETWEEN`."""
         signs = self.delimiter.encode() + b"\n"
         row = signs[:1] * (self.columns - 1) + signs[1:]
         return row, bytes(set(range(256)) - set(signs)), bytes.maketrans(signs, 2 * BETWEEN)
 
     def _cut(self, part: bytes) -> Cells | None:
-        """The cells of plain rows: no value has a quote in it, and `write` would quote the same ones.
+        """The cells of plain rows, in which no value contains a quote, and `write` would quote the same values.
 
-        It takes a fifth of the time of the `csv` module, which reads byte by byte and would have to write them again:
-        all that stands outside of quotes is looked at as a whole.
+        Everything outside of quotes is examined at once. This takes a fifth of the time of the `csv` module, which
+        reads byte by byte, and would have to write the rows again.
         """
         row, others, ends = self._layout
         pieces = part.removesuffix(self.line_end.encode()).split(b'"')
@@ -107,7 +107,7 @@ class _Notation:
     def _with_quoted(self, cells: Cells, quoted: Sequence[bytes]) -> Cells | None:
         """Cells with quoted values in place of `_QUOTED`; None unless each is a whole cell that has to be quoted."""
         others = self._layout[1].replace(_QUOTED, b"")
-        reasons = _QUOTED.join((b"", *quoted, b"")).translate(None, others)  # of each value, what it is quoted for
+        reasons = _QUOTED.join((b"", *quoted, b"")).translate(None, others)  # of each value, the bytes to quote it for
         if 2 * _QUOTED in reasons:
             return None
         columns = [place for place in range(self.columns) if cells[place] == _QUOTED]
@@ -294,15 +294,15 @@ def _size_of(cells: Cells) -> int:
 
 
 def _padded_with_one(rows: bytes, width: int) -> Cells | None:
-    """The cells of rows, none of which is empty, has a bar, or has other spaces around it; None if that is not so.
+    """The cells of rows with exactly one space around each; None if a cell has other spaces or a bar, or is empty.
 
-    It takes half the time of writing the rows again.
+    This takes half the time of writing the rows again.
     """
     bars = rows.translate(None, _ALL_BUT_BARS) + b"\n"
     row = rows[2:-2].replace(b" |\n| ", b" | ")  # all as one
     cells = row.split(b" | ")
     count = len(cells) // width
-    is_so = (
+    is_padded = (
         bars == (b"|" * (width + 1) + b"\n") * count
         and len(cells) == count * width
         and rows[:2] == b"| "
@@ -310,11 +310,11 @@ def _padded_with_one(rows: bytes, width: int) -> Cells | None:
         and b"\n" not in row
         and not any(sign in rows for sign in (b"|  ", b"  |", b"\\"))
     )
-    return cells if is_so else None
+    return cells if is_padded else None
 
 
 def _markdown_cells(rows: bytes, width: int) -> Cells:
-    """The cells of rows; if they are of another width, anything that is not written like them."""
+    """The cells of rows; for rows of another width, cells from which the same rows would not be written."""
     if b"\\" in rows:
         cells = chain.from_iterable(_MARKDOWN_CELL.findall(row[1:]) for row in rows.split(b"\n"))
         return [cell.strip(b" ").replace(b"\\|", b"|") for cell in cells]
@@ -333,12 +333,12 @@ def _has_rule(cells: Cells, width: int) -> bool:
 
 
 def _is_mostly(names: Sequence[str], count: int, size: int, around: Mapping[str, str]) -> bool:
-    """True if some rows below unique names are most of a text."""
+    """True if several rows below unique names are most of a text."""
     return count > 1 and len(set(names)) == len(names) and sum(map(len, around.values())) <= min(SMALL, size)
 
 
 def _with_bars(cells: Cells) -> Cells:
-    """Cells as they are written."""
+    """Cells as they are written, with a backslash before each bar."""
     return [cell.replace(b"|", b"\\|") for cell in cells]
 
 
@@ -420,13 +420,13 @@ def _html(data: Data) -> Shape | None:
 
 
 def _is_grid(cells: Rows) -> bool:
-    """True if a table shows the numbers of rows and the letters of columns of a sheet, below which are the names."""
+    """True if a table shows a spreadsheet: numbers of rows, letters of columns, and column names in its first row."""
     letters = [chr(ord("A") + n) for n in range(min(26, len(cells[0]) - 1))]
     return cells[0][0] == "" and bool(letters) and cells[0][1:27] == letters and are_names(cells[1][1:])
 
 
 def _frame(row: Sequence[str]) -> Iterator[list[str]]:
-    """The parts of a row that are no cells."""
+    """The parts of a row around its cells."""
     part = [row[0]]
     for place in range(1, len(row), 5):
         yield [*part, row[place]]

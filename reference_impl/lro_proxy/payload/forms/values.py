@@ -1,7 +1,7 @@
-"""Values of JSON, and of what is read like it: arrays, tables of arrays, trees, objects.
+"""JSON values, and values that are read like JSON: arrays, tables of arrays, trees, objects.
 
-The records are the elements of the array that is nearly all of a value. Of an object with several arrays each is a
-``table`` of its own. ``extra`` has the place of each (a JSON pointer), and the value around them.
+The records are the elements of the array that is nearly all of a value. If an object has several arrays, each becomes a
+``table`` of its own. ``extra`` has the place of the records (a JSON pointer), and the value around them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _as_array(value: Any) -> AnyArray | None:
 
 
 def _empty_list(value: Any) -> Place | None:
-    """The empty array of a small object without any other array or object: nothing was found."""
+    """The empty array of a small object without another array or object, as a search returns that finds nothing."""
     node = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     containers = [key for key, member in node.items() if isinstance(member, (dict, list, Array, ParsedArray))]
     if len(containers) != 1 or isinstance(node[containers[0]], dict) or len(node[containers[0]]):
@@ -114,7 +114,7 @@ def _unescaped(step: str) -> str:
 
 
 def size_of(value: object) -> int:
-    """The size of a value as JSON, in bytes; numbers and other short values count alike."""
+    """The size of a value as JSON, in bytes; numbers, booleans and null count as eight bytes."""
     if isinstance(value, (dict, Array)):
         large: list[Array] = []
         try:
@@ -174,7 +174,7 @@ def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
         if names and first is not None and len(names) == len(first):
             return names, False
     names = _names_of(first)
-    # That all but the first value of a column are numbers or dates shows that the first row is a head.
+    # If all values of a column but the first are numbers or dates, the first row has the names of the columns.
     has_head = len(array) > 2 and len(names) > 1 and are_names(names) and bool(quantities)
     return (names, True) if has_head else ([], False)
 
@@ -263,7 +263,7 @@ def _nodes(siblings: list[Record], parent: str, *, tree: str, name: str, members
 
 
 def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
-    """The tree of such nodes."""
+    """The tree whose nodes `_nodes` has yielded."""
     ahead = iter(nodes)
 
     def grown(node: Mapping[str, Any]) -> Record:
@@ -311,7 +311,7 @@ def _is_large(member: Any) -> bool:
 
 
 def _filled(around: Any, pointer: str, value: Any) -> Any:
-    """A value with another one in a place that is null."""
+    """The value *around*, with *value* at the place *pointer*, which is null in it."""
     if not pointer:
         return value
     step, slash, rest = pointer[1:].partition("/")
