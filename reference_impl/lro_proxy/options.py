@@ -77,7 +77,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
     given = [way for way, chosen in ways if chosen]
     if len(given) != 1:
         raise SettingsError(
-            f"give {' or '.join(given)}, not both"
+            f"give only one of {', '.join(given[:-1])} and {given[-1]}"
             if given
             else "no server is named: give its command after --, or its address as --url"
         )

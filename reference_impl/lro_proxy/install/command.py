@@ -99,7 +99,7 @@ def _undo(client: Client, path: str, name: str, environ: Mapping[str, str]) -> i
     if text is None:
         raise SettingsError(f"nothing to undo: {path} is gone; its copy is {path}{_COPY}")
     undone = undo(client.document(text, client.section), edits)
-    is_whole = not any(outcome.startswith("left") for outcome in undone.outcomes.values())
+    is_whole = not undone.changed_since
     if undone.text or kept["existed"]:
         _write(path, undone.text)
     else:

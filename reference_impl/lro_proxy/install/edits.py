@@ -35,6 +35,8 @@ class Edited:
     text: str
     edits: tuple[Edit, ...]
     outcomes: Mapping[str, str]
+    changed_since: tuple[str, ...] = ()
+    """Servers whose edits could not be undone, because their entries were changed after them."""
 
 
 def wrap(document: Document, servers: Sequence[str], proxy: Sequence[str]) -> Edited:
@@ -76,6 +78,7 @@ def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
 def undo(document: Document, edits: Sequence[Edit]) -> Edited:
     """Undo these edits, the last ones first; a server that was changed since then stays as it is."""
     outcomes: dict[str, str] = {}
+    changed_since: list[str] = []
     for server in dict.fromkeys(edit.server for edit in reversed(edits)):
         undone: Document | None = document
         for edit in reversed([one for one in edits if one.server == server]):
@@ -83,9 +86,10 @@ def undo(document: Document, edits: Sequence[Edit]) -> Edited:
             outcomes[server] = "as it was before" if edit.part else "removed"
         if undone is None:
             outcomes[server] = "left as it is: it was changed since"
+            changed_since.append(server)
         else:
             document = undone
-    return Edited(document.text, (), outcomes)
+    return Edited(document.text, (), outcomes, tuple(changed_since))
 
 
 def _undo(document: Document, edit: Edit) -> Document | None:

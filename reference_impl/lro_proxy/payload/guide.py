@@ -85,7 +85,8 @@ class RecordGuide:
         if recipes:
             advice = "In a shell, the recipes return parts of it: put your own words and fields in."
         else:
-            advice = "There are no jq recipes: jq stops at half of a surrogate pair in the file. Use grep instead."
+            why = "" if self._shape.is_well_formed else ", perhaps because jq stops at half of a surrogate pair"
+            advice = f"There are no jq recipes for this file{why}. Use grep instead."
         around = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
         if self._form == "compact" and recipes:
             return f"{count} {self.noun} (~{tokens} tokens) from line 2. In a shell, use the recipe."

@@ -102,7 +102,7 @@ def test_no_server_is_left_behind(tmp_path: Path) -> None:
         ('{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}', "mcpServers.a.env"),
         ('{"servers": {"a": {"command": "x", "cwd": 1}}}', "mcpServers.a.cwd"),
         (None, "cannot read"),
-        ('{"mcpServers": {"a": {"command": "x"}}}', "not both"),
+        ('{"mcpServers": {"a": {"command": "x"}}}', "only one of"),
     ],
 )
 def test_a_wrong_file_is_one_line(
@@ -113,7 +113,7 @@ def test_a_wrong_file_is_one_line(
     path = tmp_path / "mcp.json"
     if document is not None:
         path.write_text(document)
-    assert main(["--config", str(path), *(["--", "cat"] if named == "not both" else [])]) == 2
+    assert main(["--config", str(path), *(["--", "cat"] if named == "only one of" else [])]) == 2
     told = capsys.readouterr().err
     assert (named in told, told.count("\n")) == (True, 1), told
 

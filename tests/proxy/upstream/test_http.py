@@ -266,7 +266,7 @@ def test_a_file_of_servers_has_those_over_http_too(tmp_path: Path) -> None:
         (["--url", "ftp://x/"], "--url must be an address like https://example.org/mcp"),
         (["--url", "http://[::1"], "--url must be an address like https://example.org/mcp"),
         (["--url", "http://x/", "--header", "a: t0p\nb: c"], "--header: the value of a contains a line end"),
-        (["--url", "http://x/", "--", "y"], "give a command after -- or --url, not both"),
+        (["--url", "http://x/", "--", "y"], "give only one of a command after -- and --url"),
         (["--header", "a: b", "--", "y"], "--header needs --url"),
         (["--url", "http://x/", "--header", "Bearer t0p"], "--header must be 'NAME: VALUE'"),
     ],
