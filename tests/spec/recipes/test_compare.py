@@ -50,7 +50,7 @@ def test_a_disagreement_says_what_is_wrong() -> None:
     namespaces = [{"namespace": n} for n in "aab"]
     found = agrees(8, run(gave([{"namespace": "b", "count": 1}, {"namespace": "a", "count": 2}])), namespaces)
     assert found.expected == "2 values of namespace, most frequent first: a: 2, b: 1"
-    assert found.difference == "the counts are right, but not in falling order, as 1 comes before 2"
+    assert found.difference == "the counts are right, but not in descending order: 1 comes before 2"
     assert agrees(8, run(b"not JSON"), namespaces).difference == ""
     assert agrees(4, run(gave(*RANKED)), RANKED).difference == ""
 
