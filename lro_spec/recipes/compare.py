@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from lro_spec.display import counted
 from lro_spec.jsonl.parse import lenient
 from lro_spec.recipes.expected import Expected, Table
 from lro_spec.recipes.lexer import literals, with_literal
@@ -242,7 +243,7 @@ def _observed(output: JqRun, values: list[Any] | None) -> str:
     if values is not None and len(values) == 1 and isinstance(values[0], list):
         parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
     elif values is not None:
-        parts.append(f"{len(values)} values: {text}" if values else "no output")
+        parts.append(f"{counted(len(values), 'value')}: {text}" if values else "no output")
     else:
         parts.append(text)
     return show("; ".join(parts))

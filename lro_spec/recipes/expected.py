@@ -186,7 +186,7 @@ class Projection:
         """The fields, and the first objects."""
         shown = [canonical({f: r.get(f) for f in (*self.fields, *self.optional)}) for r in self.records[:2]]
         maybe = "".join(f", perhaps {name}" for name in self.optional)
-        return f"{len(self.records)} objects with {', '.join(self.fields)}{maybe}{_list(shown)}"
+        return f"{counted(len(self.records), 'object')} with {', '.join(self.fields)}{maybe}{_list(shown)}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """The number of objects, or the first that is wrong."""
@@ -221,7 +221,7 @@ class Table:
 
     def text(self) -> str:
         """The first rows."""
-        return f"{len(self.rows)} rows{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
+        return f"{counted(len(self.rows), 'row')}{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """The number of rows, or the first that is wrong."""
@@ -255,7 +255,7 @@ class Counts:
         """The counts."""
         ordered = sorted(self.counts.values(), key=lambda c: -c[1])
         order = ", most frequent first" if self.descending else ""
-        return f"{len(ordered)} values of {self.field}{order}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
+        return f"{counted(len(ordered), 'value')} of {self.field}{order}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """Values that are not counts, groups that are missing or too many, a wrong count, or the order."""
@@ -288,7 +288,7 @@ class Distinct:
 
     def text(self) -> str:
         """The values."""
-        return f"{len(self.values)} values{_list(map(_cell, self.values))}"
+        return f"{counted(len(self.values), 'value')}{_list(map(_cell, self.values))}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """Values that are missing, too many, or repeated."""

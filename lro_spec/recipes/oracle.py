@@ -213,8 +213,8 @@ def _is_scalar(value: Json) -> bool:
 _STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
 _NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
 _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
-    "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
-    "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
+    "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
+    "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
     "namespace-prefix": _STARTSWITH,
     "title-search": (("title",), _is_string, "test() needs a string"),
     "content-search": (("content",), _is_string, "test() needs a string"),

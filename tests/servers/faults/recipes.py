@@ -252,7 +252,7 @@ class recipe_8_does_not_sort(Spelled):
     number, program = 8, "jq -s 'group_by(.namespace) | map({namespace: .[0].namespace, count: length})'"
 
 
-@fault("LRO-REC-08", says="1 values: 7", proves=1)
+@fault("LRO-REC-08", says="1 value: 7", proves=1)
 class recipe_8_only_counts_namespaces(Spelled):
     """Prints only the number of namespaces."""
 

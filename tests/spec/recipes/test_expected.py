@@ -97,7 +97,7 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     ),
     "cut with more": (
         Projection([{"id": "a", "n": 3, "m": 1}], ("id", "n")),
-        '1 objects with id, n: {"id":"a","n":3.0}',
+        '1 object with id, n: {"id":"a","n":3.0}',
         [[A], [{"n": 3, "id": "a"}]],
     ),
     "rows": (
@@ -105,7 +105,7 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
         "2 rows: a | 3.0, b | 1.0",
         [[A, B], [["a", 3], ["b", 1]], ["a\t3", "b\t1"], ["a\t3.0", "b\t1"], [{"x": "a", "y": 3}, {"x": "b", "y": 1}]],
     ),
-    "a row": (Table([("a", 3)]), "1 rows: a | 3.0", [[A], ["a\t3"]]),
+    "a row": (Table([("a", 3)]), "1 row: a | 3.0", [[A], ["a\t3"]]),
     "rows with nothing": (
         Table([("a", 3), ("b", 1), ("c", None)]),
         "3 rows: a | 3.0, b | 1.0, c | null",
@@ -129,7 +129,7 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     ),
     "counts of one": (
         Counts("k", {'"x"': ("x", 2)}, descending=True),
-        "1 values of k, most frequent first: x: 2",
+        "1 value of k, most frequent first: x: 2",
         [[["x", 2]]],
     ),
     "counts of nothing": (Counts("k", {}, descending=True), "0 values of k, most frequent first", [[]]),
@@ -183,14 +183,14 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     ),
     "cut to a field that is not there": (
         Projection([{"id": "a"}], ("id", "n")),
-        '1 objects with id, n: {"id":"a","n":null}',
+        '1 object with id, n: {"id":"a","n":null}',
         [[{"id": "a"}], [{"id": "a", "n": None}]],
     ),
-    "cut to nothing": (Projection([{"m": 1}], ("id",)), '1 objects with id: {"id":null}', [[{"count": 2}]]),
-    "a row with a backslash": (Table([("x\\y",)]), "1 rows: x\\y", [["x\\\\y"]]),
+    "cut to nothing": (Projection([{"m": 1}], ("id",)), '1 object with id: {"id":null}', [[{"count": 2}]]),
+    "a row with a backslash": (Table([("x\\y",)]), "1 row: x\\y", [["x\\\\y"]]),
     "counts without the field": (
         Counts("k", {"null": (None, 2)}, descending=False),
-        "1 values of k: null: 2",
+        "1 value of k: null: 2",
         [[{"count": 2}]],
     ),
     "two empty names": (Selection([{"id": ""}, {"id": ""}], [True] * 2), "2 of 2 records:  (2 times)", []),
