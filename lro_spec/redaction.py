@@ -110,7 +110,7 @@ class Masks:
         return f"[masked {name}]" if name in self.names else self.text(value)
 
     def value(self, value: Value) -> Value:
-        """Any value of texts, lists, mappings and dataclasses, without secrets."""
+        """A value made of texts, lists, mappings and dataclasses, without secrets."""
         return cast("Value", self._value(value)) if self._forms is not None else value
 
     def _value(self, value: Any) -> Any:

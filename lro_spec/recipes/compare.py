@@ -35,7 +35,7 @@ class Agreement:
     expected: str
     """Short text for a report, without control characters; empty if the output is right and jq exited with 0."""
     observed: str
-    """As `expected`, of the output."""
+    """Short text that shows the output, in the same form."""
     with_header: bool = False
     """True if the output is right for the header and the records together: the header was not skipped."""
     erratum: str | None = None

@@ -9,7 +9,7 @@ from lro_spec.display import pointer
 from lro_spec.findings import Finding, Kind
 
 FEW, MOST = 3, 10
-"""Numbers of records that any descriptor may show as examples, and that one of a large file may show as a preview."""
+"""Number of records that any descriptor may show as examples, and the limit for descriptors of large files."""
 
 OPENING = 60
 """Number of characters at the beginning of a text by which it is recognised within other texts. A shorter text may be
