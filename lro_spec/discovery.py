@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, cast
 
 from lro_spec.jsonl.strict import too_deep
 
-# A descriptor comes within a few kilobytes of its sentence; more braces than this belong to a payload.
-_MOST_STARTS = 64
+# A descriptor stands near the beginning of its text. If so many braces come before it, they belong to a payload.
+_MAX_BRACES = 64
 
 
 class _Found(NamedTuple):
-    """A descriptor in a value or text, the rest of that value as JSON, and the texts that it was read from."""
+    """A descriptor in a value or text, the rest of that value or text, and the texts from which it was parsed."""
 
     value: dict[str, Any]
     rest: str
@@ -30,24 +30,25 @@ class FoundDescriptor:
     """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
-    """The descriptor. If both places have one, that of the text block, which is what a model reads."""
+    """The descriptor. If both places have one, the one in the text block, because a model reads that."""
     where: Literal["text", "structured", "both"]
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     around: str
     """All other text of the result, in which a payload next to the descriptor would appear."""
     pointer: str = ""
-    """JSON pointer (RFC 6901) in the result to the value, or to the text that contains it."""
+    """JSON pointer (RFC 6901) within the result, to the text or the structured content that contains the descriptor."""
     sources: tuple[str, ...] = field(default=(), compare=False)
-    """The texts that it was leniently read from: one, and for JSON in a JSON string also the inner one."""
+    """The JSON texts that were parsed, leniently, to get the descriptor: the text block, and the JSON string within an
+    object, if the descriptor is in them."""
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
-    """The descriptor of a `tools/call` result; None for an inline one.
+    """The descriptor in a `tools/call` result; None if the result is inline.
 
-    A descriptor is an object whose `offloaded` is set and not false, or that has `file_path` and one of `line_schema`,
-    `jq_recipes` and a `summary` that is an object, none of them null. It may stand alone, one object or one JSON string
-    deep, or within a sentence.
+    A descriptor is an object whose `offloaded` is set and not false, or that has a `file_path` and a `line_schema`,
+    `jq_recipes` or a `summary` object; null counts as absent. It may stand alone, within a sentence, or as a member of
+    an object, also as JSON in a string.
     """
     around: list[str] = []
     in_text: _Found | None = None
@@ -120,7 +121,7 @@ def _in_text(text: str) -> _Found | None:
 def _in_sentence(text: str) -> _Found | None:
     decoder = json.JSONDecoder()
     start = text.find("{")
-    for _ in range(_MOST_STARTS):
+    for _ in range(_MAX_BRACES):
         if start < 0:
             return None
         try:
@@ -130,7 +131,7 @@ def _in_sentence(text: str) -> _Found | None:
             continue
         found = None if too_deep(value) else _in_value(value)
         if found is not None:
-            # A byte order mark before the JSON is not a sentence, and not part of strict JSON.
+            # A byte order mark before the JSON is part of the source and will be reported, as strict JSON allows none.
             source = text[0 if text[:start].strip() == "\ufeff" else start : end]
             return _Found(found.value, f"{text[:start]}{found.rest}{text[end:]}", (source, *found.sources))
         start = text.find("{", end)
@@ -164,8 +165,8 @@ def _parsed(text: str) -> object:
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:
-    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. In a typed language it also
-    # has the descriptor's other members, all of them null.
+    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. A server in a typed language
+    # may also write the descriptor's other members, all of them null.
     if members.get("offloaded") not in (None, False):
         return True
     line_schema, recipes = members.get("line_schema"), members.get("jq_recipes")

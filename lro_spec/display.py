@@ -24,7 +24,7 @@ def shorten(text: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 memory``, ``2,000 memories``."""
+    """A number with its noun, in the singular or plural: ``1 memory``, ``2,000 memories``."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
 
@@ -35,16 +35,16 @@ def pointer(path: list[str | int]) -> str:
 
 
 def telling_line(stderr: Sequence[str]) -> str:
-    """The line of stderr that names what ended a process; empty if no line has a word.
+    """The line of standard error that says why a process ended; empty if no line has a word.
 
-    It is the last line, unless that names no error and an earlier one does: some programs print a stack, the
-    properties of an error, or a frame after it.
+    It is the last line with a word. If that names no error, it is the first line that does, because some programs print
+    a stack, the properties of the error or a frame after the error itself.
     """
-    spoken = [" ".join(line.split()) for line in stderr if re.search(r"\w", line)]
-    telling = [line for line in spoken if _TELLING.search(line)]
-    if not telling or spoken[-1] in telling:
-        return spoken[-1] if spoken else ""
-    return telling[0]
+    lines = [" ".join(line.split()) for line in stderr if re.search(r"\w", line)]
+    errors = [line for line in lines if _ERROR.search(line)]
+    if not errors or lines[-1] in errors:
+        return lines[-1] if lines else ""
+    return errors[0]
 
 
-_TELLING = re.compile(r"(?:Error|Exception|panic|fatal)(?: \[\w+\])?: .*\w|\bpanicked at\b", re.IGNORECASE)
+_ERROR = re.compile(r"(?:Error|Exception|panic|fatal)(?: \[\w+\])?: .*\w|\bpanicked at\b", re.IGNORECASE)

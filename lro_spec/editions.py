@@ -1,6 +1,6 @@
 """The editions of the specification, each with the facts that it fixes.
 
-An edition is a frozen set of facts. A run is judged by one edition, never by a mixture of two.
+Evidence is judged by one edition at a time, never by a mixture of two.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class StandardRecipe:
     command: str
     """The shell command, with the placeholder ``{file}`` where the path belongs."""
     effect: str
-    """Name of the computation for `lro_spec.recipes.oracle.evaluate`."""
+    """Name of its purpose, by which `lro_spec.recipes.oracle.evaluate` computes its expected output."""
     details: tuple[str, ...] = DETAILS
     """The detail levels at which it is part of the library."""
 
     @property
     def requirement(self) -> str:
-        """The requirement that it fulfils, whatever its number: recipes with the same purpose share an id."""
+        """The id of the requirement that it fulfils, which depends on its purpose, not on its number."""
         return _PURPOSE[self.effect]
 
 
@@ -78,7 +78,7 @@ class Edition:
     default_ttl_seconds: int = 3600
     """Lifetime of a file, in seconds."""
     default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
-    """The detail level of an operation that was called without one; only for those that the edition names."""
+    """The detail level of calls without one, for each operation whose default the edition states."""
     details: tuple[str, ...] = ("light", "medium", "full")
     """The detail levels, leanest first."""
     default_enabled: bool = True
@@ -88,7 +88,7 @@ class Edition:
     recipe_count: int = 10
     """Number of recipes in a descriptor."""
     more_recipes: bool = True
-    """True if a descriptor may have more recipes than that."""
+    """True if a descriptor may have more than `recipe_count` recipes."""
     deterministic_recipes: bool = False
     """True if a recipe's output must depend on the file alone."""
     score_in_recipes: bool = True
@@ -100,7 +100,7 @@ class Edition:
     )  # fmt: skip
     """Fields of a descriptor at level 1."""
     summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
-    """Fields of its summary; the score range may be absent in all editions."""
+    """Required fields of the summary; `score_range` is optional in every edition."""
     self_contained_schema: bool = False
     """True if a line schema has to be understood without any other document."""
     top_namespaces: int | None = 5
@@ -253,4 +253,4 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
 DEFAULT_EDITION = next(iter(EDITIONS))
 
 OTHER_TOOLS_EDITION = "lro-paper"
-"""The edition that results of other tools are offloaded by: the only one that does not list the operations."""
+"""The edition for offloading results that are not memories; it is the only one that does not list the operations."""

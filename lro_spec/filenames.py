@@ -17,7 +17,7 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 _RANDOM_BYTES = 10
 # Crockford's base 32 leaves out I, L, O and U; the first character has only three bits, or 128 bits would overflow.
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
-_AS_PYTHON_WRITES = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
+_CROCKFORD_TO_PYTHON = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
 _OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
 _NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{26}})\.jsonl", re.ASCII)
 
@@ -81,14 +81,14 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
 
 
 def is_expired(age_s: float, ttl_s: float) -> bool:
-    """Return whether a file of this age has outlived its time to live; one of exactly that age has not."""
+    """True if a file has expired: its age has to be greater than its time to live, not equal."""
     return age_s > ttl_s
 
 
 def ulid_at(when: datetime) -> str:
     """A new ULID of the given time, to the millisecond, with fresh random bytes.
 
-    Two ULIDs of the same millisecond have nothing else in common: with a counter, a neighbour could be guessed. Raises
+    ULIDs of the same millisecond are not numbered by a counter, because the next one could then be guessed. Raises
     `ValueError` for a naive datetime, and for a time before 1970, which a ULID cannot express.
     """
     from ulid import ULID
@@ -116,7 +116,7 @@ def ulid_time(ulid: str) -> datetime:
 
 def _decode(ulid: str) -> bytes:
     # Without python-ulid, whose import takes a third of the time that it takes to validate a descriptor.
-    return int(ulid.upper().translate(_AS_PYTHON_WRITES), 32).to_bytes(16)
+    return int(ulid.upper().translate(_CROCKFORD_TO_PYTHON), 32).to_bytes(16)
 
 
 def _moment(milliseconds: int) -> datetime:

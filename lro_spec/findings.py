@@ -26,7 +26,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Kind(StrEnum):
-    """Kinds of deviations. Programs decide by kind; the wording of a finding may change with any release."""
+    """Kinds of deviations. Programs should decide by kind; the wording of a finding may change with any release."""
 
     # a value and the schema of its document
     MISSING_FIELD = "missing-field"
@@ -91,9 +91,9 @@ class Kind(StrEnum):
     """A command that refers to the score, which is never in the file."""
     BLANK_TEXT = "blank-text"
     TOO_LITTLE = "too-little"
-    """A text that says too little to be what it has to be."""
+    """Guidance that refers to neither the file nor the recipes nor a tool."""
     ORDER = "order"
-    """Guidance that orders what it may only advise."""
+    """Guidance that gives an order where it may only advise."""
     PAYLOAD = "payload"
     """Records in the descriptor, which is there to replace them."""
 
@@ -115,9 +115,9 @@ class Kind(StrEnum):
     READS_HEADER = "reads-header"
     WRONG_OUTPUT = "wrong-output"
     FAILS_AS_PRINTED = "fails-as-printed"
-    """A recipe that fails as the specification prints it."""
+    """A recipe that fails because the specification's own command fails on this file (an erratum)."""
     OTHER_RECIPE = "other-recipe"
-    """A description that is the one of another recipe."""
+    """Descriptions that belong to other recipes."""
     BAD_LITERAL = "bad-literal"
     """A recipe that fails because of the text inserted into it."""
 
@@ -159,7 +159,8 @@ class Finding(_Details):
     """One deviation from a requirement."""
 
     rule: str
-    """The id of the requirement that it breaks, for example ``LRO-FILE-06``."""
+    """The id of the requirement that it breaks, for example ``LRO-FILE-06``; ``json`` if no requirement covers it, as
+    for a document that is not strict JSON."""
     kind: Kind
     pointer: str
     """A JSON pointer (RFC 6901) to the value, within its line if the document has lines; "" is the whole."""
@@ -178,7 +179,7 @@ class Finding(_Details):
     excerpt: Excerpt | None = None
     """The text at that place. None if there is no text, or no place in it."""
     path: str | None = None
-    """The file that it is in, for a finding in a descriptor's file instead of the document itself."""
+    """The descriptor's file, if the finding is in that file; None if it is in the document itself."""
 
     @classmethod
     def lazy(
@@ -218,9 +219,10 @@ class Finding(_Details):
 
     @property
     def message_with_place(self) -> str:
-        """The message after the place of the value, which is named once: ``summary.count is missing``.
+        """The message with the place of the value, which is not repeated: ``summary.count is missing``.
 
-        A message that begins with the name of the value has it in full, and no pointer.
+        If the message begins with the value's name, the dotted path replaces that name; otherwise the pointer stands
+        before the message.
         """
         *parents, name = self.pointer.removeprefix("/").split("/")
         whole = ".".join((*parents, name))
@@ -256,7 +258,7 @@ def excerpt(line: str, at: int) -> Excerpt:
 
 
 def in_text(finding: Finding, text: str, at: int) -> Finding:
-    """A finding with the line, the column and the excerpt of an index in a text of any number of lines."""
+    """The finding, placed at the index *at* of *text*: with the line, the column and the excerpt there."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)].removesuffix("\r")

@@ -1,9 +1,9 @@
 """The messages of Large Result Offloading: a file's header, and the descriptor that replaces a result.
 
-Each reads itself from parsed JSON (`from_dict`) and writes itself with exactly the keys of the specification
-(`to_dict`); a descriptor may have further ones. Reading is lenient about details that do not matter (unknown keys, 3.0
-for 3). A `MessageError` begins with the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor in
-the result of a tool call.
+Each class reads itself from parsed JSON (`from_dict`) and writes itself with the keys of the specification (`to_dict`).
+A descriptor also writes the members in `further`. Reading is lenient about details that do not matter (unknown keys,
+3.0 for 3). A `MessageError` begins with the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor
+in the result of a tool call.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OffloadHeader:
     timestamp: str
     """Time of writing, ISO 8601."""
     estimated_tokens: int
-    """The estimate for the whole result set."""
+    """The estimate for the whole result set, in tokens."""
     detail: str
     query: str | None = None
     """The query of the call; None if it had none."""
@@ -92,10 +92,10 @@ class OffloadSummary:
 
     count: int
     estimated_tokens: int
-    """Tokens saved: the estimate of the result set, or that minus the descriptor's own cost."""
+    """Tokens saved: the estimate of the result set, with or without the descriptor's own cost subtracted."""
     operation: str
     top_namespaces: tuple[str, ...]
-    """The most frequent ones, at most five."""
+    """The most frequent namespaces, at most five."""
     detail: str
     score_range: tuple[float, float] | None = None
     """Lowest and highest score, if the records have scores."""
@@ -159,7 +159,7 @@ class OffloadResponse:
     guidance: str
     offloaded: bool = True
     further: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Members beyond those of the specification, which allows them (I-28); they are written, not read."""
+    """Members that the specification allows but does not define (I-28). `from_dict` ignores them."""
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadResponse:

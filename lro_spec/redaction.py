@@ -17,7 +17,7 @@ _WORDS = (
     *("CREDENTIAL", "CREDENTIALS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "SIGNATURE", "SALT"),
     "PAT",
 )
-_GLUED = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
+_ENDINGS = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
 _HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
 
 _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
@@ -26,11 +26,12 @@ _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECA
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
 """Regular expressions for the character after the backslash in the short escapes of JSON."""
 
-_ONE = r"\\\\{0,7}"
+_BACKSLASHES = r"\\\\{0,7}"
 """One to eight backslashes: nested JSON doubles them; an unbounded repeat would backtrack."""
 
 SHORTEST = 6
-"""Shorter values are not replaced within texts, because they occur everywhere; the variables themselves are masked."""
+"""Fewest characters of a value that is replaced within texts. Shorter ones occur everywhere; they are masked only where
+a variable itself is shown."""
 
 
 def looks_secret(name: str) -> bool:
@@ -42,13 +43,13 @@ def looks_secret(name: str) -> bool:
         return False
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
     parts = re.split(r"[^A-Z0-9]+", words)
-    return any(p in _WORDS or p.endswith(_GLUED) for p in parts)
+    return any(p in _WORDS or p.endswith(_ENDINGS) for p in parts)
 
 
 def is_secret(name: str, value: str) -> bool:
-    """True if an environment variable must not appear in any output, because of its name or of a password in its value.
+    """True if the value of an environment variable must not appear in any output.
 
-    A value that is already masked remains secret.
+    The reason is its name, or a password in the value. A value that is already masked remains secret.
     """
     return looks_secret(name) or _IN_URL.search(value) is not None or value == f"[masked {name}]"
 
@@ -68,49 +69,49 @@ class Masks:
         longest_first = sorted(self._name_of, key=len, reverse=True)
         # A character after one backslash belongs to an escape: "\nabc" does not begin with the value "nabc". After two
         # backslashes it may, and they are kept.
-        found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
-        self._found = re.compile("|".join(found)) if found else None
-        self._found_bytes = re.compile("|".join(found).encode("utf-8", "surrogateescape")) if found else None
+        patterns = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
+        self._forms = re.compile("|".join(patterns)) if patterns else None
+        self._forms_in_bytes = re.compile("|".join(patterns).encode("utf-8", "surrogateescape")) if patterns else None
         parts = [(name, part) for name, secret in secrets for part in _parts(secret) if len(part) >= SHORTEST]
         parts.sort(key=lambda named: -len(named[1]))
-        self._names = [name for name, _ in parts]
-        spelt = "|".join(f"{_before(part[0])}({''.join(map(_spelt, part))})" for _, part in parts)
-        self._spelt = re.compile(spelt) if parts else None
-        self._spelt_bytes = re.compile(spelt.encode("utf-8", "surrogateescape")) if parts else None
-        # This is searched first because it is much faster and usually absent: an escape of any of their characters.
-        units = sorted({unit for _, part in parts for sign in part for unit in _units(sign)})
+        self._part_names = [name for name, _ in parts]
+        pattern = "|".join(f"{_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
+        self._escaped = re.compile(pattern) if parts else None
+        self._escaped_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
+        # Any escape of one of their characters. It is searched for first: that is fast, and usually finds nothing.
+        units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
 
     def text(self, text: str) -> str:
         """The text without secrets."""
-        if self._found is None:
+        if self._forms is None:
             return text
-        text = self._found.sub(lambda match: self._mask(match.group()), text)
+        text = self._forms.sub(lambda match: self._mask(match.group()), text)
         if "…" in text:
             text = "…".join([*map(self._without_beginning, text.split("…")[:-1]), text.rpartition("…")[2]])
-        if self._spelt is None or not self._escapes.search(text):
+        if self._escaped is None or not self._escapes.search(text):
             return text
-        return self._spelt.sub(self._masked, text)
+        return self._escaped.sub(self._masked, text)
 
     def data(self, data: bytes) -> bytes:
         """Bytes, read as UTF-8, without secrets."""
-        if self._found_bytes is None:
+        if self._forms_in_bytes is None:
             return data
-        data = self._found_bytes.sub(
+        data = self._forms_in_bytes.sub(
             lambda match: self._mask(match.group().decode("utf-8", "surrogateescape")).encode(), data
         )
-        if self._spelt_bytes is None or not self._escapes_bytes.search(data):
+        if self._escaped_bytes is None or not self._escapes_bytes.search(data):
             return data
-        return self._spelt_bytes.sub(self._masked_bytes, data)
+        return self._escaped_bytes.sub(self._masked_bytes, data)
 
     def variable(self, name: str, value: str) -> str:
         """The value of an environment variable, masked if it is secret."""
         return f"[masked {name}]" if name in self.names else self.text(value)
 
     def value(self, value: Value) -> Value:
-        """Any value of texts, lists, mappings and dataclasses, without secrets."""
-        return cast("Value", self._value(value)) if self._found is not None else value
+        """A value made of texts, lists, mappings and dataclasses, without secrets."""
+        return cast("Value", self._value(value)) if self._forms is not None else value
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, Enum):
@@ -137,12 +138,12 @@ class Masks:
         return match[before] + f"[masked {name}]".encode()
 
     def _place(self, match: re.Match[Any]) -> tuple[int, str]:
-        """The group that matches the text before a value, and the value's name; each value has two groups."""
+        """The number of the group before a value, and the value's name; each value has two groups."""
         last = cast("int", match.lastindex)
-        return last - 1, self._names[last // 2 - 1]
+        return last - 1, self._part_names[last // 2 - 1]
 
     def _without_beginning(self, text: str) -> str:
-        """A text that was shortened for display, without the beginning of a value at its end."""
+        """A text that was cut for display, with the beginning of a secret value at its end masked."""
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
             start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
@@ -160,21 +161,21 @@ class Masks:
 
 
 def _before(first: str) -> str:
-    """Group for the pairs of backslashes that may precede a value, if a single backslash and its first character are an
-    escape."""
+    """The group for pairs of backslashes before a value; it is empty unless a backslash before the value's first
+    character would make an escape."""
     return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
 
 
-def _spelt(sign: str) -> str:
+def _spellings(char: str) -> str:
     """The expression for a character in every spelling of JSON and of JSON within JSON: literal, or as any escape."""
-    escape = "".join(rf"{_ONE}u{digits}" for digits in _units(sign))
-    short = rf"|{_ONE}{_SHORT[sign]}" if sign in _SHORT else ""
-    return f"(?:{re.escape(sign)}|{escape}{short})"
+    escape = "".join(rf"{_BACKSLASHES}u{digits}" for digits in _units(char))
+    short = rf"|{_BACKSLASHES}{_SHORT[char]}" if char in _SHORT else ""
+    return f"(?:{re.escape(char)}|{escape}{short})"
 
 
-def _units(sign: str) -> list[str]:
+def _units(char: str) -> list[str]:
     """The expressions for the digits in a character's escape, or in its two escapes."""
-    digits = sign.encode("utf-16-be", "surrogatepass").hex()
+    digits = char.encode("utf-16-be", "surrogatepass").hex()
     return [
         re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[at : at + 4])
         for at in range(0, len(digits), 4)
@@ -182,17 +183,16 @@ def _units(sign: str) -> list[str]:
 
 
 def _like_go(text: str) -> str:
-    return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
+    return re.sub("[<>&]", lambda char: f"\\u{ord(char[0]):04x}", text)
 
 
 def _like_dotnet(text: str) -> str:
-    long = re.sub("[<>&'+`]", lambda sign: f"\\u{ord(sign[0]):04x}", text.replace(r"\"", r"\u0022"))
+    long = re.sub("[<>&'+`]", lambda char: f"\\u{ord(char[0]):04x}", text.replace(r"\"", r"\u0022"))
     return re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda digits: digits[0].upper(), long)
 
 
 def _in_json(text: str) -> list[str]:
-    """Forms of a text within a JSON string: with minimal escapes, and with those that PHP, Go and .NET use by
-    default."""
+    """Forms of a text within a JSON string: with minimal escapes, and with the default escapes of PHP, Go and .NET."""
     found: list[str] = []
     for ascii in (True, False):
         plain = json.dumps(text, ensure_ascii=ascii)[1:-1]
@@ -201,13 +201,13 @@ def _in_json(text: str) -> list[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """A value, and the lines of a long one."""
+    """A value with and without surrounding white space and, if it has several lines, those of 16 characters or more."""
     lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
     return list(dict.fromkeys((value, value.strip(), *lines)))
 
 
 def _forms(value: str) -> list[str]:
-    """Forms of a value in a text: literal, in JSON, in nested JSON, in a URL; for a long value also its lines."""
+    """Forms of a value and of its parts in a text: literal, in JSON, in nested JSON, in a URL."""
     forms: list[str] = []
     for part in _parts(value):
         in_url = quote(part, safe="", errors="replace")

@@ -20,23 +20,23 @@ def assert_valid_descriptor(
 ) -> dict[str, Any]:
     """Assert that a value is a valid descriptor, and return it.
 
-    *value* is a descriptor, or the result of a tool call that contains one: as JSON (with ``content`` or
-    ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow* its file is
-    opened and validated, too. Raises `AssertionError` with a line for each finding, including warnings unless they are
-    allowed, and `ValueError` for an unknown edition.
+    *value* is a descriptor, or the result of a tool call that contains one: as parsed JSON (with ``content`` or
+    ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow*, the
+    descriptor's file is opened and validated, too. Raises `AssertionError` with a line for each finding, including
+    warnings unless they are allowed, and `ValueError` for an unknown edition.
     """
     __tracebackhide__ = True
-    descriptor, unread = _descriptor(value)
+    descriptor, ambiguities = _descriptor(value)
     check = followed if follow else validate_descriptor
     findings = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
-    findings = unread or findings  # if readers disagree about the text, nothing else is certain
+    findings = ambiguities or findings  # if readers disagree about the text, nothing else is certain
     if findings:
         raise AssertionError(_message(findings))
     return cast("dict[str, Any]", descriptor)
 
 
 def _descriptor(value: object) -> tuple[object, list[Finding]]:
-    """The descriptor, and the reasons why the text that contains it is not strict JSON."""
+    """The descriptor, and findings about the text that contains it if that is not strict JSON."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         value = dump(mode="json", by_alias=True)

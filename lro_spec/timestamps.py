@@ -33,7 +33,7 @@ def parse(text: str) -> datetime | None:
         moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
         return None
-    # A week or a day after the end of its year continues into the next year.
+    # `strptime` reads a week or a day after the end of its year as one of the next year.
     return moment if form == "%Y%m%d" or moment.strftime(form) == date else None
 
 

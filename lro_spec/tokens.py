@@ -2,7 +2,7 @@
 
 The specification counts four characters of Latin script as a token, and recommends a real tokenizer for anything else.
 A character is a Unicode code point here. The specification does not say how to round; both estimates round up, so that
-no text with characters is free.
+only an empty text costs 0 tokens.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ _WIDE = re.compile(
 
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
-"""The tolerance for an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens.
+"""The tolerance for an honest estimate: 0.6 to 1.8 times a quarter of the characters, give or take 64 tokens.
 
-A real tokenizer gives 1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷
-2 does not.
+On English JSON, a real tokenizer gives a factor of 1.1 to 1.3; indentation gives up to 1.5, and escaping 1.2. An
+estimate of characters ÷ 3 is within the tolerance, characters ÷ 2 is not.
 """
 
 WIDE_TOKENS = 2.0
-"""The largest number of tokens of an honest tokenizer for one character of a wide script."""
+"""The largest number of tokens that an honest tokenizer counts for one character of a wide script."""
 
 
 def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
-    """The bounds of an honest estimate of a text, whether it counts a character literally or as an escape.
+    """The lowest and the highest honest estimate of a text, whether it counts an escape as one character or as written.
 
-    The arguments are numbers of characters of a wide script, of escapes (``\\uXXXX``), and of other characters.
+    *wide* is the number of characters of wide scripts, *escapes* the number of ``\\uXXXX`` escapes, and *narrow* the
+    number of all other characters.
     """
     low = LOW * (wide + escapes + narrow) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
@@ -48,7 +49,7 @@ def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
 
 
 def exceeds(tokens: float, threshold: float) -> bool:
-    """Return whether a result of so many tokens is offloaded at a threshold; at exactly the threshold it is not."""
+    """True if a result is offloaded: it has to have more tokens than the threshold, not just as many."""
     return tokens > threshold
 
 
@@ -60,7 +61,7 @@ def characters_estimate(text: str) -> int:
 def script_aware_estimate(text: str) -> int:
     """Tokens with wide scripts counted about as real tokenizers do.
 
-    Chinese, Japanese, Korean and emoji count 1.2 characters per token, everything else four. For ASCII this equals
+    Chinese, Japanese, Korean and emoji characters count as 1.2 per token, all others as four. For ASCII this equals
     `characters_estimate`; it is never less.
     """
     return estimate_of(len(text), 0 if text.isascii() else wide_characters(text))
@@ -75,7 +76,7 @@ def characters_in_utf8(text: bytes) -> tuple[int, int]:
     """Number of characters in a text in UTF-8, and of the wide ones among them."""
     if text.isascii():
         return len(text), 0
-    # ASCII is removed first, because the expression takes forty times as long for a character.
+    # ASCII is removed first, because the regular expression takes forty times as long per character.
     rest = text.translate(None, _ASCII)
     others = rest.decode("utf-8", "surrogatepass")
     return len(text) - len(rest) + len(others), sum(map(len, _WIDE.findall(others)))
@@ -87,6 +88,6 @@ def wide_in_utf8(text: bytes) -> int:
 
 
 def estimate_of(characters: int, wide: int) -> int:
-    """`script_aware_estimate` of a text by its number of characters and of wide characters."""
+    """`script_aware_estimate` of a text from its number of characters, *wide* of which are wide."""
     twelfths = (characters - wide) * 3 + wide * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
     return -(-twelfths // 12)

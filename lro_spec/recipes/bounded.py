@@ -15,7 +15,7 @@ MIN_TIME_LIMIT_S = 0.5
 """Smallest time limit, after several recipes have reached theirs."""
 
 OUTPUT_BYTES = 1 << 20
-"""Default limit of a recipe's output in bytes; the rest is cut off."""
+"""Default limit of a recipe's output, in bytes; a recipe that exceeds it is ended."""
 
 
 class BoundedRunner(JqRunner):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from lro_spec.display import counted
 from lro_spec.jsonl.parse import lenient
 from lro_spec.recipes.expected import Expected, Table
 from lro_spec.recipes.lexer import literals, with_literal
@@ -21,7 +22,7 @@ _SHOWN = 300
 _NO_PROGRAM = 3  # jq's exit status if it cannot compile a program
 _QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
 _AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
-_LONGEST_LITERAL = 200  # in longer ones no parts of a regular expression are looked for: that takes quadratic time
+_LONGEST_LITERAL = 200  # longer ones are replaced as a whole, because the search for parts takes quadratic time
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The effects that search for a text."""
 
@@ -32,16 +33,17 @@ class Agreement:
 
     ok: bool
     expected: str
-    """Short texts for a report, without control characters; empty if the outputs agree and jq exited with 0."""
+    """Short text for a report, without control characters; empty if the output is right and jq exited with 0."""
     observed: str
+    """Short text that shows the output, in the same form."""
     with_header: bool = False
     """True if the output is right for the header and the records together: the header was not skipped."""
     erratum: str | None = None
-    """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
-    server's fault. None if the outputs agree and jq exited with 0."""
+    """Reason why the specification's own command fails on these records, so that an error of jq is not the server's
+    fault. None if it does not fail, or if jq reported no error."""
     difference: str = ""
-    """Difference of the output from the expected one, as a clause; empty if the output is right, or if the difference
-    takes no words."""
+    """Difference of the output from the expected one, as a clause; empty if the output is right, cannot be read, or was
+    ended by a limit."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -57,7 +59,7 @@ def agrees(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Agreement:
-    """Compares the output of a recipe with the expected output of standard recipe *number* for these records.
+    """Compare the output of a recipe with the expected output of standard recipe *number* for these records.
 
     An error of jq counts against the recipe, unless the specification's own command fails on the same records and the
     output before the error is right. With *header*, the result also says whether the header was treated as a record.
@@ -69,7 +71,7 @@ def agrees(
     met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
     if met and output.ok:
         return Agreement(True, "", "")
-    # Only a program that fails, and soon, can be the specification's own.
+    # Only a program that fails within its limits can fail for the same reason as the specification's own.
     known = erratum(number, records, **options) if output.stderr and not output.problem else None
     ok = met and known is not None
     with_header = False
@@ -105,12 +107,12 @@ def probe(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Pipeline | None:
-    """The command with *literal* in place of its author's search text; None if that cannot be found.
+    """The command with *literal* in place of its author's search text; None if there is none.
 
     The search text is the value of the first ``--arg`` that the program uses, or else its first string literal. A
-    literal that is a key or a value of *header* tells the header from the records, so it is tried last. Some spellings
-    (`ascii_downcase | contains`) only find lower case: choose a literal in lower case. Raises `ValueError` for a recipe
-    that searches for nothing.
+    literal that is a key or a value of *header* may serve to leave out the header, so it is replaced only if there is
+    no other. Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case. Raises
+    `ValueError` for a recipe that searches for nothing.
     """
     effect = standard(number, edition, detail).effect
     if effect not in PARAMETRISED:
@@ -130,8 +132,8 @@ def probe(
 def on_records_alone(pipeline: Pipeline) -> Pipeline | None:
     """The command's programs, applied to all lines but the first, whichever lines the command itself skips.
 
-    If both print the same, the error has nothing to do with the header. None if the command already reads only these
-    lines.
+    If the command itself prints the same, an error in its output has nothing to do with the header. None if the command
+    already reads only these lines.
     """
     alone = replace(pipeline, skip=1, take=None, last=None, without=None)
     return None if alone == pipeline else alone
@@ -161,8 +163,8 @@ def literal_error(delivered: JqRun, probed: JqRun | None) -> str | None:
     if probed is None or cut_off:
         return None
     known = {_QUOTED.sub("()", line) for line in probed.stderr.splitlines()}
-    said = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
-    return show(f"{delivered.engine} exited {delivered.status}; {said[0]}") if said else None
+    new = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
+    return show(f"{delivered.engine} exited {delivered.status}; {new[0]}") if new else None
 
 
 def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
@@ -208,7 +210,7 @@ def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> It
 
 def _stream(text: str) -> list[Any] | None:
     """The JSON values of an output; None if it is not JSON."""
-    with suppress(ValueError, RecursionError):  # mostly each is on a line
+    with suppress(ValueError, RecursionError):  # usually each value is on a line of its own
         return [lenient(line) for line in text.split("\n") if line.strip(" \t\r")]
     values: list[Any] = []
     decoder = json.JSONDecoder()
@@ -241,7 +243,7 @@ def _observed(output: JqRun, values: list[Any] | None) -> str:
     if values is not None and len(values) == 1 and isinstance(values[0], list):
         parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
     elif values is not None:
-        parts.append(f"{len(values)} values: {text}" if values else "no output")
+        parts.append(f"{counted(len(values), 'value')}: {text}" if values else "no output")
     else:
         parts.append(text)
     return show("; ".join(parts))

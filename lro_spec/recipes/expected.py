@@ -21,14 +21,14 @@ from lro_spec.recipes.numbers import near
 Record = Mapping[str, Any]
 
 _LISTED = 1_000
-"""Number of characters of names in a text; a report shows fewer."""
+"""Number of characters after which a list of names ends; a report shows fewer."""
 
 
 class Expected(Protocol):
     """Expected output of a recipe for some records."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if these outputs are the expected ones; an array that holds a stream is already unpacked."""
+        """True if *values* are the expected output; an array with all of it is already unpacked."""
         ...
 
     def text(self) -> str:
@@ -36,7 +36,7 @@ class Expected(Protocol):
         ...
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Difference of a wrong output from the expected one, as a clause; "" if that takes no words."""
+        """Difference of a wrong output from the expected one, as a clause."""
         ...
 
 
@@ -68,11 +68,11 @@ class Selection:
         return f"{len(chosen)} of {len(self.records)} records{also}{_list(map(_name, chosen))}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Records too few or too many, values that are no records, or the order."""
+        """Records too few or too many, values that are not records, or the order."""
         chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
         possible = [r for r, c in zip(self.records, self.chosen, strict=True) if c is not False]
         if foreign := _unmatched(values, self.records):
-            return _no_records(foreign)
+            return _not_records(foreign)
         missing, extra = _unmatched(chosen, values).total(), _unmatched(values, possible).total()
         if missing or extra:
             parts = [f"{counted(missing, 'record')} missing"] if missing else []
@@ -103,22 +103,22 @@ class Ranking:
         return sorted((_or(self.key(r), absent) for r in self.records), reverse=True)
 
     def text(self) -> str:
-        """The first keys."""
+        """The confidences that come first."""
         keys = ["none" if k == -math.inf else f"{k:g}" for k in self._keys(-math.inf)[: self.limit]]
-        return f"{len(keys)} of {len(self.records)} records by falling confidence{_list(keys)}"
+        return f"{len(keys)} of {len(self.records)} records in descending order of confidence{_list(keys)}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Values that are no records, their number, or the order."""
+        """Values that are not records, their number, or the order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if foreign := _unmatched(values, self.records):
-            return _no_records(foreign)
+            return _not_records(foreign)
         if len(values) != wanted:
             return f"it has {counted(len(values), 'record')} instead of {wanted}"
         keys = [self.key(v) for v in values]
         if (turned := next((p for p in pairwise(keys) if _or(p[0], 0) < _or(p[1], 0)), None)) is not None:
             one, other = ("none" if k is None else f"{k:g}" for k in turned)
-            return f"the order is not that of falling confidence, as {one} comes before {other}"
-        return "these are not the records of the highest confidence"
+            return f"the records are not in descending order of confidence: {one} comes before {other}"
+        return "these are not the records with the highest confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +136,19 @@ class ByOrder:
         return keys == sorted(keys) and len(values) == len(self.records) and not any(_unmatched(values, self.records))
 
     def text(self) -> str:
-        """The first keys."""
+        """The values that come first."""
         keys = sorted((r.get(self.field) for r in self.records), key=_rank)
-        return f"{counted(len(keys), 'record')} by rising {self.field}{_list(map(str, keys))}"
+        return f"{counted(len(keys), 'record')} in ascending order of {self.field}{_list(map(str, keys))}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Values that are no records, their number, or the order."""
+        """Values that are not records, their number, or the order."""
         if foreign := _unmatched(values, self.records):
-            return _no_records(foreign)
+            return _not_records(foreign)
         if len(values) != len(self.records):
             return f"it has {counted(len(values), 'record')} instead of {len(self.records)}"
         keys = [v.get(self.field) for v in values]
         one, other = next((p for p in pairwise(keys) if _rank(p[0]) > _rank(p[1])), ("", ""))
-        return f"the order is not that of rising {self.field}, as {one} comes before {other}"
+        return f"the records are not in ascending order of {self.field}: {one} comes before {other}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +183,10 @@ class Projection:
         return (not left_out or not left_out <= set(cut)) and all(equal(cut.get(f), record.get(f)) for f in fields)
 
     def text(self) -> str:
-        """The fields."""
+        """The fields, and the first objects."""
         shown = [canonical({f: r.get(f) for f in (*self.fields, *self.optional)}) for r in self.records[:2]]
         maybe = "".join(f", perhaps {name}" for name in self.optional)
-        return f"{len(self.records)} objects of {', '.join(self.fields)}{maybe}{_list(shown)}"
+        return f"{counted(len(self.records), 'object')} with {', '.join(self.fields)}{maybe}{_list(shown)}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """The number of objects, or the first that is wrong."""
@@ -200,13 +200,13 @@ class Projection:
     def _fault(self, value: Json, record: Record) -> str:
         """A clause about a value that is not the record reduced to the fields."""
         if not isinstance(value, dict):
-            return "is no object"
+            return "is not an object"
         cut = cast("dict[str, Any]", value)
         given = (*self.fields, *(f for f in self.optional if f in cut))
         field = next((f for f in given if not equal(cut.get(f), record.get(f))), None)
         if field is None:
             return "is the complete record"
-        return f"has another {field} than its record" if field in cut else f"has no {field}"
+        return f"has a different {field} than its record" if field in cut else f"has no {field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Table:
 
     def text(self) -> str:
         """The first rows."""
-        return f"{len(self.rows)} rows{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
+        return f"{counted(len(self.rows), 'row')}{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """The number of rows, or the first that is wrong."""
@@ -255,10 +255,10 @@ class Counts:
         """The counts."""
         ordered = sorted(self.counts.values(), key=lambda c: -c[1])
         order = ", most frequent first" if self.descending else ""
-        return f"{len(ordered)} values of {self.field}{order}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
+        return f"{counted(len(ordered), 'value')} of {self.field}{order}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Values that are no counts, groups that are missing or too many, a wrong count, or the order."""
+        """Values that are not counts, groups that are missing or too many, a wrong count, or the order."""
         pairs = [p for v in values if (p := _pair(v, self.field)) is not None]
         if not values or len(pairs) < len(values):
             return f"it is not a list of {self.field} and count"
@@ -273,7 +273,7 @@ class Counts:
             if found[key] != count:
                 return f"{_cell(value)} has a count of {found[key]:g} instead of {count}"
         one, other = next((p for p in pairwise(n for _, n in pairs) if p[0] < p[1]), (0, 0))
-        return f"the counts are right, but not in falling order, as {one:g} comes before {other:g}"
+        return f"the counts are right, but not in descending order: {one:g} comes before {other:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class Distinct:
 
     def text(self) -> str:
         """The values."""
-        return f"{len(self.values)} values{_list(map(_cell, self.values))}"
+        return f"{counted(len(self.values), 'value')}{_list(map(_cell, self.values))}"
 
     def difference(self, values: Sequence[Any]) -> str:
         """Values that are missing, too many, or repeated."""
@@ -305,11 +305,11 @@ def _some(values: Sequence[Any]) -> str:
     return ", ".join([*map(_cell, values[:3]), *(["…"] if len(values) > 3 else [])])
 
 
-def _no_records(values: Counter[str]) -> str:
-    """A clause about outputs that are no complete records of the file, or that repeat one."""
+def _not_records(values: Counter[str]) -> str:
+    """A clause about outputs that are not complete records of the file, or that repeat one."""
     number = values.total()
-    is_none = "is no complete record" if number == 1 else "are no complete records"
-    return f"{counted(number, 'value')} {is_none} of the file, or {'repeats' if number == 1 else 'repeat'} one"
+    verb = "is not a complete record" if number == 1 else "are not complete records"
+    return f"{counted(number, 'value')} {verb} of the file, or {'repeats' if number == 1 else 'repeat'} one"
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:

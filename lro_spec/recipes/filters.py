@@ -1,7 +1,7 @@
 """Line filters in recipes: awk, grep and sed that only choose lines (``awk 'NR > 1'``, ``grep -v lro_header``,
 ``awk '!/lro_header/'``, ``sed '/lro_header/d'``).
 
-They are read here and never run: an awk program can start others and write files.
+They are parsed here and never run: an awk program can start others and write files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SPECIAL_EXTENDED = re.compile(r"[\\.\[*^$+?{}()|]")
 
 
 class NotInterpretedError(RecipeSyntaxError):
-    """A stage goes beyond what is interpreted here, so it is unknown whether the command is right."""
+    """A stage uses something that is not interpreted here, so it is unknown whether the command is right."""
 
 
 def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:

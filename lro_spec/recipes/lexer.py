@@ -64,7 +64,7 @@ class Token:
 
     @property
     def name(self) -> str:
-        """A word or the name of a variable."""
+        """A word as it is, or a variable without its ``$``."""
         return self.text.lstrip("$ \t\r\n")
 
 
@@ -87,8 +87,8 @@ def _known_tokens(program: str) -> tuple[Token, ...]:
 def refuse_reaching_out(program: str) -> None:
     r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
 
-    That is ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a
-    backslash or contain a carriage return, because jq 1.6 and 1.8 disagree about where they end.
+    Such programs use ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename`` or modules. Comments that end in
+    a backslash or contain a carriage return are refused, too, because jq 1.6 and 1.8 disagree about where they end.
     """
     if "\0" in program:
         raise RecipeSyntaxError("a jq program cannot contain a NUL")
@@ -102,7 +102,7 @@ def refuse_reaching_out(program: str) -> None:
 
 
 def unrepeatable(program: str) -> str | None:
-    """Reason why a program may give another output for the same input; None if there is none.
+    """Reason why a program may give different outputs for the same input; None if there is none.
 
     Raises `RecipeSyntaxError` if a string is not closed.
     """
@@ -117,7 +117,7 @@ def unrepeatable(program: str) -> str | None:
 
 
 def _names(found: Sequence[Token]) -> Iterator[Token]:
-    """Names of functions and variables that a program uses; keys of objects are none."""
+    """Names of functions and variables that a program uses, without keys of objects."""
     for i, token in enumerate(found):
         before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
         if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
@@ -130,14 +130,14 @@ def literals(program: str) -> list[str]:
     Keys of objects, field names and the flags of a regular expression (the second argument of ``test`` and similar
     functions) are left out, because a program does not search for them.
     """
-    return [token.value for token in _searched(program)]
+    return [token.value for token in _search_texts(program)]
 
 
 def with_literal(program: str, old: str, new: str) -> str:
     """The program with every literal *old* (as returned by `literals`) replaced by *new*, quoted for jq."""
     parts: list[str] = []
     end = 0
-    for token in _searched(program):
+    for token in _search_texts(program):
         if token.value == old:
             parts += [program[end : token.start], _quoted(new)]
             end = token.start + len(token.text)
@@ -174,7 +174,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
-def _searched(program: str) -> list[Token]:
+def _search_texts(program: str) -> list[Token]:
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     kept: list[Token] = []
     for i, token in enumerate(found):

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from lro_spec.jsonl.strict import Json, number_of
 
-_APART = 2.0**-50
+_TOLERANCE = 2.0**-50
 """Relative difference up to which two numbers count as one: a few steps of a double."""
 
 
 def near(a: float, b: float) -> bool:
     """True if two numbers are so close that jq may treat them as equal."""
-    return math.isclose(a, b, rel_tol=_APART)
+    return math.isclose(a, b, rel_tol=_TOLERANCE)
 
 
 def unify_near(records: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:

@@ -1,8 +1,8 @@
 """Expected output of each standard recipe, computed in plain Python.
 
-Effects are judged, not spelling. A recipe's output may be a stream or an array, of objects or rows; ties of a sort come
-in any order; a record without the field in question does not match. If the specification's own command fails on such
-records, that is an erratum of the specification, which `erratum` describes.
+A recipe is judged by its effect, not by its spelling. Its output may be a stream or an array, of objects or rows; ties
+of a sort come in any order; a record without the field in question does not match. If the specification's own command
+fails on such records, that is an erratum of the specification, which `erratum` describes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Erratum:
     number: str = ""
     """Its number in docs/interpretations.md, such as ``E-01``; empty if it has none."""
     remedy: str = ""
-    """A program that does not fail, or its part; empty if none is known."""
+    """A program, or a part of one, that does not fail; empty if none is known."""
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
@@ -66,14 +66,14 @@ def find_erratum(
 ) -> Erratum | None:
     """The defect that makes the specification's own command for a recipe fail on these records; None if it does not."""
     effect = standard(number, edition, detail).effect
-    path, is_fine, saying = _ERRATA.get(effect, _NEVER)
+    path, is_fine, reason = _ERRATA.get(effect, _NEVER)
     for place, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             return Erratum(f"record {place} of {len(records)} is {_kind(record)}, but only objects have fields")
         value = value_at(cast("Record", record), path)
         if not is_fine(value):
             where = f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}"
-            return Erratum(f"{where}, but {saying}", *_NUMBERED.get(effect, ()))
+            return Erratum(f"{where}, but {reason}", *_NUMBERED.get(effect, ()))
     return None
 
 
@@ -193,7 +193,7 @@ DEFAULT_LITERAL: Mapping[str, str] = {
     "content-search": "pattern",
     "with-tag": "TAG",
 }
-"""Effects that search, each with what the specification's own command searches for."""
+"""Effects that search, each with the text for which the specification's own command searches."""
 IN_ANY_CASE = frozenset({"title-search", "content-search"})
 """Effects that find a text in any letter case."""
 
@@ -213,8 +213,8 @@ def _is_scalar(value: Json) -> bool:
 _STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
 _NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
 _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
-    "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
-    "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
+    "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
+    "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
     "namespace-prefix": _STARTSWITH,
     "title-search": (("title",), _is_string, "test() needs a string"),
     "content-search": (("content",), _is_string, "test() needs a string"),
@@ -234,7 +234,7 @@ _NUMBERED: Mapping[str, tuple[str, str]] = {
     "sort-by-flat-confidence": ("E-01", "sort_by(-(.confidence // 0))"),
     "top-by-confidence": ("E-01", "sort_by(-(.provenance.confidence // 0))"),
 }
-"""Number of the erratum and a program without it, by effect."""
+"""Number of the erratum, and a program that avoids it, by effect."""
 
 
 def value_at(record: Record, path: Iterable[str]) -> Json:

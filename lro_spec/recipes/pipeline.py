@@ -86,10 +86,10 @@ def parse_command(command: str) -> Pipeline:
     """
     named = _PLAIN_PATH.search(command)
     if named is not None and command.count(named[0]) == 1 and len(command) <= LONGEST and _ANY_FILE not in command:
-        alike = _parse_for_any_file(command.replace(named[0], _ANY_FILE))
-        if alike is not None:
-            stages = tuple(tuple(word.replace(_ANY_FILE, named[0]) for word in words) for words in alike.stages)
-            return replace(alike, path=named[0], stages=stages)
+        parsed = _parse_for_any_file(command.replace(named[0], _ANY_FILE))
+        if parsed is not None:
+            stages = tuple(tuple(word.replace(_ANY_FILE, named[0]) for word in words) for words in parsed.stages)
+            return replace(parsed, path=named[0], stages=stages)
     return _parse(command)
 
 
@@ -100,10 +100,10 @@ _PLAIN_PATH = re.compile(r"(?<![^\s'\"])/[\w./-]+\.jsonl(?![^\s'\"|])", re.ASCII
 
 @lru_cache(maxsize=1024)  # descriptors of a server have the same commands, each with the path of its own file
 def _parse_for_any_file(command: str) -> Pipeline | None:
-    """The pipeline of a command that reads `_ANY_FILE`; None if it is none, or has that path anywhere else."""
+    """The pipeline of a command that reads `_ANY_FILE`; None if it cannot be parsed, or has that path anywhere else."""
     try:
         found = _parse(command)
-    except RecipeSyntaxError:  # which may quote the path
+    except RecipeSyntaxError:  # its message may quote the path
         return None
     elsewhere = _ANY_FILE in repr((found.jq, found.more, found.without))
     return found if found.path == _ANY_FILE and not elsewhere else None
@@ -114,18 +114,18 @@ def _parse(command: str) -> Pipeline:
     lines = _Lines()
     calls: list[JqCall] = []
     beyond: NotInterpretedError | None = None
-    after = False
+    after_jq = False
     for number, words in enumerate(stages):
         program, *rest = _plainly(words, first=not number)
         if program == "jq":
-            after = True
+            after_jq = True
             try:
                 call, file = _jq(rest)
                 calls.append(call)
             except NotInterpretedError as problem:
                 file, beyond = None, problem
         elif program in _SOURCES:
-            if after:
+            if after_jq:
                 raise RecipeSyntaxError(f"{program} after jq works on the layout of the output, not on its values")
             try:
                 file = _SOURCES[program](rest, lines)
@@ -138,7 +138,7 @@ def _parse(command: str) -> Pipeline:
             raise RecipeSyntaxError(f"{program} reads {file!r} instead of the pipe")
         if file is not None:
             lines.path = file
-    if not after:
+    if not after_jq:
         raise RecipeSyntaxError("the pipeline has no jq")
     if beyond is not None:
         raise beyond
@@ -148,7 +148,7 @@ def _parse(command: str) -> Pipeline:
 
 
 def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
-    """The words of a stage, without a preceding assignment of the locale and without the directory of its program."""
+    """The words of a stage without assignments of the locale before the program, and without its directory."""
     at = 0
     while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
         at += 1
@@ -187,7 +187,7 @@ class _Lines:
     def leave_out(self, program: str, text: str) -> None:
         if self != _Lines(self.path):
             raise NotInterpretedError(
-                f"{program} with a search text is understood once only, as the first filter of lines"
+                f"{program} with a search text is understood only once, as the first filter of lines"
             )
         self.without = text
 
@@ -368,12 +368,12 @@ _OPTIONS = {
 }  # fmt: skip
 """Options that name no file and start no program; `sort -o` would write."""
 _WORDS = {"tr": 2, "grep": 1}
-"""Number of words before the file that do not name files."""
+"""Number of words before the file that are not options, by program."""
 _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
 
 
 def file_read(command: str) -> str | None:
-    """The file that a pipeline reads; None if the command is no pipeline, or may do more than read."""
+    """The file that a pipeline reads; None if the command is not a pipeline, or may do more than read."""
     try:
         stages = split_pipeline(command)
         files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]

@@ -1,5 +1,5 @@
-"""Search literals and values that make a recipe's output informative: some records match, and some do not; their order
-is not already that of the file."""
+"""Search literals and values with which a right recipe and a wrong one give different outputs: some records match and
+others do not, or the records are not in the right order already."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
 
 
 def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Literals that some of the records match and some do not; and others that only a search that is too wide finds."""
+    """Two lists of literals: some match only a part of the records, the others match only if a search is too wide."""
     if effect == "with-tag":
         tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
         tags = [t for tags in tagged[:50] for t in tags.split()]
@@ -48,28 +48,28 @@ def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[s
 
 
 def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The records with other values in the field by which a recipe sorts, counts, selects or searches; few are
-    repeated.
+    """The records with other values in the field by which a recipe sorts, counts, selects or searches.
 
-    None if their own values tell whether it uses that field. Otherwise (the field is the same in all records, or
-    missing, or sorted already) a command that reads another field, or none, gives the right output, too.
+    Fewer than 12 records are repeated. None if their own values already tell whether a command uses that field, or if
+    there are fewer than three. Values that are the same in all records, missing, or sorted already do not tell: a
+    command that reads another field, or none, gives the right output, too.
     """
-    if effect not in _FIELDS or len(records) < _ENOUGH or _tells(effect, records):
+    if effect not in _FIELDS or len(records) < _MIN_RECORDS or _tells(effect, records):
         return None
     path, _, values = _FIELDS[effect]
-    count = max(len(records), _SEVERAL)
+    count = max(len(records), _REPEATED_UP_TO)
     return [_with(record, path, value) for record, value in zip(cycle(records), values(count), strict=False)]
 
 
 def depends_on(effect: str) -> tuple[str, ...]:
-    """The path of the field on whose values an effect depends; empty if it depends on none alone."""
+    """The path of the field on whose values an effect depends; empty if it does not depend on a single field."""
     return _FIELDS[effect][0] if effect in _FIELDS else ()
 
 
-_ENOUGH = 3
+_MIN_RECORDS = 3
 """The fewest records that can be counted in two groups of different sizes."""
-_SEVERAL = 12
-"""Least number of records, to which fewer are repeated: more than the ten that one of the recipes prints."""
+_REPEATED_UP_TO = 12
+"""Number of records up to which fewer are repeated: more than the ten that one of the recipes prints."""
 
 
 def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:
@@ -89,7 +89,7 @@ def _are_unsorted_texts(values: list[Any]) -> bool:
 
 
 def _have_unsorted_counts(values: list[Any]) -> bool:
-    """True if the counts of the texts, in the order of the texts, do not begin with the most frequent."""
+    """True if sorting the texts by name does not already sort them by descending frequency."""
     return _are_texts(values) and not _descend([count for _, count in sorted(Counter(values).items())])
 
 
@@ -97,7 +97,7 @@ def _differ(values: list[Any]) -> bool:
     return len({repr(value) for value in values if value is not None}) > 1
 
 
-def _are_lists_of_which_some_are_empty(values: list[Any]) -> bool:
+def _are_lists_and_some_empty(values: list[Any]) -> bool:
     return all(value is None or isinstance(value, list) for value in values) and len({*map(bool, values)}) > 1
 
 
@@ -114,7 +114,7 @@ def _interleaved(count: int) -> list[int]:
     return [*range(0, count, 2), *range(1, count, 2)]
 
 
-def _shares(count: int) -> list[Any]:
+def _confidences(count: int) -> list[Any]:
     return [(n + 1) / (count + 1) for n in _interleaved(count)]
 
 
@@ -126,7 +126,7 @@ def _groups(count: int) -> list[Any]:
     return ["_a", *["_b"] * (count - 1)]
 
 
-def _named(count: int) -> list[Any]:
+def _entity_lists(count: int) -> list[Any]:
     return [[{"name": "one", "type": "concept"}] if n % 2 else [] for n in range(count)]
 
 
@@ -134,32 +134,32 @@ def _in_turn(*values: Any) -> Callable[[int], list[Any]]:
     return lambda count: [values[n % len(values)] for n in range(count)]
 
 
-_BY_CONFIDENCE = (CONFIDENCE, _are_unsorted_numbers, _shares)
+_BY_CONFIDENCE = (CONFIDENCE, _are_unsorted_numbers, _confidences)
 _FIELDS: Mapping[str, tuple[tuple[str, ...], Callable[[list[Any]], bool], Callable[[int], list[Any]]]] = {
     "sort-by-confidence": _BY_CONFIDENCE,
-    "sort-by-flat-confidence": (("confidence",), _are_unsorted_numbers, _shares),
+    "sort-by-flat-confidence": (("confidence",), _are_unsorted_numbers, _confidences),
     "top-by-confidence": _BY_CONFIDENCE,
-    "title-confidence-table": (CONFIDENCE, _differ, _shares),
+    "title-confidence-table": (CONFIDENCE, _differ, _confidences),
     "title-namespace-table": (("namespace",), _differ, _groups),
     "sort-by-created": (("created",), _are_unsorted_texts, _times),
     "count-by-namespace": (("namespace",), _have_unsorted_counts, _groups),
     "count-by-namespace-unsorted": (("namespace",), _differ, _groups),
     "count-by-type": (("memory_type",), _differ, _groups),
     "namespaces": (("namespace",), _differ, _groups),
-    "with-entities": (("entities",), _are_lists_of_which_some_are_empty, _named),
+    "with-entities": (("entities",), _are_lists_and_some_empty, _entity_lists),
     "namespace-prefix": (("namespace",), _differ, _in_turn("_semantic/decisions", "_episodic/incidents")),
     "title-search": (("title",), _differ, _in_turn("With a keyword", "Without it")),
     "content-search": (("content",), _differ, _in_turn("With a pattern", "Without it")),
     "memory-type": (("memory_type",), _differ, _in_turn("semantic", "episodic")),
     "with-tag": (("tags",), _differ, _in_turn(["TAG", "alpha"], ["omega"])),
 }
-"""The field that an effect depends on, whether values of it tell a right command from a wrong one (searches are asked
-for a word that some records match), and other values."""
+"""For each effect: the field on which it depends, a test whether values of that field tell a right command from a wrong
+one (not used for searches, which need a word that only some records match), and a function that makes other values."""
 
 
 def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """The record with a value at a path and, if the path leads into an object, in a field of that name next to the
-    object, too: a server whose records have the field there may sort by it."""
+    """The record with *value* at *path*. If the path leads into an object, and the record has a field of that name
+    outside of it, too, that field gets the same value, because a server may sort by it."""
     name, *rest = path
     if not rest:
         return {**record, name: value}
@@ -169,7 +169,7 @@ def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, 
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """A word that occurs within a value but equals none: only a search that is too wide finds it."""
+    """A word that occurs within a value but matches none, as a list of one: only a search that is too wide finds it."""
     different = {*values}  # of namespaces and types there are few
     words = dict.fromkeys(w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
     found = next((w for w in words if not any(matches(v, w) for v in different)), None)
@@ -183,7 +183,7 @@ def _words(tags: object) -> list[str]:
 
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """The most frequent candidate that matches some, but not all, values."""
+    """The most frequent candidate that matches some, but not all, values, as a list of one; empty if there is none."""
     different = {*values}
     for candidate, _ in Counter(candidates).most_common(20):
         hits = sum(matches(v, candidate) for v in different) if candidate.isascii() else 0

@@ -21,7 +21,7 @@ from lro_spec.sandbox.process import JQ, JobLimits, Sandbox, WorkerError, jq_fol
 
 _MEBIBYTE = 1 << 20
 _GRACE_S = 1.0
-"""Time after a job's own limit at which it is killed; it notices most overruns by itself."""
+"""Time beyond its own limit after which a job is killed; most jobs notice by themselves that they reached the limit."""
 
 
 class EngineError(RuntimeError):
@@ -41,7 +41,8 @@ class JqRun:
     engine: str
     """``jq 1.6``, or ``libjq``."""
     problem: str = ""
-    """The limit that ended the run: time, output, or the death of the process (mostly memory); empty if none did."""
+    """Why jq did not end by itself: a limit of time or output, the death of the process (mostly for lack of memory), or
+    a binary that could not be started. Empty if it did."""
 
     @property
     def ok(self) -> bool:
@@ -132,8 +133,8 @@ class JqRunner:
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Run a parsed command on the bytes of its file. Raises `EngineError`.
 
-        The first job that runs out of time is tried again, and so is each one that had to wait for half of its time:
-        the machine may have been busy, which is not the command's fault.
+        The first job that times out is tried again, and so is each later one that times out after less than half of
+        that time on the processor, because the machine may have been busy, which is not the command's fault.
         """
         done, cpu_s = self._run_once(pipeline, data)
         if not done.timed_out or not (self._retries_any or cpu_s < self.timeout_s / 2):
@@ -189,15 +190,16 @@ _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
-"""`_REPEATING`, and words after which an expression may be evaluated in part: then jq would go on with the inputs that
-are left."""
+"""`_REPEATING`, and words after which an expression may be evaluated only in part: in jq, the next `input` or `inputs`
+would then return the inputs that are left."""
 
 
 def _with_inputs(call: JqCall) -> str | None:
     """The program with `input` and `inputs` bound to its slurped input, because libjq itself does not feed them.
 
-    None if it uses neither. Supported is one `input` and then one `inputs`, the idiom that skips a header, and with -n
-    one `inputs`, also in part (``first(inputs | …)``); for any other use raises `EngineError`.
+    None if it uses neither. Supports a single `inputs`, an `input` followed by one `inputs` (the idiom that skips a
+    header) and, with -n, a single `input`. With -n, a lone `inputs` may also be read in part (``first(inputs | …)``).
+    Raises `EngineError` for any other use.
     """
     code = [t for t in tokens(call.program) if t.kind not in ("space", "comment")]
     used = [t.text for t in code if t.kind == "word" and t.text in ("input", "inputs")]

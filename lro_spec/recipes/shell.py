@@ -26,7 +26,7 @@ _LITERAL_DOLLAR = re.compile(r'\$(?=[\s"|).,;:/\\]|$)')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
 _VARIABLE = re.compile(rf"\$(?:({_NAME.pattern})|\{{({_NAME.pattern})\}})")
-_SHELLS_OWN = re.compile(
+_SPECIAL_VARIABLES = re.compile(
     r"_|PATH|IFS|HOME|ENV|CDPATH|PWD|OLDPWD|SHELL\w*|POSIXLY_CORRECT|PS[0-4]|E?UID|PPID|S?RANDOM|SECONDS|LINENO|EPOCH\w*"
     r"|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS|HIST\w*|OPT\w*|TMPDIR|(?:BASH|COMP|LD_|DYLD_|JQ_|GREP_|AWK|MALLOC)\w*"
 )
@@ -252,7 +252,7 @@ class _Reader:
         if not words or len(self._assigned) != len(words) or self._read or self._to_file or self._within:
             return False
         for name, value in self._assigned:
-            if _SHELLS_OWN.fullmatch(name):
+            if _SPECIAL_VARIABLES.fullmatch(name):
                 raise RecipeSyntaxError(f"{name} has a meaning for the shell or for programs")
             self._values.known[name] = value
         self._stages, self._assigned = [[]], []

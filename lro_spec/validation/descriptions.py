@@ -14,11 +14,11 @@ from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 _ALIKE = 3
-"""Number of recipes with one description from which a reader cannot tell them apart. Two may search for the same in two
-ways."""
+"""Fewest recipes with the same description that are reported. Two may search for the same text in two ways."""
 
 _EXCHANGED = 2
-"""Number of descriptions of other fields from which the list is wrong. A single one may be a matter of words."""
+"""Fewest descriptions with other fields than their commands that are reported. A single one may be a matter of
+wording."""
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "title": frozenset({"title", "titles"}),
@@ -30,7 +30,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "id": frozenset({"id", "ids"}),
     "tags": frozenset({"tag", "tags"}),
 }
-"""English words for the fields that standard recipes use; "contents" may be those of the file."""
+"""English words for the fields that standard recipes use; "contents" may be the contents of the file."""
 
 _NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WORDS} | {
     "confidence": frozenset({"confidence", "score"}),
@@ -40,22 +40,22 @@ _NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WOR
 
 
 def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """The finding about descriptions by which no command can be chosen: many alike, or those of other commands."""
+    """Findings about descriptions that do not help to choose a command: several are the same, or fit other commands."""
     different = {(_normal(r["description"]), r["command"]) for r in recipes}
     alike, times = Counter(about for about, _ in different).most_common(1)[0] if different else ("", 0)
     if times >= _ALIKE:
-        message, expected = "recipes cannot be told apart by their descriptions", "what each recipe does"
+        message, expected = "recipes cannot be told apart by their descriptions", "a description of what each one does"
         observed = f"{times} with the description {show(alike)}"
         yield Finding("LRO-REC-13", Kind.REPEATED_ITEM, "/jq_recipes", message, expected, observed)
     wrong = [text for n, recipe in enumerate(recipes, 1) if (text := _other_fields(n, recipe)) is not None]
     if len(wrong) >= _EXCHANGED:
-        message, expected = "descriptions are those of other recipes", "what the command beside it does"
-        hint = "make both from one table"
+        message, expected = "descriptions do not fit their commands", "descriptions of what the commands do"
+        hint = "generate descriptions and commands from the same table"
         yield Finding("LRO-REC-13", Kind.OTHER_RECIPE, "/jq_recipes", message, expected, "; ".join(wrong[:3]), hint)
 
 
 def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
-    """The fields that a description names, if its command uses others and none of them."""
+    """A clause about a description that names fields, if its command uses only other fields; otherwise None."""
     named = _named(str(recipe["description"]))
     try:
         pipeline = parse_command(recipe["command"])

@@ -1,4 +1,4 @@
-"""A descriptor by itself (sections "Inline Response Format" to "Guidance Prompt")."""
+"""Validation of a descriptor by itself (sections "Inline Response Format" to "Guidance Prompt")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lro_spec.recipes.shell import LONGEST, RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.validation.descriptions import unhelpful_descriptions
 from lro_spec.validation.filename import name_problem
-from lro_spec.validation.guidance import instructs_nobody, order, wrong_name, wrong_recipe
+from lro_spec.validation.guidance import first_order, lacks_instructions, wrong_name, wrong_recipe
 
 MAX_GUIDANCE = 4000
 """Limit in characters of a "brief" instruction block."""
@@ -58,7 +58,7 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
     for error in violations(value, "descriptor"):
         rule = _rule(error)
         finding = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
-        if edition.name == DEFAULT_EDITION or _counts(finding, edition):
+        if edition.name == DEFAULT_EDITION or _applies(finding, edition):
             wrong.add(error.path)
         yield finding
     if not isinstance(value, dict):
@@ -86,14 +86,17 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
             yield from findings_about(descriptor, edition)
 
 
-def _counts(finding: Finding, edition: Edition) -> bool:
+def _applies(finding: Finding, edition: Edition) -> bool:
     from lro_spec.validation.editions import for_edition
 
     return any(for_edition([finding], edition))
 
 
 def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
-    """True if a part, or a field of a part, is there and has the right shape; fields of it may be wrong."""
+    """True if a part, or a field of a part, is there and has the right shape.
+
+    Its own fields may be wrong, but not those of a part in `_WHOLE`.
+    """
     value: object = descriptor
     path = tuple(part.split("."))
     for name in path:
@@ -222,7 +225,7 @@ def _about_schema(schema: object, edition: Edition) -> Iterator[Finding]:
 
 
 def evaluable(schema: object) -> object:
-    """The part of a line schema that can be evaluated: without references to other documents, as none is fetched."""
+    """A line schema without its references to other documents, which are never fetched."""
     from lro_spec.schema.lint import published, without
 
     references = [path for path, _ in published(schema)]
@@ -290,9 +293,11 @@ def _commands(
     is_named = _is_valid(descriptor, "file_path", wrong)
     broken = {place[1] for place in wrong if place[0] == "jq_recipes"}
 
-    def is_file(read: str) -> bool:
+    def is_file(other: str) -> bool:
         return (
-            not is_named or read == path or (os.path.isabs(read) and os.path.isabs(path) and real(read) == real(path))
+            not is_named
+            or other == path
+            or (os.path.isabs(other) and os.path.isabs(path) and real(other) == real(path))
         )
 
     spare = len(descriptor["jq_recipes"]) - edition.recipe_count
@@ -302,23 +307,23 @@ def _commands(
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
         if is_named and "{file}" in command and "{file}" not in path:
-            message, hint = "the placeholder {file} was not replaced", "replace it by the quoted file_path"
+            message, hint = "the placeholder {file} was not replaced", "replace it with the quoted file_path"
             yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, shorten(path), show(command), hint)
             continue
         problem = None
         try:
             pipeline = parse_command(command)
-            reads = is_file(pipeline.path)
+            reads_file = is_file(pipeline.path)
             if edition.deterministic_recipes:
                 yield from _unrepeatable(pipeline, where)
             if not edition.score_in_recipes:
                 yield from _with_score(pipeline, where, command)
         except RecipeSyntaxError as refusal:
-            problem, reads = refusal, not (is_named and _is_unquoted(path, command))
-            read = file_read(command) if spare > 0 else None
-            if read is not None:  # a recipe in addition to the standard ones need not be parseable
-                spare, problem, reads = spare - 1, None, is_file(read)
-        if not reads:
+            problem, reads_file = refusal, not (is_named and _is_unquoted(path, command))
+            named = file_read(command) if spare > 0 else None
+            if named is not None:  # a recipe in addition to the standard ones need not be parseable
+                spare, problem, reads_file = spare - 1, None, is_file(named)
+        if not reads_file:
             hint = "let the command read the descriptor's own file_path"
             if is_named and shlex.quote(path) != path and _is_unquoted(path, command):
                 hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
@@ -335,8 +340,8 @@ def _commands(
             expected, hint = "one pipeline of plain commands that ends in jq", "use tail, sed, cat or head, and then jq"
             message = f"the command cannot be parsed: {problem}"
             finding = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, show(command), hint)
-            unseen = isinstance(problem, NotInterpretedError)
-            yield replace(finding, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else finding
+            may_be_right = isinstance(problem, NotInterpretedError)
+            yield replace(finding, severity="warning", kind=Kind.NOT_EVALUATED) if may_be_right else finding
 
 
 def _unrepeatable(pipeline: Pipeline, where: str) -> Iterator[Finding]:
@@ -344,7 +349,7 @@ def _unrepeatable(pipeline: Pipeline, where: str) -> Iterator[Finding]:
     why = next(filter(None, (unrepeatable(call.program) for call in (pipeline.jq, *pipeline.more))), None)
     if why is not None:
         expected, hint = "a program whose output depends on the file alone", "write the time into the command as a text"
-        message = "the command may give another output for the same file"
+        message = "the command may give different outputs for the same file"
         yield Finding("LRO-REC-21", Kind.UNREPEATABLE, where, message, expected, why, hint)
 
 
@@ -357,8 +362,8 @@ def _with_score(pipeline: Pipeline, where: str, command: str) -> Iterator[Findin
 
 
 def _is_unquoted(path: str, command: str) -> bool:
-    """Return whether the path appears in the command but not as a single shell word; False for a command that is too
-    long to read."""
+    """True if the path appears in the command, but not as a single shell word; False for a command that is too long to
+    read."""
     try:
         return len(command) <= LONGEST and path in command and path not in shlex.split(command)
     except ValueError:
@@ -379,14 +384,14 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
     elif len(guidance) > MAX_GUIDANCE:
         expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
         yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is too long", expected, observed)
-    elif instructs_nobody(guidance, descriptor["file_path"]):
+    elif lacks_instructions(guidance, descriptor["file_path"]):
         message, expected = "guidance has no instructions", "a text that leads to the file, the recipes or a tool"
         yield Finding("LRO-GUI-01", Kind.TOO_LITTLE, "/guidance", message, expected, show(guidance))
-    given = order(guidance.replace(descriptor["file_path"], "FILE"))
-    if given is not None:
+    order = first_order(guidance.replace(descriptor["file_path"], "FILE"))
+    if order is not None:
         message, expected = "guidance gives an order", "advice that can be skipped without a shell"
         hint = 'offer the recipes ("can be used", "if a shell is available")'
-        yield Finding("LRO-GUI-04", Kind.ORDER, "/guidance", message, expected, show(given), hint)
+        yield Finding("LRO-GUI-04", Kind.ORDER, "/guidance", message, expected, show(order), hint)
     left = _PLACEHOLDER.search(guidance)
     if left is not None and left.group() not in descriptor["file_path"]:
         message = f"the placeholder {left.group()} was not replaced"

@@ -1,4 +1,4 @@
-"""Detection of repeated ids among any number of them, in bounded memory."""
+"""Detection of repeated ids in a file of any size, in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import IO
 
-_SHARES = 256
-_SHARE_ITEMS = 1024
+_PARTITIONS = 256
+_BUFFER_ITEMS = 1024
 
 
 _ZERO = -0x61C8864680B583EB
-"""Replacement for a hash of 0, because 0 marks an empty slot; no line of a memory has this hash."""
+"""Replacement for a hash of 0, because 0 marks an empty slot. No integer has this hash, and a text only by chance."""
 
 
 class SeenIds:
     """Remembers ids by a 64-bit hash.
 
     In files of a million ids, two different ids collide once in thirty million files. The first *limit* ids are kept in
-    memory: with their lines while they are few, then in a table of eight bytes per slot, because a set of a million
-    integers takes ninety megabytes. Later ids go to a temporary file of sixteen bytes per id, which is searched part by
-    part at the end (`late`).
+    memory: up to *few* with their lines, more of them without, in a table of eight bytes per slot, because a set of a
+    million integers takes ninety megabytes. Later ids go to a temporary file of sixteen bytes per id, which is searched
+    part by part at the end (`late`).
     """
 
     def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
@@ -31,35 +31,34 @@ class SeenIds:
         """Number of ids in memory."""
         self._few: dict[int, int] | None = {}
         """The line of each hash."""
-        self._most_few = min(few, limit)
+        self._max_few = min(few, limit)
         self._table: array[int] = array("q")
-        """A hash is in the slot that its last bits select, or in a later one with no empty slot (0) in between."""
+        """A hash is in the slot that its last bits select, or in a later slot with no empty slot (0) in between."""
         self._spilled: _Spilled | None = None
 
     def add(self, id: str | int, line: int) -> bool:
-        """True if the id is not known to be repeated; if it turns out to be, `late` yields *line*."""
+        """Add an id. False if it is known to be repeated; `late` yields *line* if that is only found later."""
         return self.add_hashes([hash(id)], line)
 
     def add_all(self, ids: Sequence[str | int], first_line: int) -> list[int]:
-        """Like `add`, for the ids of consecutive lines. Returns the indexes in *ids* of those that are not new."""
+        """Like `add`, for the ids of consecutive lines. Returns the indexes in *ids* of repeated ids."""
         if self.add_hashes(list(map(hash, ids)), first_line):
             return []
         return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
 
     def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
-        """Like `add`, for the hashes of ids of consecutive lines. Returns False and adds none if one is not new."""
+        """Like `add`, for the hashes of ids of consecutive lines. Returns False and adds none if one is repeated."""
         if self._few is not None:
             new = dict(zip(hashes, count(first_line)))
             if len(new) < len(hashes) or not self._few.keys().isdisjoint(new):
                 return False
-            if self.count + len(new) < self._most_few:
+            if self.count + len(new) < self._max_few:
                 self._few |= new
                 self.count += len(new)
                 return True
             few, self._few, self.count = self._few, None, 0
-            self._table = array("q", [0]) * (
-                1 << (self.limit * 4 // 3).bit_length()
-            )  # a quarter of the table remains empty
+            # At least a quarter of the table remains empty.
+            self._table = array("q", [0]) * (1 << (self.limit * 4 // 3).bit_length())
             self._keep(few)
         room = self.limit - self.count
         if len(hashes) <= room:
@@ -73,7 +72,7 @@ class SeenIds:
         return True
 
     def line_of(self, id: str | int) -> int | None:
-        """The line of an id that is not new; None if there are too many ids to remember their lines."""
+        """The line with which an id was added; None if it was not, or if there are too many ids to keep their lines."""
         return None if self._few is None else self._few.get(hash(id))
 
     def late(self) -> Iterator[int]:
@@ -110,21 +109,21 @@ class _Spilled:
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
-        self._pending = [array("q") for _ in range(_SHARES)]
-        self._written: list[list[int]] = [[] for _ in range(_SHARES)]
+        self._pending = [array("q") for _ in range(_PARTITIONS)]
+        self._written: list[list[int]] = [[] for _ in range(_PARTITIONS)]
 
     def add(self, hashed: int, line: int) -> None:
-        share = (hashed >> 32) % _SHARES
-        pending = self._pending[share]
+        partition = (hashed >> 32) % _PARTITIONS
+        pending = self._pending[partition]
         pending.append(hashed)
         pending.append(line)
-        if len(pending) >= 2 * _SHARE_ITEMS:
-            self._written[share].append(self._file.tell())
+        if len(pending) >= 2 * _BUFFER_ITEMS:
+            self._written[partition].append(self._file.tell())
             pending.tofile(self._file)
             del pending[:]
 
     def repeated(self) -> Iterator[int]:
-        """The lines whose hash is that of an earlier line."""
+        """The lines that have the same hash as an earlier line."""
         for places, pending in zip(self._written, self._pending, strict=True):
             known: set[int] = set()
             for part in (*(self._read(place) for place in places), pending):
@@ -136,5 +135,5 @@ class _Spilled:
     def _read(self, place: int) -> array[int]:
         part: array[int] = array("q")
         self._file.seek(place)
-        part.fromfile(self._file, 2 * _SHARE_ITEMS)
+        part.fromfile(self._file, 2 * _BUFFER_ITEMS)
         return part

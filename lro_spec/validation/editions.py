@@ -15,7 +15,7 @@ from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.findings import Finding, Kind, revise
 
 _OWN_RULE = {"/guidance": "LRO-GUI-01", "/line_schema": "LRO-DESC-14", "/jq_recipes": "LRO-REC-13"}
-"""Fields of a descriptor that other editions require at a later level, with the requirement."""
+"""Fields of a descriptor that other editions require only from level 2 on, each with its requirement."""
 
 
 def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Finding]:
@@ -53,4 +53,5 @@ def _remap(finding: Finding, edition: Edition) -> Finding | None:
     if not missing or top in edition.descriptor_fields:
         return finding
     rule = _OWN_RULE.get(finding.pointer)
-    return None if rule is None else replace(finding, rule=rule, severity="warning", hint="it binds from level 2 on")
+    hint = "this requirement binds from level 2 on"
+    return None if rule is None else replace(finding, rule=rule, severity="warning", hint=hint)

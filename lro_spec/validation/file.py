@@ -1,8 +1,4 @@
-"""An offloaded file, line by line, in one pass.
-
-Blocks in which all records are valid, nearly all blocks of any file, are validated at once by libraries written in C
-and Rust. Any other block is validated line by line.
-"""
+"""Validation of an offloaded file, in one pass."""
 
 from __future__ import annotations
 
@@ -23,18 +19,18 @@ from lro_spec.jsonl.lines import MAX_LINE_BYTES, Readable, blocks
 from lro_spec.jsonl.parse import RULE
 from lro_spec.validation.filename import name_against_header, name_problem
 from lro_spec.validation.header import resembles_header
-from lro_spec.validation.line import judge_part, twice, with_place
+from lro_spec.validation.line import judge_part, repeated_record, with_place
 from lro_spec.validation.record import CORE, MAY_BE_EMPTY, resembles_memory
 from lro_spec.validation.state import FileState
 
 
 def looks_offloaded(start: bytes) -> bool:
-    """True if a header or a memory is among the first lines of a file; logs and transcripts are JSONL, too."""
-    tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
-    return any(resembles_header(top) or resembles_memory(top) for top in tops)
+    """True if one of the first lines of a file is a header or a memory; logs and transcripts are JSONL, too."""
+    objects = filter(None, map(_object, start.split(b"\n", _MAX_LINES)[:_MAX_LINES]))
+    return any(resembles_header(each) or resembles_memory(each) for each in objects)
 
 
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
@@ -54,18 +50,18 @@ def validate_file(
 ) -> Iterator[Finding]:
     """Findings about an offloaded file, while it is read; those that depend on its end (count, name) come last.
 
-    *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name if it is not that of
-    the path. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty megabytes for ids. Never
-    raises for any content; raises `OSError` for a path that cannot be opened or read, and `ValueError` for an unknown
-    edition.
+    *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name, for a stream or if
+    the path has another name. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty
+    megabytes for ids. Never raises for any content. Raises `OSError` for a path that cannot be opened or read,
+    `TypeError` for a stream of text, and `ValueError` for an unknown edition.
     """
     edition_named(edition)
     if isinstance(source, io.TextIOBase):
         raise TypeError("validate_file reads bytes: open the file with 'rb'")
     if isinstance(source, str | os.PathLike):
         with open(source, "rb", buffering=0) as stream:
-            called = name or plain_name(PurePath(source).name)
-            yield from _unpacked_file(cast("Readable", stream), edition, called, max_line_bytes)
+            name = name or plain_name(PurePath(source).name)
+            yield from _unpacked_file(cast("Readable", stream), edition, name, max_line_bytes)
     else:
         yield from _unpacked_file(source, edition, name, max_line_bytes)
 
@@ -110,7 +106,7 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
         if not state.lines:
             yield Finding("LRO-FILE-02", Kind.EMPTY_FILE, "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
-        yield twice(f"the id of line {number} again", number)
+        yield repeated_record(f"the id of line {number} again", number)
     named_by = state.edition if state.memories else OTHER_TOOLS_EDITION
     if name is not None:
         problem = name_problem(name, edition=named_by, severity="warning")
@@ -139,14 +135,17 @@ def _count(state: FileState) -> Iterator[Finding]:
 
 
 def _without_core(record: dict[str, Any], state: FileState) -> Finding:
-    """Finding about a file in which no record has some fields of full detail; *record* is the first one. If it is the
-    only one, its texts may be empty and left out: only the inline result of the call can show that (I-04).
+    """Finding about a file in which some fields of full detail are in no record; *record* is the first record.
+
+    A warning if the file has one record and lacks only fields of `MAY_BE_EMPTY`: the server may leave out empty texts,
+    and only the inline result of the call can show whether they are empty (I-04).
     """
     missing = [field for field in CORE if field in state.missing]
     may_be_empty = state.records == 1 and MAY_BE_EMPTY.issuperset(missing)
-    whose = "the only record" if state.records == 1 else f"the record, as each of the {state.records} in the file,"
-    message, expected = f"{whose} lacks {', '.join(missing)}", f"{', '.join(CORE)} at full detail, each in some record"
-    hint = "write complete memories and keep fields that are empty, or name the level that was asked for in the header"
+    subject = "the only record" if state.records == 1 else f"the record, like all {state.records} in the file,"
+    message = f"{subject} lacks {', '.join(missing)}"
+    expected = f"{', '.join(CORE)} at full detail, each in some record"
+    hint = "write complete memories and keep fields that are empty, or set the header's detail to the requested level"
     observed = f"the fields {show(list(record))}"
     if may_be_empty:
         return Finding("LRO-FILE-11", Kind.NOT_EVALUATED, "", message, expected, observed, hint, severity="warning")

@@ -19,20 +19,20 @@ COUNT = re.compile(
 """A number of records in guidance."""
 
 TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
-"""A number of tokens as guidance states it."""
+"""A number of tokens in guidance."""
 
 _EXAMINED_CHARACTERS = 8000
 """Number of characters that are examined: twice the limit of brief guidance."""
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of guidance: up to a full stop that white space follows, or to the end of its line."""
+    """A sentence of guidance: up to a stop (. ! ?) that white space follows, or to the end of its line."""
 
     text: str
     heading: str = ""
-    """For an item of a list, whose mark is removed, the sentence with a colon that introduces the list."""
+    """For an item of a list (without its mark), the sentence with a colon that introduces the list; otherwise empty."""
 
 
 _WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
@@ -41,9 +41,9 @@ _STOP = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
 
 
-@lru_cache(maxsize=16)  # several requirements ask for those of one guidance
+@lru_cache(maxsize=16)  # several requirements examine the same guidance
 def sentences(guidance: str) -> tuple[Sentence, ...]:
-    """The sentences at the beginning of a guidance, up to twice the limit of a brief one."""
+    """The sentences of guidance, up to twice the limit of brief guidance."""
     return tuple(_sentences(guidance))
 
 
@@ -66,45 +66,46 @@ _OF_THE_RESULT = re.compile(
     r"|^\W*\d",
     re.IGNORECASE,
 )
-"""Words of a sentence that states what the result has; advice has numbers, too ("read 20 records at a time")."""
+"""Words of a sentence with facts about the result. Advice has numbers, too ("read 20 records at a time")."""
 _OF_A_RECIPE = re.compile(r"\brecipes?\b|#\d", re.IGNORECASE)
-"""Words of a sentence that states what a recipe does."""
-_BESIDE = re.compile(
+"""Words of a sentence about a recipe."""
+_NOT_THE_TOTAL = re.compile(
     r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
     r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$"
     r"|\b(?:lines?|rows?|steps?|pages?|levels?|versions?|parts?|number)\s+$",
     re.IGNORECASE,
 )
-"""Text before a number that is a bound, counts some records only, or is the number of a line."""
+"""Text before a number that is a bound, counts only some of the records, or is the number of a line."""
 _PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
 _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """The first count or number of tokens in guidance that matches none of *counts* or *tokens*; None if all match.
+    """A clause about the count in guidance if it is not in *counts*, or the number of tokens if it is not in *tokens*.
 
-    Numbers are read in sentences that state what the result has, not in those about a recipe, and not in advice.
+    None if both match. Only the first of each is compared, and only sentences with facts about the result are read, not
+    advice and not sentences about a recipe.
     """
-    stated = [s.text for s in sentences(guidance) if _OF_THE_RESULT.search(s.text) and not _OF_A_RECIPE.search(s.text)]
+    facts = [s.text for s in sentences(guidance) if _OF_THE_RESULT.search(s.text) and not _OF_A_RECIPE.search(s.text)]
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
-        said = next((claim for text in stated for claim in _claims(pattern, text)), ())
+        stated = next((claim for text in facts for claim in _claims(pattern, text)), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
-        numbers = [int(re.sub(r"\D", "", n)[:_MOST_DIGITS]) for n in said]
+        numbers = [int(re.sub(r"\D", "", n)[:_MAX_DIGITS]) for n in stated]
         if not numbers or not any(known):
             continue
         if not any(_about(n, m) for n in numbers for m in known):
-            return f"{what}: it says {numbers[-1]}, the descriptor {' or '.join(map(str, known))}"
+            return f"{what}: guidance says {numbers[-1]}, descriptor and file {' or '.join(map(str, known))}"
     return None
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text states about the result; for "40 of 200 memories" it may be either."""
+    """The numbers that a text states about the result; in "40 of 200 memories", either may be meant."""
     for found in pattern.finditer(text):
         before = text[max(0, found.start() - 80) : found.start()]
         part = _PART.search(before)
         if part is not None:
             yield part.group(1), found.group(1)
-        elif not _BESIDE.search(before) and not _BOUND.match(text, found.end()):
+        elif not _NOT_THE_TOTAL.search(before) and not _BOUND.match(text, found.end()):
             yield (found.group(1),)
 
 
@@ -115,7 +116,7 @@ _LEAD = r"(?:^|;\s)\W*(?:(?:now|first|then|next|please|always|immediately|import
 _MUST = r"(?:must|ha(?:ve|s) to|needs? to|(?:are|is) (?:required|obliged) to|shall)\s+(?:(?:always|first|now|also)\s+)*"
 _SOON = r"(?:now|immediately|first|at once|right away|before)\b"
 _VERSION = re.compile(r"\bjq\s+(?:version\s+)?v?\d[\d.]*(?:\+|\s+or\s+\w+)?", re.IGNORECASE)
-"""A version of jq, which is no program to be run but a fact about the recipes."""
+"""A version of jq: a fact about the recipes, not a program to run."""
 
 _URGENT = re.compile(
     rf"{_LEAD}(?:run|execute)\b.{{0,80}}\b(?:command|jq|shell|bash|recipe)\w*.{{0,80}}\b{_SOON}"
@@ -149,7 +150,7 @@ _REQUIRED = re.compile(
     r"(?!\s+(?:to (?!answer|continue|proceed)|for\b))",
     re.IGNORECASE,
 )
-"""A shell that is said to be there or to be needed, whatever for."""
+"""A statement that a shell is needed or assumed, unless it is needed for something other than to answer or to go on."""
 
 _CONDITION = re.compile(
     r"\b(?:(?<!even )(?<!as )if|where|unless|provided|in case|as long as|assuming|should (?:you|the \w+) have)\b"
@@ -167,15 +168,15 @@ _PURPOSE = re.compile(
 )
 
 
-def order(guidance: str) -> str | None:
-    """The first order in guidance that a model without a shell could not follow; None if there is none.
+def first_order(guidance: str) -> str | None:
+    """The first sentence of guidance with an order that a model without a shell could not follow; None without one.
 
-    Advice ("use …", "you can", "consider") is none, nor is an order that depends on a condition.
+    Advice ("use …", "you can", "consider") is not an order, nor is a sentence that depends on a condition.
     """
     return next((sentence.text.strip() for sentence in sentences(guidance) if _orders(sentence)), None)
 
 
-@lru_cache(maxsize=1024)  # of a server's descriptors, most sentences are the same
+@lru_cache(maxsize=1024)  # most sentences are the same in all descriptors of a server
 def _orders(sentence: Sentence) -> bool:
     text = _VERSION.sub("that version", sentence.text)
     purpose = _PURPOSE.search(text) is not None
@@ -193,16 +194,16 @@ def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """The first path, detail level or recipe number in guidance that contradicts the descriptor; None if there is
-    none."""
+    """A clause about the first path, detail level or recipe number in guidance that contradicts the descriptor; None if
+    there is none."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     if path not in guidance and (named := paths(text)):
-        return f"path: it says {show(named[0])}, the descriptor {show(path)}"
+        return f"path: guidance says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
     summary = descriptor.get("summary")
     meant = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
     if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
-        return f"detail level: it says {level.group(1)}, the descriptor {meant}"
+        return f"detail level: guidance says {level.group(1)}, the descriptor {meant}"
     recipes = descriptor.get("jq_recipes")
     most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
     beyond = [number for number in _recipes_in(text.replace(path, "")) if most and not 1 <= number <= most]
@@ -210,7 +211,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 
 def _recipes_in(text: str) -> Iterator[int]:
-    """The numbers of recipes in guidance: those that follow the word in a sentence, but not in quotation marks."""
+    """The numbers of recipes in guidance: ``#3`` after the word "recipe" in a sentence, but not in quotation marks."""
     for sentence in sentences(text) if "#" in text else ():
         whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
         named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
@@ -222,7 +223,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A recipe number followed by the description of a different recipe in parentheses; None if there is none.
+    """A clause about a recipe number with the description of another recipe in parentheses; None if there is none.
 
     Misquotations in the *edition*'s own text are accepted.
     """
@@ -231,34 +232,33 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
         number: _words(cast("dict[str, Any]", recipe).get("description") if isinstance(recipe, dict) else None)
         for number, recipe in enumerate(cast("list[object]", recipes) if isinstance(recipes, list) else [], 1)
     }
-    for number, said in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_EXAMINED_CHARACTERS]):
-        if edition is not None and edition.misquoted.get(int(number)) == said:
+    for number, stated in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_EXAMINED_CHARACTERS]):
+        if edition is not None and edition.misquoted.get(int(number)) == stated:
             continue
-        wanted, own = _words(said), described.get(int(number), set())
+        wanted, own = _words(stated), described.get(int(number), set())
         better = [n for n, words in described.items() if wanted and wanted <= words]
         if own and not wanted & own and better:
-            return f"recipe #{number} is not {show(said)}: #{better[0]} is"
+            return f"recipe #{number} is not {show(stated)}: #{better[0]} is"
     return None
 
 
-_LEADS_SOMEWHERE = re.compile(
+_REFERENCE = re.compile(
     r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary|\bpath\b",
     re.IGNORECASE,
 )
 """Words for the file, the recipes and what reads them, in the languages that can be written in ASCII."""
-_FEWEST_CHARACTERS = 6
+_MIN_CHARACTERS = 6
 """Characters of the shortest instruction in a script that has a character for a word."""
 
 
-def instructs_nobody(guidance: str, path: str) -> bool:
-    """True if a text leads neither to the file nor to the recipes or a tool, as far as words can tell.
+def lacks_instructions(guidance: str, path: str) -> bool:
+    """True if a text refers to neither the file nor the recipes nor a tool, as far as its words show.
 
-    Words are looked for in texts in ASCII only: other languages have other words, so their texts only have to be
-    phrases.
+    A text that is not in ASCII may use words that are not known here, so it only has to be a phrase.
     """
-    if path in guidance or _LEADS_SOMEWHERE.search(guidance):
+    if path in guidance or _REFERENCE.search(guidance):
         return False
-    return guidance.isascii() or len(guidance.strip()) < _FEWEST_CHARACTERS
+    return guidance.isascii() or len(guidance.strip()) < _MIN_CHARACTERS
 
 
 def paths(text: str) -> list[str]:
@@ -275,6 +275,6 @@ def _words(text: object) -> set[str]:
 _EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
 
 
-def _about(said: int, meant: int) -> bool:
-    """True if *said* equals *meant*, or is off by at most five percent, as a rounded number may be."""
-    return said == meant or 20 * abs(said - meant) <= meant
+def _about(stated: int, meant: int) -> bool:
+    """True if *stated* equals *meant*, or is off by at most five percent, as a rounded number may be."""
+    return stated == meant or 20 * abs(stated - meant) <= meant

@@ -47,17 +47,19 @@ def holds_memories(header: Mapping[str, Any]) -> bool:
 
 def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
     """Findings about a header. Raises `ValueError` for an unknown edition."""
-    yield from header_problems(value, edition=edition, read=False)
+    yield from header_problems(value, edition=edition, from_line=False)
 
 
-def header_problems(value: object, *, edition: str, read: bool, request: Request | None = None) -> Iterator[Finding]:
+def header_problems(
+    value: object, *, edition: str, from_line: bool, request: Request | None = None
+) -> Iterator[Finding]:
     """Findings about a header.
 
-    If it was *read* from a line, JSON problems are not repeated, because they are reported with the line. If the
-    *request* is known, operation and detail level must be those of the request.
+    If it comes *from_line*, JSON problems are not repeated, because they are reported with the line. If the *request*
+    is known, operation and detail level must be the requested ones.
     """
     facts = edition_named(edition)
-    findings = _findings(value, facts, read, request)
+    findings = _findings(value, facts, from_line, request)
     if facts.name != DEFAULT_EDITION:
         from lro_spec.validation.editions import for_edition
 
@@ -65,18 +67,20 @@ def header_problems(value: object, *, edition: str, read: bool, request: Request
     yield from findings
 
 
-def _findings(value: object, edition: Edition, read: bool, request: Request | None) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition, from_line: bool, request: Request | None) -> Iterator[Finding]:
     errors = list(violations(value, "header"))
     for error in errors:
         yield from_schema(error, _rule(error), "the header")
     if not isinstance(value, dict):
         return
     header = cast("dict[str, Any]", value)
-    yield from (finding for path, finding in (() if read else not_json(header)) if all(e.path != path for e in errors))
+    yield from (
+        finding for path, finding in (() if from_line else not_json(header)) if all(e.path != path for e in errors)
+    )
     timestamp = header.get("timestamp")
     well_formed = all(error.path != ("timestamp",) for error in errors)
     if isinstance(timestamp, str) and well_formed and parse(timestamp) is None:
-        expected = "an existing day and offset, and nothing after them"
+        expected = "a day that exists, a valid UTC offset (if any), and nothing after it"
         yield Finding(
             "LRO-FILE-07",
             Kind.BAD_TIME,
@@ -86,8 +90,8 @@ def _findings(value: object, edition: Edition, read: bool, request: Request | No
             show(timestamp),
         )
     if request is not None:
-        yield from contradicts_request(header, "operation", "LRO-FILE-04", request.operation)
-        yield from contradicts_request(header, "detail", "LRO-FILE-08", request.detail)
+        yield from request_contradictions(header, "operation", "LRO-FILE-04", request.operation)
+        yield from request_contradictions(header, "detail", "LRO-FILE-08", request.detail)
         return
     if holds_memories(header):
         yield from _unknown(header, "operation", "LRO-FILE-04", edition.operations)
@@ -108,7 +112,7 @@ def _rule(error: SchemaError) -> str:
             return "LRO-FILE-03"
 
 
-def contradicts_request(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
+def request_contradictions(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
     """Finding about an operation or detail level that is not the requested one; none if *wanted* is None."""
     word = part.get(field)
     if wanted is not None and isinstance(word, str) and word and word != wanted:

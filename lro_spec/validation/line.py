@@ -1,7 +1,7 @@
 """The lines of an offloaded file: which of them are records, and findings about each.
 
-Blocks in which all records are valid, nearly all blocks of any file, are validated at once by libraries written in C
-and Rust. Any other block is validated line by line.
+A block whose records are all valid, as they nearly always are, is validated at once by libraries written in C and Rust.
+Any other block is validated line by line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lro_spec.validation.record import CORE, level, record_errors, record_findin
 from lro_spec.validation.state import FileState
 
 record_id = itemgetter("id")
-"""The id of a record; None if it has none."""
+"""The id of a valid record."""
 
 NO_REPEATS = "LRO-FILE-09"
 """The requirement that each memory is in a file only once."""
@@ -51,7 +51,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
             yield from judge_line(line, state, value)
         return
     records, satisfied = plain
-    _seen(records, state, part)
+    _note_fields(records, state, part)
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(record_id, records)), part.number) if state.memories else ():
@@ -82,7 +82,7 @@ def _are_records(values: list[Any], state: FileState) -> bool:
 
 
 def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Iterator[Finding]:
-    """Findings about the next line of a file; *value* is its value if it was read already."""
+    """Findings about the next line of a file; *value* is its value if it was parsed already."""
     state.lines += 1
     if value is None and not line.too_long:
         value = plain_value(line.data)
@@ -103,7 +103,7 @@ def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[s
     if state.memories and not state.ids.add(record["id"], line.number):
         return None
     state.records += 1
-    _seen([record], state, line)
+    _note_fields([record], state, line)
     return record
 
 
@@ -125,7 +125,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
     if line.too_long:
         state.records += line.number > 1
         state.opaque = True
-        # An error, but of no requirement, because its content is unknown.
+        # An error, but it breaks no requirement, because the content of the line is unknown.
         message, expected = "the line is too long to be validated", f"at most {len(line.data)} bytes"
         yield Finding("json", Kind.TOO_LARGE, "", message, expected, f"{line.length} bytes", "", line.number)
         return
@@ -158,7 +158,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
 def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
     """Message, expected, observed and hint for a line that ends in a carriage return."""
     if not line.terminated:
-        hint = "end each line with a line feed; a carriage return ends none"
+        hint = "end each line with a line feed; a carriage return alone does not end one"
         return "the line ends in a carriage return alone", "a line feed", "\\r", hint
     hint = "write the file in binary mode"
     return "lines end in a carriage return and a line feed", "a line feed alone", "\\r\\n", hint
@@ -178,7 +178,7 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         state.record_validator = record_list_validator(state.part) if state.memories else None
         if state.reader is not None and state.memories:
             state.joint_validator = joint_list_validator(state.part, state.reader.schema)
-        for finding in header_problems(header, edition=state.edition, read=True, request=state.request):
+        for finding in header_problems(header, edition=state.edition, from_line=True, request=state.request):
             yield with_place(finding, line)
     elif read.readable:
         message, expected = "the first line is not a header", 'an object with "type": "lro_header"'
@@ -203,7 +203,7 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
-    _seen([record], state, line)
+    _note_fields([record], state, line)
     id = record.get("id")
     if state.memories and isinstance(id, str | int) and not state.ids.add(id, line.number):
         yield from _again(line, record, state)
@@ -215,10 +215,10 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
     first = state.ids.line_of(record["id"])
     there = "" if first is None else f", as in line {first}"
-    yield with_place(twice(f"{show(record['id'])}{there}"), line)
+    yield with_place(repeated_record(f"{show(record['id'])}{there}"), line)
 
 
-def twice(observed: str, line: int | None = None) -> Finding:
+def repeated_record(observed: str, line: int | None = None) -> Finding:
     """Finding about a memory that is in a file a second time."""
     return Finding(
         NO_REPEATS,
@@ -231,8 +231,8 @@ def twice(observed: str, line: int | None = None) -> Finding:
     )
 
 
-def _seen(records: list[dict[str, Any]], state: FileState, part: Block | PhysicalLine) -> None:
-    """Remove the fields of these records, which are the lines of *part*, from the missing fields of full detail."""
+def _note_fields(records: list[dict[str, Any]], state: FileState, part: Block | PhysicalLine) -> None:
+    """Note the first record, and which fields of full detail no record has had; *part* has the lines of the records."""
     if state.missing and state.first_record is None and records:
         state.first_record = (part if isinstance(part, PhysicalLine) else next(part.physical()), records[0])
     for record in records:
@@ -242,12 +242,12 @@ def _seen(records: list[dict[str, Any]], state: FileState, part: Block | Physica
 
 
 def with_place(finding: Finding, line: PhysicalLine) -> Finding:
-    """A finding about a value in a line, with the position of that value, or of the object that should contain it."""
+    """The finding about a value in a line, with the position of that value, or of the object that should contain it."""
     return _in_line(line, finding.rule, finding.kind, finding.severity, lambda: finding)
 
 
 def _in_line(line: PhysicalLine, rule: str, kind: Kind, severity: Severity, make: Callable[[], Finding]) -> Finding:
-    """The finding that *make* returns, with its position in a line; both are computed when they are read."""
+    """The finding that *make* returns, with its position in a line; computed at first use unless the line is long."""
 
     def compute() -> Finding:
         finding, text = make(), line.data.decode("utf-8", "replace")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from lro_spec.validation.recipes import Sample
 
 SAMPLE_RECORDS = 250
-"""Number of records, from the first, that recipes run on; larger than the round numbers at which a recipe may cut its
-output."""
+"""Number of records, from the first, on which recipes run; larger than the round numbers at which a recipe may cut off
+its output."""
 
 _LOOK = 64 * 1024
 _SAMPLE_BYTES = 1_000_000
@@ -60,9 +60,9 @@ class Following:
     ) -> None:
         """*content* is the content of the file, if it was read before; then no file is opened.
 
-        *opened* may wrap the file's stream. Without *recipes*, no recipe is run. *request* is the request, if it is
-        known; if descriptor and file differ, it decides which of them is wrong. *real* resolves symbolic links in a
-        path.
+        *opened* is called with the path and the stream of the file, and returns the stream to read. Without *recipes*,
+        no recipe is run. *request* is the request, if it is known; if descriptor and file differ, it decides which of
+        them is wrong. *real* resolves symbolic links in a path. *folder* is explained in `follow`.
         """
         self.lines = 0
         """Number of lines of the file that were validated."""
@@ -104,29 +104,31 @@ class Following:
                 undecided.append(finding)
             else:
                 yield finding
-        yield from self._beyond(wrong)
+        yield from self._about_file(wrong)
         header = self.header or {}
         for finding in undecided:
             if finding.kind is Kind.NAME_AGAINST_SUMMARY:
-                if self._request is None and self._named != header.get("operation"):
+                if self._request is None and self._named_operation != header.get("operation"):
                     yield finding
             elif holds_memories(header):
                 yield finding
-        if self._request is not None and self._named not in (None, self._request.operation):
+        if self._request is not None and self._named_operation not in (None, self._request.operation):
             message, expected = (
                 "the operation in the name is not that of the call",
                 f"{self._request.operation} in the name",
             )
-            yield Finding("LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, show(self._named))
+            yield Finding(
+                "LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, show(self._named_operation)
+            )
 
     @property
-    def _named(self) -> str | None:
+    def _named_operation(self) -> str | None:
         """The operation in the file's name; None if the name does not follow the convention."""
         given = self._descriptor
         value: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         return operation_in_name(str(value.get("file_path")), self._edition)
 
-    def _beyond(self, wrong: set[str]) -> Iterator[Finding]:
+    def _about_file(self, wrong: set[str]) -> Iterator[Finding]:
         value = self._descriptor
         if not isinstance(value, dict) or "" in wrong:
             return
@@ -134,7 +136,7 @@ class Following:
         named = descriptor.get("file_path")
         if not isinstance(named, str):
             return
-        found = _found(named, self._folder) if self._content is None else named
+        found = _existing_file(named, self._folder) if self._content is None else named
         if isinstance(found, Finding):
             yield found
             return
@@ -151,9 +153,9 @@ class Following:
                 hint,
                 severity="warning",
             )
-        yield from self._against(descriptor, found, wrong)
+        yield from self._compared(descriptor, found, wrong)
 
-    def _against(self, descriptor: dict[str, Any], path: str, wrong: set[str]) -> Iterator[Finding]:
+    def _compared(self, descriptor: dict[str, Any], path: str, wrong: set[str]) -> Iterator[Finding]:
         broken = {pointer.partition("/")[0] for pointer in wrong}
         valid = {part for part in _PARTS if part in descriptor and part not in broken}
         reader = _Reader(descriptor, valid)
@@ -183,7 +185,7 @@ class Following:
                     "/file_path",
                     "the file cannot be read",
                     "a readable file",
-                    _said(path, problem),
+                    _path_and_reason(path, problem),
                 )
                 return
             self.lines, self.header, self.read, self.doubtful = state.lines, state.header, True, state.doubtful
@@ -231,7 +233,7 @@ class Following:
 
 _RULE = "LRO-DESC-02"
 _OF_TONE = ("LRO-GUI-01", "LRO-GUI-04")
-"""Guidance that breaks these requirements is still checked for wrong figures."""
+"""Guidance that breaks these requirements is still checked for wrong numbers."""
 _OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
 _OF_MEMORIES = {
     ("LRO-NAME-02", "/file_path"),
@@ -309,7 +311,7 @@ class _Recipes:
             self._thread.join()
 
     def start(self, sample: Sample | str) -> None:
-        """Start the thread, at most once. If the sample is a reason, recipes are only compiled."""
+        """Start the thread, at most once. If *sample* is the reason why there is none, recipes are only compiled."""
         if self._thread is not None:
             return
         from lro_spec.validation.recipes import RecipeJudge
@@ -372,7 +374,7 @@ def follow(
     yield from Following(descriptor, edition=edition, folder=folder).findings()
 
 
-def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
+def _existing_file(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
     candidates = [named]
     if folder is not None:
         beside = os.path.join(folder, named.replace("\\", "/").rpartition("/")[2])
@@ -391,11 +393,17 @@ def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
         return path
     hint = "the file was removed, or the descriptor comes from another machine"
     return Finding(
-        _RULE, Kind.NO_FILE, "/file_path", "file_path does not exist", "an existing file", _said(named, first), hint
+        _RULE,
+        Kind.NO_FILE,
+        "/file_path",
+        "file_path does not exist",
+        "an existing file",
+        _path_and_reason(named, first),
+        hint,
     )
 
 
-def _said(path: str, problem: Exception | None) -> str:
+def _path_and_reason(path: str, problem: Exception | None) -> str:
     return f"{show(path)}: {getattr(problem, 'strerror', None) or problem}"
 
 
@@ -410,8 +418,8 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]], *, whole: bool) -> Iterator[Finding]:
-    """The finding about a schema that describes other records; if it is not *whole*, the parts left out may describe
-    these."""
+    """The finding about a schema that does not describe the file's records. It is a warning if *schema* is not *whole*,
+    because the parts that were left out may describe them."""
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:

@@ -9,10 +9,11 @@ from lro_spec.display import pointer
 from lro_spec.findings import Finding, Kind
 
 FEW, MOST = 3, 10
-"""Records that a descriptor may show as examples; the most that it may show as a preview."""
+"""Number of records that any descriptor may show as examples, and the limit for descriptors of large files."""
 
 OPENING = 60
-"""Characters of a text that identify it. Shorter texts may be in a descriptor for another reason."""
+"""Number of characters at the beginning of a text by which it is recognised within other texts. A shorter text may be
+in a descriptor for another reason."""
 
 _IDENTIFYING = 8
 """Fewest characters of an id that is looked for within other texts."""
@@ -21,7 +22,7 @@ _TELLING = 12
 
 
 def preview_limit(records: int) -> int:
-    """Number of records that a descriptor may show: three, and up to ten if they are a quarter of the file at most."""
+    """Number of records that a descriptor may show: a quarter of the file, but at least three and at most ten."""
     return max(FEW, min(MOST, records // 4))
 
 
@@ -70,7 +71,8 @@ def _id(record: Mapping[str, Any]) -> str:
 
 
 def payload(descriptor: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """The finding for each member of a descriptor that shows more of the file's *records* than a preview may."""
+    """The finding for each member of a descriptor that shows more of the file's *records* than a preview may, or one
+    for the whole if only its members together do."""
     most = preview_limit(len(records))
     if records_shown(dict(descriptor), records) <= most:
         return

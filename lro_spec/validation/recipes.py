@@ -44,7 +44,7 @@ _MEMORY = 512_000_000
 _OUTPUT = 1 << 20
 _OUTPUT_PER_INPUT_BYTE = 16
 """Further output allowed, as a multiple of the input size."""
-_MOST_RECIPES = 40
+_MAX_RECIPES = 40
 
 _NOT_UNDERSTOOD = "its command could not be understood"
 _HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file does not show which are missing"
@@ -63,16 +63,16 @@ class Sample:
     agreements: dict[tuple[object, ...], Agreement] = field(
         default_factory=dict[tuple[object, ...], Agreement], compare=False, repr=False
     )
-    """Results of the commands that ran on these lines and that no limit ended, so that each runs once, whoever asks."""
+    """Cache of the results of commands on these lines, except for those that a limit ended."""
     heads: dict[int, Sample] = field(default_factory=dict[int, "Sample"], compare=False, repr=False)
-    """Shorter samples that were made of this one, by their number of records."""
+    """Cache of `head`, by the number of records."""
 
     others: dict[str, Sample | None] = field(default_factory=dict[str, "Sample | None"], compare=False, repr=False)
-    """Samples with other values that were made of this one, by the effect that depends on these values."""
+    """Cache of `with_other_values`, by effect."""
 
     def with_other_values(self, effect: str) -> Sample | None:
-        """The sample with other values of the field that an effect depends on, if its own do not tell a right command
-        from a wrong one; None if they do."""
+        """The sample with other values of the field on which an effect depends. None if that is not needed, because its
+        own values tell a right command from a wrong one, or not possible (`rearranged`)."""
         if effect not in self.others:
             records = rearranged(effect, self.records)
             self.others[effect] = None if records is None else self._with_records(records)
@@ -148,7 +148,7 @@ class RecipeJudge:
         """(effect, command) pairs that the installed jq has run, too."""
         self.only_installed: list[Finding] = []
         """Findings about the output of the installed jq alone."""
-        self._known: dict[tuple[object, ...], Judgement] = {}
+        self._judgements: dict[tuple[object, ...], Judgement] = {}
         self._problems: dict[str, str | None] = {}
 
     def __enter__(self) -> Self:
@@ -176,16 +176,16 @@ class RecipeJudge:
         own = ((r, commands[r.number - 1]) for r in edition.recipes_at(detail) if r.number - 1 in commands)
         if not self.every_word and self.fully_probed.issuperset(_search_key(*one, edition.name, detail) for one in own):
             sample = sample.head(FEW_RECORDS)
-        key = (edition.name, detail, *_alike(sample, commands, recipes))
-        if key not in self._known:
+        key = (edition.name, detail, *_judgement_key(sample, commands, recipes))
+        if key not in self._judgements:
             trial = _Trial(self, sample, edition, detail, commands, len(recipes))
             found = list(trial.findings())
             tried = {recipe.number - 1 for recipe in edition.recipes_at(detail)}
             others = [place for place in range(len(recipes)) if place not in tried]
             found += self._unreadable(recipes, others, trial.until)
             self.ended |= trial.ended.keys()
-            self._known[key] = Judgement(tuple(found), trial.undecided)
-        return self._known[key]
+            self._judgements[key] = Judgement(tuple(found), trial.undecided)
+        return self._judgements[key]
 
     def _compiled(self, descriptor: Mapping[str, Any]) -> Iterator[Finding]:
         """Findings about recipes whose program jq cannot compile."""
@@ -215,7 +215,7 @@ class RecipeJudge:
         """The error with which jq rejects a program; None if it compiles."""
         # Without input and without -n, jq compiles the program and runs nothing.
         alone = Pipeline("", 0, replace(call, null_input=False, slurp=False), ())
-        key = _text(alone)
+        key = _key_of(alone)
         if key not in self._problems:
             done = self.runner.run(alone, b"")
             wrong = None if compiles(done) else done.stderr.partition("\n")[0].removeprefix("jq: error: ")
@@ -230,7 +230,7 @@ def _commands(descriptor: Mapping[str, Any]) -> list[str | None]:
 
 
 def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]:
-    for index, command in enumerate(recipes[:_MOST_RECIPES]):
+    for index, command in enumerate(recipes[:_MAX_RECIPES]):
         try:
             if command is not None:
                 yield index, parse_command(command)
@@ -238,23 +238,23 @@ def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]
             continue  # reported when the descriptor alone is validated
 
 
-def _text(pipeline: Pipeline) -> str:
-    """The command without the file's path; made of tuples, as this is asked hundreds of times for each file."""
-    return repr((_OF_PIPELINE(pipeline), *map(_OF_CALL, (pipeline.jq, *pipeline.more))))
+def _key_of(pipeline: Pipeline) -> str:
+    """A key for a command without its file's path; made of tuples, as it is computed hundreds of times per file."""
+    return repr((_PIPELINE_FIELDS(pipeline), *map(_CALL_FIELDS, (pipeline.jq, *pipeline.more))))
 
 
-_OF_CALL = attrgetter(*(f.name for f in fields(JqCall)))
-_OF_PIPELINE = attrgetter(*(f.name for f in fields(Pipeline) if f.name not in ("path", "stages", "jq", "more")))
+_CALL_FIELDS = attrgetter(*(f.name for f in fields(JqCall)))
+_PIPELINE_FIELDS = attrgetter(*(f.name for f in fields(Pipeline) if f.name not in ("path", "stages", "jq", "more")))
 
 
 def _search_key(recipe: StandardRecipe, pipeline: Pipeline, edition: str, detail: str) -> tuple[object, ...]:
     """Key under which probing a command with every search word is remembered."""
-    return recipe.effect, _text(pipeline), edition, detail
+    return recipe.effect, _key_of(pipeline), edition, detail
 
 
-def _alike(sample: Sample, commands: Mapping[int, Pipeline], recipes: Sequence[object]) -> Iterator[object]:
+def _judgement_key(sample: Sample, commands: Mapping[int, Pipeline], recipes: Sequence[object]) -> Iterator[object]:
     """Everything in a descriptor's recipes and its file that their judgement depends on."""
-    yield from (len(recipes), *((index, _text(pipeline)) for index, pipeline in commands.items()))
+    yield from (len(recipes), *((index, _key_of(pipeline)) for index, pipeline in commands.items()))
     header, _, records = sample.lines.partition(b"\n")
     yield records
     # Recipes that skip the header cannot depend on its content; only its strings matter, because they could collide
@@ -289,16 +289,16 @@ class _Trial:
         self._standards = edition.recipes_at(detail)
         self._edition = edition
         self._detail = detail
-        self._spelled: dict[str, Any] = {"edition": edition.name, "detail": detail}
+        self._edition_and_detail: dict[str, Any] = {"edition": edition.name, "detail": detail}
         self._commands = commands
         self._listed = listed
-        self._short = listed < len({recipe.number for recipe in self._standards})
+        self._too_few = listed < len({recipe.number for recipe in self._standards})
         self._outputs: dict[str, JqRun] = {}
         self._outcomes: dict[tuple[int, int], Finding | None] = {}
-        self._changed = ""
-        """Difference between the records and those of the file, for the end of a sentence; empty if there is none."""
+        self._change = ""
+        """Change of the records compared with the file, as the end of a sentence; empty if there is none."""
         for place, pipeline in commands.items():
-            judge.first.setdefault((edition.name, detail, _text(pipeline)), (self, place))
+            judge.first.setdefault((edition.name, detail, _key_of(pipeline)), (self, place))
         judge.runner.max_output = _OUTPUT + _OUTPUT_PER_INPUT_BYTE * len(sample.lines)
 
     def findings(self) -> Iterator[Finding]:
@@ -343,12 +343,12 @@ class _Trial:
                 return
         fits: list[Finding] = []
         for index, pipeline in self._commands.items():
-            as_other = (recipe.effect, _text(pipeline))
+            as_other = (recipe.effect, _key_of(pipeline))
             if index == place or as_other in self._judge.mismatched or not self._can_search(recipe, pipeline):
                 continue
             other = self._outcome(recipe, index)
             if other is None:  # a few records may match by chance, so the command must also match on the first file
-                trial, first_place = self._judge.first[(*self._spelled.values(), as_other[1])]
+                trial, first_place = self._judge.first[(*self._edition_and_detail.values(), as_other[1])]
                 other = trial._outcome(recipe, first_place) if trial is not self else None
             if other is None:
                 return
@@ -363,7 +363,7 @@ class _Trial:
                 yield unrun
         elif place < self._listed and own is None:
             self.undecided[recipe.requirement] = _NOT_UNDERSTOOD
-        elif self._short:
+        elif self._too_few:
             if fits:
                 self.undecided[recipe.requirement] = _HIDDEN
             else:
@@ -422,7 +422,7 @@ class _Trial:
         return self._outcomes[key]
 
     def _compared(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        search = _search_key(recipe, pipeline, **self._spelled)
+        search = _search_key(recipe, pipeline, **self._edition_and_detail)
         if search in self._judge.fully_probed and not self._judge.every_word:
             return self._check_output(recipe, where, pipeline, DEFAULT_LITERAL.get(recipe.effect))
         words = literals(recipe.effect, self._sample.records)
@@ -430,7 +430,7 @@ class _Trial:
         self._judge.fully_probed.add(search)
         if wrong is None or wrong.severity == "warning":
             return (
-                self._broken(recipe, where, pipeline, words)
+                self._bad_literal(recipe, where, pipeline, words)
                 or self._on_other_values(recipe, where, pipeline)
                 or wrong
                 or self._check_with_installed_jq(recipe, where, pipeline)
@@ -438,21 +438,23 @@ class _Trial:
         return wrong
 
     def _on_other_values(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        """The finding if a command is wrong for other values of the field that it depends on, if the file's own do not
-        tell a right command from a wrong one."""
+        """The finding if a command is wrong for other values of the field on which it depends.
+
+        It is only tried if the file's own values do not tell a right command from a wrong one.
+        """
         sample = self._sample.with_other_values(recipe.effect)
         if sample is None:
             return None
         trial = _Trial(self._judge, sample, self._edition, self._detail, {recipe.number - 1: pipeline}, self._listed)
         field = ".".join(depends_on(recipe.effect))
-        trial._changed = f" once the suite gives the file's records other values of .{field}"
+        trial._change = f" once the suite gives the file's records other values of .{field}"
         words = literals(recipe.effect, sample.records)
         return next(filter(None, (trial._check_output(recipe, where, pipeline, word) for word in words)), None)
 
     def _check_output(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, word: str | None, done: JqRun | None = None
     ) -> Finding | None:
-        """The finding if a command that searches for *word* gives a wrong output: that of *done*, or of a new run."""
+        """The finding if a command that searches for *word* gives a wrong output in *done*, or else in a new run."""
         changed, literal = self._with_search_word(recipe, pipeline, word)
         number, found = recipe.number, self._agreement(recipe.number, changed, pipeline, literal, done)
         if found.ok:
@@ -465,18 +467,18 @@ class _Trial:
             message = f"recipe {number} does not start reading at line 2"
             hint = "skip the header, and nothing else: tail -n +2"
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
-        message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output{self._changed}"
+        message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output{self._change}"
         message += f"; {found.difference}" if found.difference else ""
-        expected = f"with the suite's values: {found.expected}" if self._changed else found.expected
+        expected = f"with the suite's values: {found.expected}" if self._change else found.expected
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, expected, found.observed)
 
     def _erratum(self, recipe: StandardRecipe, where: str, found: Agreement) -> Finding:
-        """The warning about a command that fails on this file because the specification's own command does."""
-        known = find_erratum(recipe.number, self._sample.records, **self._spelled)
+        """The warning about a command that fails on this file just as the specification's own command does."""
+        known = find_erratum(recipe.number, self._sample.records, **self._edition_and_detail)
         named = f" ({known.number})" if known is not None and known.number else ""
         message = (
-            f"recipe {recipe.number} fails on this file{self._changed} by an erratum of the specification{named}, not "
-            f"by a fault of the server: {found.erratum}"
+            f"recipe {recipe.number} fails on this file{self._change} because of an erratum in the specification"
+            f"{named}, not a fault of the server: {found.erratum}"
         )
         hint = "nothing has to be repaired"
         if known is not None and known.remedy:
@@ -488,20 +490,20 @@ class _Trial:
     def _agreement(
         self, number: int, changed: Pipeline, pipeline: Pipeline, literal: str | None, done: JqRun | None
     ) -> Agreement:
-        """The comparison of an output with the expected one: that of *done*, or of *changed*, which runs if needed."""
-        sample, key = self._sample, (number, literal, *self._spelled.values(), _text(changed))
-        may_be_known = done is None and _text(pipeline) not in self.ended.keys() | self._judge.ended
+        """The comparison with the expected output, for the run *done* or else for *changed*, which runs if needed."""
+        sample, key = self._sample, (number, literal, *self._edition_and_detail.values(), _key_of(changed))
+        may_be_known = done is None and _key_of(pipeline) not in self.ended.keys() | self._judge.ended
         if may_be_known and key in sample.agreements:
             return sample.agreements[key]
         output = self._run(changed, pipeline) if done is None else done
-        found = agrees(number, output, sample.records, literal, header=sample.header, **self._spelled)
+        found = agrees(number, output, sample.records, literal, header=sample.header, **self._edition_and_detail)
         if done is None and not output.problem:
             sample.agreements[key] = found
         return found
 
     def _check_with_installed_jq(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         """The finding if the output of the installed jq is wrong; None if it is too old to compile the program."""
-        once = (recipe.effect, _text(pipeline))
+        once = (recipe.effect, _key_of(pipeline))
         if not self._judge.compares or once in self._judge.compared:
             return None
         installed = self._judge.runner.installed
@@ -518,7 +520,7 @@ class _Trial:
             self._judge.only_installed.append(found)
         return found
 
-    def _broken(
+    def _bad_literal(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, words: Sequence[str | None]
     ) -> Finding | None:
         """The finding if jq fails because of the search text that the command contains."""
@@ -555,12 +557,12 @@ class _Trial:
         rewritten."""
         if word is None:
             return pipeline, None
-        changed = probe(pipeline, recipe.number, word, header=self._sample.header, **self._spelled)
+        changed = probe(pipeline, recipe.number, word, header=self._sample.header, **self._edition_and_detail)
         return (pipeline, None) if changed is None else (changed, word)
 
     def _run(self, changed: Pipeline, pipeline: Pipeline) -> JqRun:
         """Run *changed*, a variant of the descriptor's command *pipeline*, at most once. Raises `EngineError`."""
-        own, key = _text(pipeline), _text(changed)
+        own, key = _key_of(pipeline), _key_of(changed)
         if own in self.ended:
             return self.ended[own]
         if own in self._judge.ended:

@@ -24,7 +24,7 @@ _HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail mediu
 
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
-    """Findings about a record at a detail level; if *detail* is not one of the three, at any level."""
+    """Findings about a record at a detail level; without a valid *detail*, those that apply at every level."""
     return map(record_finding, record_errors(value, detail))
 
 
@@ -51,7 +51,7 @@ def record_finding(error: SchemaError) -> Finding:
 
 
 def level(detail: str | None) -> str:
-    """The part of the line schema for a detail level; if it is not one of the three, the part for any level."""
+    """The part of the line schema for a detail level; ``any`` if *detail* is not one of the three."""
     return detail if detail in _LEVELS else "any"
 
 

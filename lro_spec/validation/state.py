@@ -23,8 +23,8 @@ class RecordReader(Protocol):
     def take(
         self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
-        """Receives the objects of consecutive record lines; *satisfied* says that all satisfy `schema`. *known* are
-        JSON pointers to values of a single record that are reported already, whatever `schema` says of them."""
+        """Receives the objects of consecutive record lines; *satisfied* is True if all satisfy `schema`. *known*,
+        only given with a single record, are JSON pointers to values that have been reported already."""
         ...
 
 
@@ -42,7 +42,7 @@ class RecordCount:
         return self.least if self.least == self.most else None
 
     def admits(self, number: object) -> bool:
-        """True if the file may have that many records."""
+        """True if the file may have *number* records."""
         return isinstance(number, int | float) and self.least <= number <= self.most
 
     def __str__(self) -> str:

@@ -15,14 +15,14 @@ from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.values import whole_number
 from lro_spec.tokens import honest_estimates
-from lro_spec.validation.header import contradicts_request
+from lro_spec.validation.header import request_contradictions
 from lro_spec.validation.request import Request
 from lro_spec.validation.state import RecordCount
 
 TOP = 5
 """Largest number of namespaces in a summary."""
 
-_MOST_NAMESPACES = 20_000
+_MAX_NAMESPACES = 20_000
 _SCORE_TOLERANCE = 0.01
 
 
@@ -67,9 +67,9 @@ class Facts:
         """Add the records of a block."""
         data = b"".join(block.lines)
         others = b"".join(filterfalse(bytes.isascii, block.lines))
-        more = len(others) - len(others.decode("utf-8", "replace"))
-        self.characters += len(data) - more
-        self.wide += more
+        continuation = len(others) - len(others.decode("utf-8", "replace"))
+        self.characters += len(data) - continuation
+        self.wide += continuation
         if b"\\" in data:  # escapes are rare, and counting takes twenty times as long as searching
             self.escapes += data.count(b"\\")
         if self.namespaces is not None:
@@ -78,7 +78,7 @@ class Facts:
                 self.namespaces.update(seen)
             except TypeError:  # one of the values is not hashable
                 self.namespaces.update(n for n in seen if isinstance(n, str))
-            if len(self.namespaces) > _MOST_NAMESPACES:
+            if len(self.namespaces) > _MAX_NAMESPACES:
                 self.namespaces = None
         if self.scored:
             for record in records:
@@ -106,19 +106,19 @@ def summary_against_file(
     records = count.exact
     if "count" in summary and not count.admits(summary["count"]):
         hint = "count what is written, after filtering and capping"
-        yield _finding("LRO-DESC-03", "count", "count is not the file's", f"{count}", summary["count"], hint)
+        yield _finding("LRO-DESC-03", "count", "count does not match the file", f"{count}", summary["count"], hint)
     for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
         if request is not None:
             wanted = request.operation if name == "operation" else request.detail
             yield from (
-                replace(f, pointer=f"/summary/{name}") for f in contradicts_request(summary, name, rule, wanted)
+                replace(f, pointer=f"/summary/{name}") for f in request_contradictions(summary, name, rule, wanted)
             )
             continue
-        said = header.get(name)
-        if isinstance(said, str) and name in summary and said != summary[name]:
+        stated = header.get(name)
+        if isinstance(stated, str) and name in summary and stated != summary[name]:
             hint = "fill header and summary from the same variable"
             message = f"summary and header do not agree on {name}"
-            observed = f"{show(summary[name])} in the summary, {show(said)} in the header"
+            observed = f"{show(summary[name])} in the summary, {show(stated)} in the header"
             yield _contradiction(rule, name, message, "the same in both", observed, hint)
     if "estimated_tokens" in summary:
         yield from _estimate(descriptor, header)
@@ -137,42 +137,42 @@ def summary_against_file(
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
             most = "the" if edition.top_namespaces is None else f"at most {edition.top_namespaces} of the"
             expected = f"{most} file's most frequent namespaces: {top or 'there are none'}"
-            message = f"top_namespaces are not the file's: {problem}"
+            message = f"top_namespaces do not match the file: {problem}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
     yield from _scores(summary, facts, empty=facts.namespaces is not None and records == 0)
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
     """Finding about a header's estimate that does not fit the lines of the file."""
-    said = whole_number(header.get("estimated_tokens"))
-    if said is None:
+    stated = whole_number(header.get("estimated_tokens"))
+    if stated is None:
         return
     narrow = max(0, facts.characters - facts.wide - 6 * facts.escapes)
     low, _ = honest_estimates(0, 0, facts.characters - 5 * facts.escapes)
     _, high = honest_estimates(facts.wide, facts.escapes, narrow)
-    if not low <= said <= high:
+    if not low <= stated <= high:
         yield Finding(
             "LRO-THR-02",
             Kind.CONTRADICTION,
             "/estimated_tokens",
             "the estimate does not fit the record lines",
             f"{low} to {high}, about a quarter of their {facts.characters} characters",
-            f"{said}",
+            f"{stated}",
             "estimate the lines as they are written",
             # injected memories may have been cut after they were estimated
             severity="warning" if header.get("operation") == "inject" else "error",
         )
 
 
-def distribution(said: object) -> dict[str, int | None] | None:
+def distribution(stated: object) -> dict[str, int | None] | None:
     """Namespaces with their counts (None without a count), from a list of names or objects, or from an object of
     counts. None for any other value, and if a namespace is repeated."""
-    if isinstance(said, dict):
-        return {str(k): v for k, v in cast("dict[str, Any]", said).items()}
-    if not isinstance(said, list):
+    if isinstance(stated, dict):
+        return {str(k): v for k, v in cast("dict[str, Any]", stated).items()}
+    if not isinstance(stated, list):
         return None
     found: dict[str, int | None] = {}
-    for entry in cast("list[Any]", said):
+    for entry in cast("list[Any]", stated):
         member = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"namespace": entry}
         name = member.get("namespace", member.get("name"))
         if not isinstance(name, str) or name in found:
@@ -181,39 +181,39 @@ def distribution(said: object) -> dict[str, int | None] | None:
     return found
 
 
-def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> str | None:
+def wrong_namespaces(stated: list[str], counts: Counter[str], most: int = TOP) -> str | None:
     """The problem with a list of top namespaces, which may have *most* entries; None if it is right."""
-    if len(said) > most:
-        return f"{len(said)} are listed"
-    if len(set(said)) < len(said):
+    if len(stated) > most:
+        return f"{len(stated)} are listed"
+    if len(set(stated)) < len(stated):
         return "a namespace is listed twice"
-    if counts and not said:
+    if counts and not stated:
         return "the list is empty"
-    strangers = [n for n in said if n not in counts]
-    if strangers:
-        return f"{show(strangers[0])} is not in the file"
-    least = min((counts[n] for n in said), default=0)
-    better = [n for n, c in counts.items() if c > least and n not in said]
+    unknown = [n for n in stated if n not in counts]
+    if unknown:
+        return f"{show(unknown[0])} is not in the file"
+    least = min((counts[n] for n in stated), default=0)
+    better = [n for n, c in counts.items() if c > least and n not in stated]
     return f"{show(better[0])} is more frequent than one that is listed" if better else None
 
 
-def _miscounted(said: object, counts: Mapping[str, int]) -> str | None:
+def _miscounted(stated: object, counts: Mapping[str, int]) -> str | None:
     """The first wrong count in a distribution."""
-    for name, count in (distribution(said) or {}).items():
+    for name, count in (distribution(stated) or {}).items():
         if count is not None and count != counts.get(name):
             return f"{name} is counted as {show(count)}, not {counts.get(name, 0)}"
     return None
 
 
 def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Iterator[Finding]:
-    whole, said = whole_number(header.get("estimated_tokens")), descriptor["summary"]["estimated_tokens"]
+    whole, stated = whole_number(header.get("estimated_tokens")), descriptor["summary"]["estimated_tokens"]
     if whole is None:
         return
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
-    if not low <= said <= whole:
+    if not low <= stated <= whole:
         message = "summary and header do not agree on estimated_tokens"
         expected = f"the same in both; the summary's may be less by the descriptor's own cost, but at least {low}"
-        observed = f"{said} in the summary, {whole} in the header"
+        observed = f"{stated} in the summary, {whole} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 
 
@@ -226,17 +226,17 @@ def _length(descriptor: Mapping[str, Any], whole: int) -> int:
 
 
 def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[Finding]:
-    said, scores = summary.get("score_range"), facts.scores
-    if said is None:
+    stated, scores = summary.get("score_range"), facts.scores
+    if stated is None:
         return
-    if empty and any(said):  # two zeros may stand for no scores
+    if empty and any(stated):  # two zeros may stand for no scores
         expected = "null, as there are no records"
-        yield _finding("LRO-DESC-07", "score_range", "score_range is not the file's", expected, said)
+        yield _finding("LRO-DESC-07", "score_range", "score_range does not match the file", expected, stated)
     if scores.low is None:
         return
-    if not (scores.is_about(*said) or facts.confidences.is_about(*said)):
+    if not (scores.is_about(*stated) or facts.confidences.is_about(*stated)):
         expected = f"[{scores.low}, {scores.high}], the scores in the file"
-        yield _finding("LRO-DESC-07", "score_range", "score_range is not the file's", expected, said)
+        yield _finding("LRO-DESC-07", "score_range", "score_range does not match the file", expected, stated)
 
 
 def _finding(rule: str, name: str, message: str, expected: str, observed: object, hint: str = "") -> Finding:

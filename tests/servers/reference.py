@@ -97,7 +97,7 @@ FAULTS: dict[str, tuple[str, str, Change]] = {
         "count",
         lambda: setattr(interceptor, "OffloadSummary", _counts_one_more(interceptor.OffloadSummary)),
     ),
-    "recipe_4_sorts_upwards": ("LRO-REC-04", "records by falling confidence", _recipes_sort_upwards),
+    "recipe_4_sorts_upwards": ("LRO-REC-04", "records in descending order of confidence", _recipes_sort_upwards),
     "guidance_is_a_treatise": (
         "LRO-GUI-01",
         "characters",

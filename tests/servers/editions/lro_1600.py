@@ -233,7 +233,7 @@ class counts_tags_for_types(plain_1600):
 @fault(
     EDITION,
     "LRO-REC-04",
-    says="200 of 200 records by falling confidence: 1",
+    says="200 of 200 records in descending order of confidence: 1",
     proves=1,
     also=("LRO-REC-19",),
     profile=OPERATIONS,

@@ -435,7 +435,7 @@ class recipe_7_takes_no_entities_for_some(OneRecipe):
     program = "jq 'select(.entities != [])'"
 
 
-@fault("LRO-REC-04", says="by falling confidence: ", proves=1, explored=True)
+@fault("LRO-REC-04", says="in descending order of confidence: ", proves=1, explored=True)
 class recipe_4_does_not_sort_low_scores(OneRecipe):
     """Confidences below one half count as one half."""
 
@@ -443,7 +443,7 @@ class recipe_4_does_not_sort_low_scores(OneRecipe):
     program = "jq -s 'sort_by(-([.provenance.confidence, 0.5] | max))'"
 
 
-@fault("LRO-REC-05", says="objects of id, title", proves=1, explored=True)
+@fault("LRO-REC-05", says="objects with id, title", proves=1, explored=True)
 class recipe_5_trims_titles(OneRecipe):
     """Spaces at the end of a title are cut off."""
 
@@ -478,7 +478,7 @@ class recipe_8_leaves_out_what_is_there_once(OneRecipe):
     )
 
 
-@fault("LRO-REC-09", says="by falling confidence: ", proves=1, explored=True)
+@fault("LRO-REC-09", says="in descending order of confidence: ", proves=1, explored=True)
 class recipe_9_leaves_out_low_scores(OneRecipe):
     """A confidence below one half is not among the best, even where there is no better."""
 

@@ -103,14 +103,14 @@ class recipe_3_searches_the_namespace(Spelled):
     number, program = 3, 'jq \'select(.namespace | test("keyword"; "i"))\''
 
 
-@fault("LRO-REC-04", says="200 of 200 records by falling confidence: 1", proves=1)
+@fault("LRO-REC-04", says="200 of 200 records in descending order of confidence: 1", proves=1)
 class recipe_4_sorts_upwards(Spelled):
     """The least confident first."""
 
     number, program = 4, "jq -s 'sort_by(.provenance.confidence)'"
 
 
-@fault("LRO-REC-04", says="200 of 200 records by falling confidence: 1", proves=1)
+@fault("LRO-REC-04", says="200 of 200 records in descending order of confidence: 1", proves=1)
 class recipe_4_sorts_by_title(Spelled):
     """Another field."""
 
@@ -252,21 +252,21 @@ class recipe_8_does_not_sort(Spelled):
     number, program = 8, "jq -s 'group_by(.namespace) | map({namespace: .[0].namespace, count: length})'"
 
 
-@fault("LRO-REC-08", says="1 values: 7", proves=1)
+@fault("LRO-REC-08", says="1 value: 7", proves=1)
 class recipe_8_only_counts_namespaces(Spelled):
     """Prints only the number of namespaces."""
 
     number, program = 8, "jq -s 'map(.namespace) | unique | length'"
 
 
-@fault("LRO-REC-09", says="10 of 200 records by falling confidence: 1", proves=1)
+@fault("LRO-REC-09", says="10 of 200 records in descending order of confidence: 1", proves=1)
 class recipe_9_takes_the_first_ten(Spelled):
     """Without sorting."""
 
     number, program = 9, "jq -s '.[:10]'"
 
 
-@fault("LRO-REC-09", says="10 of 200 records by falling confidence: 1", proves=1)
+@fault("LRO-REC-09", says="10 of 200 records in descending order of confidence: 1", proves=1)
 class recipe_9_takes_the_worst_ten(Spelled):
     """Sorted the wrong way round."""
 
@@ -461,7 +461,7 @@ class recipes_are_all_described_alike(Described):
         return ["recipe"] * 10
 
 
-@fault("LRO-REC-13", says="other recipes", proves=1)
+@fault("LRO-REC-13", says="do not fit their commands", proves=1)
 class recipes_have_their_neighbours_descriptions(Described):
     """The list of descriptions is off by one."""
 

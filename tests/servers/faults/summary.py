@@ -181,7 +181,7 @@ class score_range_is_upside_down(Server):
         return found and found[::-1]
 
 
-@fault("LRO-DESC-07", says="is not the file's: [0.0,", proves=0)
+@fault("LRO-DESC-07", says="does not match the file: [0.0,", proves=0)
 class score_range_of_search_starts_at_zero(Server):
     """The lowest possible score in place of the lowest one found."""
 
@@ -208,7 +208,7 @@ class score_range_has_three_numbers(Server):
         return found and [found[0], sum(found) / 2, found[1]]
 
 
-@fault("LRO-DESC-07", says="score_range is not the file's: [50.0,", proves=0)
+@fault("LRO-DESC-07", says="score_range does not match the file: [50.0,", proves=0)
 class score_range_is_in_percent(Server):
     """0 to 100 where the file says 0 to 1."""
 

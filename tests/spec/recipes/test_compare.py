@@ -50,7 +50,7 @@ def test_a_disagreement_says_what_is_wrong() -> None:
     namespaces = [{"namespace": n} for n in "aab"]
     found = agrees(8, run(gave([{"namespace": "b", "count": 1}, {"namespace": "a", "count": 2}])), namespaces)
     assert found.expected == "2 values of namespace, most frequent first: a: 2, b: 1"
-    assert found.difference == "the counts are right, but not in falling order, as 1 comes before 2"
+    assert found.difference == "the counts are right, but not in descending order: 1 comes before 2"
     assert agrees(8, run(b"not JSON"), namespaces).difference == ""
     assert agrees(4, run(gave(*RANKED)), RANKED).difference == ""
 
@@ -95,7 +95,7 @@ def test_the_header_among_the_records_is_told(output: bytes, header: Any, ok: bo
     [
         (run(b""), False, "no output"),
         (run(b"[]"), False, "an array of 0: []"),
-        (run(b"null\n"), False, "1 values: null\\n"),
+        (run(b"null\n"), False, "1 value: null\\n"),
         (run(b"x"), False, "x"),
         (run(b'"a"\n"b"'), False, '2 values: "a"\\n"b"'),
         (run(b"{}"), True, ""),
@@ -103,9 +103,9 @@ def test_the_header_among_the_records_is_told(output: bytes, header: Any, ok: bo
         (run(b"[{},{}]"), False, "an array of 2: [{},{}]"),
         (run(b"[1]\n[2]"), False, "2 values: [1]\\n[2]"),
         (run(b"\t\n\t\n"), False, "no output"),
-        (run(b'{"id":"1"}'), False, '1 values: {"id":"1"}'),
+        (run(b'{"id":"1"}'), False, '1 value: {"id":"1"}'),
         (run(b"[[]]\n"), False, "an array of 1: [[]]\\n"),
-        (run(b"1", 5, "jq: error\n"), False, "jq exited 5; jq: error; 1 values: 1"),
+        (run(b"1", 5, "jq: error\n"), False, "jq exited 5; jq: error; 1 value: 1"),
         (run(b"", -9, problem="ran out of time", timed_out=True), False, "jq ran out of time; no output"),
         (run(b"", 5, " "), False, "jq exited 5; no output"),
         (run(b"[1, 2] "), False, "an array of 2: [1, 2] "),

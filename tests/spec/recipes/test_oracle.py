@@ -389,6 +389,6 @@ def test_texts_for_a_report_are_short_and_printable():
         for shown in (found.expected, found.observed):
             assert 0 < len(shown) <= 300
             assert shown.isprintable()
-    assert agrees(2, stream(A), RECORDS).observed.startswith('1 values: {"id": "a"')
+    assert agrees(2, stream(A), RECORDS).observed.startswith('1 value: {"id": "a"')
     assert agrees(2, stream(A), RECORDS).expected == "2 of 3 records: a, c"
     assert "exited 5; jq: error: x; no output" in agrees(2, gave("", 5, "jq: error: x"), RECORDS).observed

@@ -347,7 +347,7 @@ class TestFullDetail:
         records = [{"id": str(n), **WHOLE} for n in range(3)]
         finding = only(found(lines(header(count=3, detail="full"), *records)))
         assert (finding.rule, finding.line, finding.severity) == ("LRO-FILE-11", 2, "error")
-        assert finding.message == "the record, as each of the 3 in the file, lacks content"
+        assert finding.message == "the record, like all 3 in the file, lacks content"
         assert finding.observed == 'the fields ["id","memory_type","namespace","title","created"]'
 
     def test_texts_of_the_only_record_may_be_empty_and_left_out(self):

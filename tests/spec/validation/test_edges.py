@@ -137,14 +137,14 @@ class TestHeaders:
         found = said(validate_header({**HEADER, "timestamp": "2026-02-30T00:00:00Z", **other}))
         expected = (
             "LRO-FILE-07 /timestamp: timestamp is not a real date and time: "
-            'expected an existing day and offset, and nothing after them, got "2026-02-30T00:00:00Z"'
+            'expected a day that exists, a valid UTC offset (if any), and nothing after it, got "2026-02-30T00:00:00Z"'
         )
         assert expected in found
         assert len(found) == 1 + len(other)
 
     def test_an_offset_that_does_not_exist_is_not_laid_to_the_day(self) -> None:
         (found,) = validate_header({**HEADER, "timestamp": "2026-03-02T09:30:00+24:00"})
-        assert found.expected == "an existing day and offset, and nothing after them"
+        assert found.expected == "a day that exists, a valid UTC offset (if any), and nothing after it"
 
     def test_a_line_feed_behind_a_timestamp_is_one_fault(self) -> None:
         assert [f.rule for f in validate_header({**HEADER, "timestamp": "2026-03-02T09:30:00Z\n"})] == ["LRO-FILE-07"]

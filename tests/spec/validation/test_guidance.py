@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.validation.guidance import Sentence, instructs_nobody, order, sentences, wrong_number
+from lro_spec.validation.guidance import Sentence, first_order, lacks_instructions, sentences, wrong_number
 from tests.support.ending import ends
 
 TEMPLATE = """\
@@ -95,11 +95,11 @@ If you like. You must run jq."""
 class TestOrders:
     @pytest.mark.parametrize("text", ["", *ADVICE.splitlines()])
     def test_are_not_advice_facts_and_conditions(self, text: str) -> None:
-        assert order(f"{TEMPLATE}\n{text}") is None
+        assert first_order(f"{TEMPLATE}\n{text}") is None
 
     @pytest.mark.parametrize("text", ORDERS.splitlines())
     def test_are_found_in_any_words(self, text: str) -> None:
-        assert order(f"{TEMPLATE}\n{text}") is not None
+        assert first_order(f"{TEMPLATE}\n{text}") is not None
 
     @pytest.mark.parametrize(
         ("text", "found"),
@@ -116,7 +116,7 @@ class TestOrders:
         ],
     )
     def test_bind_only_without_a_condition(self, text: str, found: str | None) -> None:
-        assert order(text) == found
+        assert first_order(text) == found
 
     @pytest.mark.parametrize(
         "text",
@@ -124,7 +124,7 @@ class TestOrders:
     )
     def test_take_no_time(self, text: str) -> None:
         with ends():
-            order(text)
+            first_order(text)
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ def test_figures_are_read_in_sentences_about_the_result(text: str, wrong: bool) 
     ],
 )
 def test_a_block_of_instructions_leads_somewhere(text: str, instructs: bool) -> None:
-    assert instructs_nobody(text, "/out/a.b") is not instructs
+    assert lacks_instructions(text, "/out/a.b") is not instructs

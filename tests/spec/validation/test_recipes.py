@@ -162,9 +162,9 @@ def test_one_that_gives_the_same_without_the_header_is_blamed_for_what_it_does()
 def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:
     (found,) = said(*all_but(at4="e4"))
     assert found == (
-        "warning: LRO-REC-04 /jq_recipes/3/command: recipe 4 fails on this file by an erratum of the specification "
-        "(E-01), not by a fault of the server: nothing there: expected E, got e4 for None — nothing has to be "
-        "repaired; a recipe with `sort_by(-(.provenance.confidence // 0))` works for such records, too"
+        "warning: LRO-REC-04 /jq_recipes/3/command: recipe 4 fails on this file because of an erratum in the "
+        "specification (E-01), not a fault of the server: nothing there: expected E, got e4 for None — nothing has "
+        "to be repaired; a recipe with `sort_by(-(.provenance.confidence // 0))` works for such records, too"
     )
     assert len(said(*all_but(at4="e4"), "4")) == 1, "what stands at its place is warned of all the same"
     for elsewhere in (said(*all_but(at4="99"), "e4"), said(*all_but(at1="e4", at4="99"), "1")):

@@ -170,7 +170,7 @@ class TestSummaries:
     def test_count_the_records_where_they_can_be_counted(self) -> None:
         assert self.found(records=4) == [
             (
-                "LRO-DESC-03 /summary/count: count is not the file's: expected 4, the number of record lines, "
+                "LRO-DESC-03 /summary/count: count does not match the file: expected 4, the number of record lines, "
                 "got 3 — count what is written, after filtering and capping"
             )
         ]
@@ -226,7 +226,7 @@ class TestSummaries:
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcde")) == []
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcdf")) == [
             (
-                "LRO-DESC-06 /summary/top_namespaces: top_namespaces are not the file's: "
+                "LRO-DESC-06 /summary/top_namespaces: top_namespaces do not match the file: "
                 '"e" is more frequent than one that is listed: expected at most 5 of the file\'s most frequent '
                 "namespaces: a (20), b (19), c (18), d (17), e (16), f (15), "
                 'got ["a","b","c","d","f"]'
@@ -283,7 +283,7 @@ class TestSummaries:
         assert self.found(Facts(namespaces=None), score_range=[0, 1]) == []
         assert self.found(facts, score_range=[0.2, 0.9]) == [
             (
-                "LRO-DESC-07 /summary/score_range: score_range is not the file's: "
+                "LRO-DESC-07 /summary/score_range: score_range does not match the file: "
                 "expected [0.2, 0.6], the scores in the file, got [0.2,0.9]"
             )
         ]
