@@ -272,8 +272,8 @@ def _why_foreign_files(operation: str, survey: Survey) -> str:
     if operation in survey.operations:
         return ""
     return (
-        f"; this server has no {operation}, but other servers that share the folder, or an earlier version of this one, "
-        "may have left such a file, and only a scan by the name pattern finds it"
+        f"; this server has no {operation}, but other servers that share the folder, or an earlier version of this "
+        "server, may have left such a file, and only a scan by the name pattern finds it"
     )
 
 

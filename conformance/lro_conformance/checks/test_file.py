@@ -152,7 +152,7 @@ def test_header_estimate_is_the_compared_one(
 
 
 def _of_the_text(edge: Edge, inline: Probe) -> str:
-    """Part of a message: the thresholds which show that the server compares the tokens of the text returned *inline*."""
+    """Part of a message: thresholds which show that the server compares the tokens of the text returned *inline*."""
     between = [p.threshold for p in (edge.below_text, edge.above_text) if p is not None]
     return (
         f", which seems to be the estimate of the inline result (about {text_tokens(inline.call)} tokens): the "

@@ -131,7 +131,7 @@ def _measured_text(edge: Edge) -> str:
         return "what is left after budgeting"
     return (
         f"its formatted text, perhaps as cut to a budget (about {text_tokens(edge.below[0].call)} tokens): the same "
-        f"call is offloaded at threshold {edge.below_text.threshold} and inline at threshold {edge.above_text.threshold}"
+        f"call is offloaded at threshold {edge.below_text.threshold} and inline at {edge.above_text.threshold}"
     )
 
 

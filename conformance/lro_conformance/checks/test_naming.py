@@ -61,8 +61,8 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
         if before is not None:
             subjects.expect(
                 before < ulid.upper(),
-                expected=f"a ULID greater than {before}, the ULID of a call that ended {APART_S * 1000:.0f} ms earlier or "
-                "more",
+                expected=f"a ULID greater than {before}, the ULID of a call that ended at least "
+                f"{APART_S * 1000:.0f} ms earlier",
                 observed=ulid,
                 at=CallInContext(call),
             )

@@ -327,7 +327,7 @@ def test_operation_runs_as_without_lro(
     """
     pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
-        raise NotApplicable("this edition has no setting to switch LRO off, so there is no other result to compare with")
+        raise NotApplicable("this edition cannot switch LRO off, so there is no other result to compare with")
     if not pairs and disabled is None and "enabled" in survey.fixed:
         raise NotObserved(survey.reason_not_set("enabled"))
     if not pairs:
@@ -419,7 +419,7 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
 def test_estimate_covers_stored_memories(
     survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects
 ) -> None:
-    """If E is honest for the server's own memories, it is also honest if memories that the suite stored are included."""
+    """If E is honest for the server's own memories, it is also honest with memories that the suite has stored."""
     for name in {c.operation for c in seeded.wide}:
         if estimates.of_a_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
@@ -557,7 +557,7 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
     elif (series := explored.series) is not None and series.calls > 1 and series.call.outcome != "error":
         subjects.expect(
             series.call.outcome == "offloaded",
-            expected=f"{series.call.label} is offloaded, as in the {counted(series.calls - 1, 'identical call')} before",
+            expected=f"{series.call.label} is offloaded, as in {counted(series.calls - 1, 'identical call')} before",
             observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
             at=Marked(series, None, IN_FLIGHT),

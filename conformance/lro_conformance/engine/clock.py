@@ -21,7 +21,7 @@ class WallClock:
         """Seconds by which the clock was set the last time."""
 
     def look(self) -> int:
-        """Look at the clock and return `times_set`. A clock that is set and set back between two looks goes unnoticed."""
+        """Look at the clock and return `times_set`. A change that is undone between two looks goes unnoticed."""
         with self._lock:
             now = _ahead()
             step, self._ahead = now - self._ahead, now

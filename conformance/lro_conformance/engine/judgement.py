@@ -219,7 +219,7 @@ class Judgement:
         remarks = notes(self._evidence, None if failure else run.trouble, observed_all=observed_all)
         if shortage := self._shortage or run.shortage:
             failure = shortage
-        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy is judged by these alone
+        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # as for a proxy
             remarks, failure = (*remarks, *failure.splitlines()), None
         have = self._evidence.captured
         explored = have.get("explored")

@@ -48,7 +48,9 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
             found.append(f"{survey.reason_not_set('threshold_tokens')}{bracketed}")
         found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
-            found.append(f"the server rejects a threshold of 1; the lowest tried value that it accepts is {survey.lowest}")
+            found.append(
+                f"the server rejects a threshold of 1; of the tried values, {survey.lowest} is the lowest accepted"
+            )
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):
             found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unwritten(survey)
@@ -80,7 +82,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         if survey.files and comparison.reordered:
             found.append(
                 f"{', '.join(sorted(comparison.reordered))}: identical calls in another server process return other "
-                "records, or the records in another order; if a limit cuts a result, only the number of its records was "
+                "records, or the records in another order; if a limit cuts a result, only its number of records was "
                 "compared (lro explain I-31)"
             )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
@@ -131,8 +133,8 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
         return pairs + (alone if unpaired else "")
     if exchanges.by_title:
         return (
-            f"{comparison.unmatched}, so only memories that the suite stored were compared with inline results, by their "
-            "titles"
+            f"{comparison.unmatched}, so only memories that the suite stored were compared with inline results, by "
+            "their titles"
         )
     if exchanges.by_text:
         return (
@@ -273,8 +275,8 @@ def _unwritten(survey: Survey) -> Iterator[str]:
     if said:
         calls = f"{len(said)} of {len(survey.calls)} results" if len(said) > 1 else "a result"
         yield (
-            f"the server says of {calls} that a file could not be written: {said[0]}; requirements on such files are not "
-            "observed: make sure that the folder is writable and has free space (TMPDIR)"
+            f"the server says of {calls} that a file could not be written: {said[0]}; requirements on such files are "
+            "not observed: make sure that the folder is writable and has free space (TMPDIR)"
         )
 
 

@@ -105,8 +105,8 @@ class Acceptance:
     """The last day on which it is accepted, as YYYY-MM-DD."""
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
-    """``accepted`` if the run has the verdict, ``expired`` after *until*, ``stale`` if the verdict has changed, ``open``
-    if there is no verdict to compare with: the suite erred, or the server could not be observed."""
+    """``accepted`` if the run has this verdict, ``expired`` if it has it after *until*, ``stale`` if it has a different
+    one, ``open`` if it has none to compare with: the suite erred, or the server could not be observed."""
 
     @property
     def explanation(self) -> str:
