@@ -72,7 +72,7 @@ def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimat
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """No descriptor is returned for a file that was not written, was only partly written, or is in a wrong directory."""
+    """No descriptor names a file that was not written, only partly written, or written to a wrong directory."""
     _judge_all(_found(failed_writes.failing, names_no_file), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 

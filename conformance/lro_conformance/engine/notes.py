@@ -44,8 +44,8 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
                 f"no tool was found for {', '.join(missing)}; if the server has one, name it (profile: operations)"
             )
         if not survey.adjustable:
-            bracketed = ", so limits bracketed it" if survey.offloaded else ""
-            found.append(f"{survey.reason_not_set('threshold_tokens')}{bracketed}")
+            instead = ", so the suite varied the size of results by their limit instead" if survey.offloaded else ""
+            found.append(f"{survey.reason_not_set('threshold_tokens')}{instead}")
         found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
             found.append(
