@@ -83,7 +83,7 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
 
 @check("LRO-THR-06")
 def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """An operation that offloads ordinary calls also offloads calls with a long query and with odd characters in it."""
+    """An operation that offloads ordinary calls also offloads calls with a long query, or with odd characters in it."""
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
     for call in folders.unusual_queries:
         found = [r for r in call.records or [] if "id" in r]

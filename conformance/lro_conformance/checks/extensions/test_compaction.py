@@ -129,7 +129,7 @@ def test_system_and_recent_messages_stay(compaction: Compaction, subjects: Subje
     system, *_, last = conversation()
     for one in compaction.summarised:
         if refused(one.call):
-            subjects.not_observed(f"{one.about} is refused: it needs a language model")
+            subjects.not_observed(f"{one.about} is refused, perhaps because it needs a language model")
             continue
         messages = [as_record(m) for m in messages_of(one.call)]
         first = str(messages[0].get("content")) if messages else ""
