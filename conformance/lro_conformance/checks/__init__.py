@@ -2,13 +2,16 @@
 
 The contract of every check:
 
-- It judges one requirement and no other. If something else is wrong, its subject is *not observed*, with a reason.
-- It can fail. It passes only when it examined at least one subject that could have failed it, and it counts those.
-- It is a pure function of the evidence that its parameters name: it reads no file, starts nothing and asks no clock.
-- Requirements of documents are decided by `lro_spec.validation`, for `lro validate` as well. A check of such a
-  requirement collects the findings with its id, over all documents of the run (`lro_conformance.analysis.documents`);
-  it adds the context that only a live server gives: the same call inline, the clock, other files in the directory.
+- It judges one requirement only. If a subject is wrong in a way that another requirement covers, the check does not
+  count it, and notes as *not observed* why.
+- It can fail. It passes only if it examined at least one subject that could have failed it, and it counts those.
+- It is a pure function of the evidence that its parameters name: it reads neither files nor the clock, and starts
+  nothing.
+- If documents alone show whether a requirement is met, `lro_spec.validation` decides it, as for `lro validate`. The
+  check of such a requirement collects the findings with its id over all documents of the run
+  (`lro_conformance.analysis.documents`). It adds what only a live server shows: the same call inline, the time, other
+  files in the directory.
 - It is lenient in what it reads and precise in what it reports: expected, observed, and a call that reproduces it.
-- The first paragraph of its docstring is shown to users as the expectation, all of it by `lro explain`: limits,
+- The first paragraph of its docstring is shown to users as the expectation. `lro explain` shows all of it, with limits,
   tolerances and exemptions.
 """

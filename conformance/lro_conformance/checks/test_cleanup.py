@@ -21,6 +21,7 @@ from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.survey import Survey
+from lro_spec.display import counted
 from lro_spec.editions import Edition
 
 
@@ -34,7 +35,8 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         subjects.expect(
             holds=False,
             expected="expired files of every operation that offloads are gone after cleanup",
-            observed=f"those of {', '.join(sorted(undeleted))} are still there, however old; others are gone",
+            observed=f"files of {', '.join(sorted(undeleted))} are still there, however old; files of other operations "
+            "are gone",
             at=own,
         )
         return
@@ -48,7 +50,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             subjects.expect(
                 holds=False,
                 expected=f"{stuck[0].path.name} ({OLD_S} s old) is deleted, "
-                "since younger files of the same operation were",
+                "since younger files of the same operation were deleted",
                 observed=f"{stuck[0].path.name} is still there",
                 at=cleaning,
             )
@@ -60,8 +62,8 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         subjects.expect(
             holds=False,
             expected=f"expired files are deleted even next to {', '.join(own.stopped_by)}",
-            observed="some remain after repeated cleanups; "
-            "they were deleted only after the unrelated entries had been removed",
+            observed="some remained after repeated cleanups, "
+            "and were deleted only after the suite had removed the unrelated entries",
             at=own,
         )
         return
@@ -73,7 +75,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             expected=f"the server's own expired files are gone after cleanup with ttl_seconds = {own.ttl_s}",
             observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
             + (
-                f"cleanup triggered {own.cleanups} times"
+                f"cleanup triggered {counted(own.cleanups, 'time')}"
                 if own.within_s is None
                 else f"although the server cleans up by itself within {own.within_s:g} s; if it takes longer, say so "
                 "(profile: cleanup.wait_s)"
@@ -100,8 +102,7 @@ _NO_TRIGGER = "a restart deleted nothing, and no other trigger is known: if ther
 
 @check("LRO-CLN-02")
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """The default TTL is 3600 seconds: a file five minutes short of it stays, and one five minutes past
-    it is deleted."""
+    """The default TTL is 3600 seconds: a file five minutes younger stays, and a file five minutes older is deleted."""
     require_default(defaults.preset, "ttl_seconds")
     _by_ages(_require_age_based(defaults.cleaning, cleanup), cleanup, defaults, subjects)
 
@@ -112,7 +113,7 @@ def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> Non
     for call, gone in lasting.calls:
         subjects.expect(
             not gone,
-            expected=f"{Path(call.path).name} is there with the default TTL",
+            expected=f"{Path(call.path).name} is still there under the default TTL",
             observed=f"gone {lasting.age_s:.0f} s after the last file was written, without any cleanup",
             at=call,
         )
@@ -120,7 +121,7 @@ def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> Non
 
 @check("LRO-CLN-03")
 def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> None:
-    """A fresh file survives the start of a new process."""
+    """A fresh file stays when a new server process starts."""
     sessions = cleanup.sessions
     if sessions is None:
         no_folder = "the server has no output folder of its own that could be inspected"
@@ -135,7 +136,8 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
 
 @check("LRO-CLN-03")
 def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """A file's age counts from its creation: neither reading it nor a local time far from UTC changes its expiry."""
+    """A file's age counts from its creation: neither reading the file nor a local time far from UTC changes its
+    expiry."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         read = cleaning.read if cleaning is not None else None
         if cleaning is None or read is None:
@@ -168,8 +170,8 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
             continue
         subjects.expect(
             planted.gone == goes,
-            expected=f"in a time zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
-            + ("is deleted" if goes else "stays"),
+            expected=f"in a time zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, "
+            f"a file that is {planted.age_s} s old {'is deleted' if goes else 'stays'}",
             observed=f"{planted.path.name} {'is still there' if goes else 'was deleted'}",
             at=cleaning,
         )
@@ -181,7 +183,8 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjec
     here, own = cleanup.set_ttl, cleanup.own
     if _only_under_set_ttl(cleanup, defaults):
         subjects.not_observed(
-            "files are deleted too early only under the TTL that was set, so the setting is at fault (LRO-CFG-03)"
+            "files are deleted too early under the TTL that was set, but not under the default TTL, so the setting is "
+            "at fault (LRO-CFG-03)"
         )
         here, own = None, None
     for cleaning in (here, defaults.cleaning):
@@ -190,15 +193,15 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjec
     if own is not None and own.fresh_stays is not None:
         subjects.expect(
             own.fresh_stays,
-            expected="a fresh file stays, though the server process is older than the TTL",
+            expected="a fresh file stays, although the server process is older than the TTL",
             observed="the file was deleted",
             at=own,
         )
     if own is not None and own.younger is not None:
         subjects.expect(
             own.younger.stays,
-            expected=f"a file that was written before others expired, with ttl_seconds = {own.ttl_s}, stays",
-            observed="it was deleted when they expired",
+            expected=f"with ttl_seconds = {own.ttl_s}, a file that has not yet expired stays when older files expire",
+            observed="it was deleted along with the older files",
             at=own.younger,
         )
 
@@ -215,10 +218,10 @@ def _fresh_stay(cleaning: Cleaning, subjects: Subjects) -> None:
 
 @check("LRO-CLN-03")
 def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
-    """However many fresh files there are, a further call deletes none of them."""
+    """A call deletes no fresh files, however many there are."""
     crowd = cleanup.crowd
     if crowd is None or crowd.call.outcome != "offloaded":
-        raise NotObserved(cleanup.reason or "no file was written into a folder with many others")
+        raise NotObserved(cleanup.reason or "no file was written to a folder with many other files")
     subjects.expect(
         not crowd.gone,
         expected=f"{crowd.files} files younger than a minute all stay when one more is written",
@@ -237,7 +240,7 @@ def test_files_of_earlier_processes_are_deleted(
     if not scans and not (cleanup.own is not None and cleanup.own.gone):
         raise NotObserved("the server deleted nothing while it was observed")
     if not scans and cleanup.own is not None and cleanup.own.aged_gone:
-        # a server that cleans up by itself, more rarely the longer the TTL is, may not have run under the other TTLs
+        # a server that cleans up by itself, at intervals that grow with the TTL, may not have run under the other TTLs
         subjects.expect(
             holds=True,
             expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
@@ -259,18 +262,18 @@ def test_files_of_earlier_processes_are_deleted(
             subjects.expect(
                 old.gone,
                 expected=f"{old.path.name}, a file of an earlier process that is 40 days old, is deleted",
-                observed=f"{old.path.name} is still there{_of_another(old.operation, survey)}",
+                observed=f"{old.path.name} is still there{_why_foreign_files(old.operation, survey)}",
                 at=cleaning,
             )
 
 
-def _of_another(operation: str, survey: Survey) -> str:
-    """Reason why a file of an operation that the server does not have has to be deleted, too; empty if it has it."""
+def _why_foreign_files(operation: str, survey: Survey) -> str:
+    """The reason why files of an operation that the server does not have must be deleted, too; empty if it has it."""
     if operation in survey.operations:
         return ""
     return (
-        f"; this server has no {operation}, but other servers that share the folder, or an earlier version, may have "
-        "left such a file, and only a scan by the name pattern finds it"
+        f"; this server has no {operation}, but other servers that share the folder, or an earlier version of this "
+        "server, may have left such a file, and only a scan by the name pattern finds it"
     )
 
 
@@ -278,7 +281,8 @@ def _of_another(operation: str, survey: Survey) -> str:
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """ttl_seconds takes effect.
 
-    With a TTL of two days, a one-day-old file stays and a four-day-old one is deleted; with 2 s, every file is deleted.
+    With a TTL of two days, a one-day-old file stays and a four-day-old file is deleted. With a TTL of 2 s, the server's
+    own files are deleted. If the server does not start with these values, other TTLs are tried.
     """
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
@@ -301,15 +305,18 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
 
 
 def stopped(cleanup: Cleanup) -> bool:
-    """Return whether an unrelated entry of the folder stops the cleanup of expired files (LRO-CLN-01)."""
+    """Return whether an unrelated entry in the folder kept cleanup from deleting expired files (LRO-CLN-01)."""
     return cleanup.own is not None and cleanup.own.gone and bool(cleanup.own.stopped_by)
 
 
-_STOPPED = "cleanup stops at an unrelated entry of the folder (LRO-CLN-01)"
+_STOPPED = "cleanup stops at an unrelated entry in the folder (LRO-CLN-01)"
 
 
 def _only_under_set_ttl(cleanup: Cleanup, defaults: Defaults) -> bool:
-    """Return whether files are deleted too early under the TTL that was set only (else it is LRO-CLN-03)."""
+    """Return whether files are deleted too early under the TTL that was set, but not under the default TTL.
+
+    Then the setting is wrong (LRO-CFG-03); otherwise it is a failure of LRO-CLN-03.
+    """
     usual, here = defaults.cleaning, cleanup.set_ttl
     if here is None or usual is None or usual.takes_fresh:
         return False
@@ -319,7 +326,7 @@ def _only_under_set_ttl(cleanup: Cleanup, defaults: Defaults) -> bool:
 
 
 def goes_by_age(cleaning: Cleaning | None) -> bool:
-    """Return whether exactly the files older than the TTL were deleted."""
+    """Return whether exactly the files older than the TTL were deleted; files near to it are ignored."""
     if cleaning is None:
         return False
     return all(p.gone == _due(p, cleaning) for p in cleaning.planted if not p.near)
@@ -338,9 +345,9 @@ def _old(planted: Planted) -> bool:
 
 
 def undeleted_operations(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
-    """Operations whose files are never deleted, neither the server's own nor old ones, while other operations' are.
+    """Operations whose files are never deleted, however old, although files of other operations are.
 
-    Neither ages nor the scan of the folder explain that, so it is LRO-CLN-01.
+    Neither the age of the files nor the scan of the folder explains that, so it is a failure of LRO-CLN-01.
     """
     scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     old = [p for c in scans for p in c.planted if _old(p)]
@@ -361,7 +368,8 @@ def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects:
             continue
         subjects.expect(
             planted.gone == goes,
-            expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'is deleted' if goes else 'stays'}",
+            expected=f"with a TTL of {ttl_s} s, a file that is {planted.age_s} s old "
+            + ("is deleted" if goes else "stays"),
             observed=f"{planted.path.name} {'was deleted' if planted.gone else 'is still there'}",
             at=cleaning,
         )
@@ -371,15 +379,15 @@ _FRESH_TOO = "fresh files are deleted too, so age-based deletion cannot be judge
 
 
 def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fresh_go: bool = False) -> Cleaning:
-    """Return the cleaning if it is evidence about ages; otherwise raise `NotObserved`."""
+    """Return the cleaning if it shows how files are deleted by age; otherwise raise `NotObserved`."""
     if cleaning is None:
-        raise NotObserved(cleanup.nothing_planted or "no cleanup could be watched under this TTL")
+        raise NotObserved(cleanup.nothing_planted or "no cleanup could be observed under this TTL")
     if cleaning.takes_fresh and not though_fresh_go:
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
         raise NotObserved(
-            "no back-dated file was deleted under this TTL: the server misreads the age of files, keeps those of "
-            "earlier processes, or cleans up at another time than the profile says (profile: cleanup)"
+            "no back-dated file was deleted under this TTL: the server misreads the age of files, keeps files of "
+            "earlier processes, or does not clean up when the profile says (profile: cleanup)"
         )
     return cleaning
 
@@ -389,7 +397,8 @@ def test_expiry_event_is_emitted(
     cleanup: Cleanup, defaults: Defaults, fallback: Fallback | None, edition: Edition, subjects: Subjects
 ) -> None:
     """An OffloadFileExpired event is emitted for each deleted file."""
-    watched = fallback is not None and any(f.events for f in fallback.failing)  # other events were seen where it looks
+    # if an event of another kind was seen, the suite is watching the right channel
+    watched = fallback is not None and any(f.events for f in fallback.failing)
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
             if cleanup.nothing_planted is not None:
@@ -397,7 +406,7 @@ def test_expiry_event_is_emitted(
             continue
         gone = [p.path.name for p in cleaning.planted if p.gone]
         if not gone:
-            subjects.not_observed("none of the files that were planted was deleted")
+            subjects.not_observed("none of the planted files was deleted")
             continue
         events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.other_lines)
         if not events and not cleaning.events_observable and not watched:
@@ -410,7 +419,7 @@ def test_expiry_event_is_emitted(
         subjects.expect(
             most >= len(gone),
             expected=f"an {'OffloadFileExpired ' if edition.named_events else ''}event for each of {', '.join(gone)}",
-            observed=f"{most} events",
+            observed=counted(most, "event"),
             at=cleaning,
         )
 
@@ -419,21 +428,21 @@ def test_expiry_event_is_emitted(
 def test_no_expiry_event_for_retained_files(
     survey: Survey, cleanup: Cleanup, defaults: Defaults, subjects: Subjects
 ) -> None:
-    """No OffloadFileExpired event names a file that is still there, or is emitted when no file has expired."""
+    """No OffloadFileExpired event names a file that is still there, and none is emitted while no file has expired."""
     emitting = [c for c in (cleanup.set_ttl, defaults.cleaning) if c and c.events and any(p.gone for p in c.planted)]
     for cleaning in emitting:
         there = cleaning.premature
         subjects.expect(
             not there,
             expected="OffloadFileExpired events for deleted files only",
-            observed=f"one for {there[0]}, which was still there" if there else "no other event",
+            observed=f"an event for {there[0]}, which was still there" if there else "no other event",
             at=cleaning,
         )
     false = events_in(survey, "OffloadFileExpired")
     if (false or emitting) and survey.files and all(c.output_dir is not None for c in survey.files):
         subjects.expect(
             not false,
-            expected="no OffloadFileExpired event, as every file is a few seconds old and the TTL is the default",
+            expected="no OffloadFileExpired event, since every file is a few seconds old and the TTL is the default",
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
@@ -442,13 +451,13 @@ def test_no_expiry_event_for_retained_files(
 
 @check("LRO-HARD-04")
 def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Files with other names and subfolders with their files are never deleted, however old."""
+    """Cleanup deletes neither files with other names nor subfolders and their files, however old."""
     _decoys(cleanup, defaults, ("name", "folder", "subfolder"), subjects)
 
 
 @check("LRO-HARD-05")
 def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """The target of a symbolic link with a matching name is never deleted."""
+    """Cleanup does not delete the target of a symbolic link, even if the link has the name of an offloaded file."""
     _decoys(cleanup, defaults, ("symlink",), subjects)
 
 
@@ -456,7 +465,7 @@ def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjec
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None or not any(p.gone for p in cleaning.planted):
             nothing_gone = (
-                "cleanup deleted none of the files that were planted, so nothing shows that it leaves other files alone"
+                "cleanup deleted none of the planted files, so that other files were left alone proves nothing"
             )
             subjects.not_observed((cleaning is None and cleanup.nothing_planted) or nothing_gone)
             continue
@@ -471,7 +480,7 @@ def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjec
 
 @check("LRO-HARD-04")
 def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
-    """Cleanup leaves a file alone unless its name matches the pattern, whatever it is called."""
+    """Cleanup leaves every file alone whose name does not match the pattern."""
     for sweep in (*sweeps.smallest, *sweeps.sweeps):
         if not sweep.worked or not sweep.named:
             subjects.not_observed(_NO_SWEEP)
@@ -490,14 +499,14 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
     """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
     if folders.swept is None:
         raise NotObserved(
-            "cleanup of a folder with an awkward name was not tried, as a restart is what triggers cleanup"
+            "cleanup of a folder with an awkward name was not tried, because no trigger other than a restart is known"
         )
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
         not_triggered = "no cleanup of another folder could be triggered soon after the server had started"
         raise NotObserved((usual is None and cleanup.nothing_planted) or not_triggered)
     if folders.swept.worked and cleanup.own is None:
-        raise NotObserved("files of the server's own were not seen to expire")
+        raise NotObserved("the expiry of the server's own files was not observed")
     subjects.expect(
         folders.swept.worked,
         expected=f"an expired file in the folder {AWKWARD} is deleted, as in other folders",
@@ -508,10 +517,10 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
 
 @check("LRO-CFG-03")
 def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects) -> None:
-    """Files of any age are deleted or kept by the TTL that was set."""
+    """The TTL that was set decides whether a file is deleted, whatever its age."""
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
-        raise NotObserved("no cleanup under this TTL was seen to delete files by nothing but their age")
+        raise NotObserved("no cleanup under this TTL deleted exactly the files that had expired")
     for sweep in (*sweeps.smallest, *sweeps.sweeps):
         if not sweep.worked or not sweep.aged:
             subjects.not_observed(_NO_SWEEP)
@@ -520,7 +529,7 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
         age, gone = wrong or (0, False)
         subjects.expect(
             wrong is None,
-            expected=f"with a TTL of {sweeps.ttl_s} s a file {age} s old {'stays' if gone else 'is deleted'}",
+            expected=f"with a TTL of {sweeps.ttl_s} s, a file that is {age} s old {'stays' if gone else 'is deleted'}",
             observed="the file was deleted" if gone else "the file is still there",
             at=sweep,
         )
@@ -530,23 +539,25 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
 def test_any_age_at_any_step(
     explored: Explored, sweeps: Sweeps | None, defaults: Defaults | None, edition: Edition, subjects: Subjects
 ) -> None:
-    """Files of any age are deleted or kept by the default TTL, whatever was called, failed or restarted before."""
+    """The default TTL decides whether a file is deleted, whatever its age, and whatever was called, failed or restarted
+    before."""
     if defaults is not None:
         require_default(defaults.preset, "ttl_seconds")
     if sweeps is not None and any(wrong_by_age(s, sweeps.ttl_s) for s in sweeps.smallest):
-        raise NotObserved("under a TTL that was set, too, files of some ages are deleted or kept wrongly (LRO-CFG-03)")
+        raise NotObserved("files of some ages are deleted or kept wrongly under a TTL that was set, too (LRO-CFG-03)")
     ttl_s = edition.default_ttl_seconds
     for sweep, at in explored_sweeps(explored):
         if not sweep.worked:
             subjects.not_observed(_NO_SWEEP)
             continue
         if sweep.own_gone:
-            subjects.not_observed("files of the server's own are deleted too early (LRO-CLN-03)")
+            subjects.not_observed("the server's own files are deleted too early (LRO-CLN-03)")
             continue
         age, gone = next(iter(wrong_by_age(sweep, ttl_s)), (0, False))
         subjects.expect(
             not age,
-            expected=f"with the default TTL of {ttl_s} s a file {age} s old {'stays' if gone else 'is deleted'}",
+            expected=f"with the default TTL of {ttl_s} s, a file that is {age} s old "
+            + ("stays" if gone else "is deleted"),
             observed="the file was deleted" if gone else "the file is still there",
             at=at,
         )
@@ -562,7 +573,7 @@ def test_fresh_files_stay_at_any_step(explored: Explored, cleanup: Cleanup, subj
             name = sweep.own_gone[0] if sweep.own_gone else ""
             subjects.expect(
                 not name,
-                expected=f"{name}, written a moment before, stays",
+                expected=f"{name}, which was written just before, stays",
                 observed=f"{name} was deleted",
                 at=at,
             )
@@ -572,7 +583,7 @@ def test_fresh_files_stay_at_any_step(explored: Explored, cleanup: Cleanup, subj
 
 @check("LRO-CLN-03")
 def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) -> None:
-    """However many results a process offloads, their files stay for as long as the TTL."""
+    """The files of a process stay until their TTL has passed, however many results the process offloads."""
     series = explored.series
     if series is None or not (written := series.calls - (series.call.outcome != "offloaded")):
         raise NotObserved("no further calls of one process were offloaded")
@@ -581,10 +592,10 @@ def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) ->
         raise NotObserved("the files of further calls could not be read")
     subjects.expect(
         not series.gone,
-        expected=f"{written} files of one process, all of them fresh, stay",
+        expected=f"{counted(written, 'fresh file')} of one process stay",
         observed=f"{len(series.gone)} of them were deleted: {series.gone[0] if series.gone else ''}",
         at=series,
     )
 
 
-_NO_SWEEP = "the server did not clean up again so soon after the last time (profile: cleanup)"
+_NO_SWEEP = "a further cleanup, soon after an earlier one, deleted nothing (profile: cleanup)"

@@ -23,7 +23,7 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 
 SEVERAL = 5
-"""Smallest number of records of a result whose truncation can be seen."""
+"""Smallest number of records of a result that shows whether it is truncated."""
 
 
 @check("LRO-CFG-01")
@@ -48,7 +48,9 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
         usual = inline.again.get(call.operation)
         there = usual.records or [] if usual is not None else []
         if call.records is None or len(there) < SEVERAL:
-            subjects.not_observed("no result with several records at threshold_tokens = 1000000000 to compare with")
+            subjects.not_observed(
+                f"no call returns {SEVERAL} records or more at threshold_tokens = 1000000000, to compare with"
+            )
             continue
         subjects.expect(
             len(call.records) > 1,
@@ -62,19 +64,19 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
 def test_disabled_keeps_to_the_limit(
     disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
 ) -> None:
-    """With enabled = false no more records are returned than the call asks for, if there are no more with LRO on."""
+    """With enabled = false a call returns no more records than its limit, if it keeps to the limit with LRO on."""
     for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records and p.off.limit is not None):
         subjects.expect(
             not pair.ignores_limit,
             expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",
-            observed=f"{counted(len(pair.off.records or []), 'record')}",
+            observed=counted(len(pair.off.records or []), "record"),
             at=pair.off,
         )
 
 
 @check("LRO-CFG-01")
 def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
-    """With enabled = true what is offloaded without the setting is offloaded, too."""
+    """With enabled = true, a result that is offloaded without the setting is offloaded, too."""
     offloaded = (c for c in folders.awkward if c.settings.get("enabled") is True and c.outcome == "offloaded")
     for call in (*folders.not_switched_on, *offloaded):
         subjects.expect(
@@ -84,7 +86,7 @@ def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
             at=call,
         )
     if not subjects.examined:
-        subjects.not_observed("nothing was offloaded in a server with enabled = true and a folder by a relative path")
+        subjects.not_observed("with enabled = true and a relative output_dir, nothing was offloaded")
 
 
 @check("LRO-THR-07")
@@ -100,15 +102,18 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: S
     files = ", ".join(sorted(inline.listing)[:3])
     subjects.expect(
         not files,
-        expected="no file where every result is inline (threshold_tokens = 1000000000)",
-        observed=f"{len(inline.listing)} in the output folder: {files}",
+        expected="no file if every result is inline (threshold_tokens = 1000000000)",
+        observed=f"{counted(len(inline.listing), 'file')} in the output folder: {files}",
         at=Conversation(calls[0].start),
     )
 
 
 @check("LRO-CFG-02")
 def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """threshold_tokens takes effect both ways: 1 offloads two records, a billion offloads nothing."""
+    """threshold_tokens takes effect both ways: with 1, two records are offloaded; with a billion, nothing is.
+
+    If the server rejects these values, the lowest and the highest threshold that it accepts are used.
+    """
     some = "two records" if survey.lowest == 1 else "some records"
     for name, call in survey.minimal_calls.items():
         if not survey.offloads(name) or not (call.outcome == "offloaded" or call.records):
@@ -116,8 +121,8 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
         if survey.effective and name not in survey.effective:
             continue  # a single operation that stays inline fails LRO-SCOPE-01 to -03 instead
         ratio = tokens_per_character(survey.repeats[name][0])
-        weightless = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
-        if weightless or survey.is_small(call):
+        may_be_one_token = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
+        if may_be_one_token or survey.is_small(call):
             subjects.not_observed(f"by the server's own estimate, {some} may not exceed a threshold of {survey.lowest}")
             continue
         subjects.expect(
@@ -127,9 +132,8 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
             at=call,
         )
     for (name, _), call in inline.whole.items():
-        sizes = (
-            (call.estimate, call.file.characters) if call.file is not None else (None,)
-        )  # a token has at least one character
+        # a token has at least one character, so the number of characters is an upper bound
+        sizes = (call.estimate, call.file.characters) if call.file is not None else (None,)
         exceeds = all(size is not None and size > inline.threshold for size in sizes)
         if survey.offloads(name) and call.outcome in ("inline", "offloaded") and not exceeds:
             subjects.expect(
@@ -144,8 +148,8 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
 def test_output_dir_setting(
     survey: Survey, documents: Documents, documented: Documented | None, subjects: Subjects
 ) -> None:
-    """output_dir takes effect: each file is below it."""
-    otherwise_set = None if documented is None else documented.call  # whose folder is judged by LRO-CFG-07
+    """output_dir takes effect: each file is in that folder or below it."""
+    otherwise_set = None if documented is None else documented.call  # the folder of this call is for LRO-CFG-07
     for call in (one.call for one in documents.documents if one.call is not otherwise_set):
         if call.file is None or call.real_output_dir is None:
             subjects.not_observed(survey.reason_not_set("output_dir"))
@@ -159,12 +163,12 @@ def test_output_dir_setting(
 
 @check("LRO-CFG-04")
 def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """Results are offloaded to a folder whose name has blanks, quotes, brackets and other signs, as to others."""
+    """Results are offloaded to a folder whose name has blanks, quotes, brackets and other special characters."""
     if not survey.adjustable:
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
     if "output_dir" in survey.fixed:
         raise NotObserved(survey.reason_not_set("output_dir"))
-    # In a file of settings or an argument, the profile may have to quote the name.
+    # only if an environment variable sets the folder: elsewhere, the profile may have to quote the name
     calls = [c for c in folders.awkward if any(AWKWARD in value for value in c.start.env.values())]
     for call in (c for c in calls if c.operation in survey.effective and c.outcome in ("inline", "error", "offloaded")):
         subjects.expect(
@@ -172,7 +176,8 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
             expected=f"offloaded to the folder {AWKWARD}",
             observed=f"{call.outcome}: {show(call.text, 200)}",
             at=call,
-            despite_hindrance=any(c.outcome == "offloaded" for c in folders.unset),  # so the machine lets it write
+            # a server that writes without output_dir is not hindered by the machine
+            despite_hindrance=any(c.outcome == "offloaded" for c in folders.unset),
         )
     if not calls:
         raise NotObserved("no environment variable sets the output folder")
@@ -211,14 +216,14 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
                 expected="offloaded with output_dir empty, as when it is unset",
                 observed=f"{call.outcome}: {show(call.text, 200)}",
                 at=call,
-                despite_hindrance=True,  # it was written there when it is unset
+                despite_hindrance=True,  # the same result was written with output_dir unset
             )
     if not filed:
         subjects.not_observed("no file with a reliable path was written without output_dir")
 
 
 def _astray(survey: Survey, call: Call) -> bool:
-    """Return whether an operation's paths are wrong even when a folder is set (LRO-DESC-02, LRO-CFG-04)."""
+    """Return whether an operation's files are in a wrong folder even if one is set (LRO-CFG-04), or cannot be read."""
     known = [c for c in survey.files if c.operation == call.operation]
     return not known or any(
         c.real_output_dir is not None
@@ -256,7 +261,8 @@ def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
 
 @check("LRO-CFG-07", optional=("documented",))
 def test_documented_names_take_effect(survey: Survey, documented: Documented | None, subjects: Subjects) -> None:
-    """The documented variables set the threshold and the output folder, also of a server that has names of its own."""
+    """The documented variables set the threshold and the output folder, even if the server also has other names for
+    these settings."""
     for name in EXAMINED:
         elsewhere = documented if documented is not None and name in documented.names else None
         call, fixed = (_small(survey), survey.fixed) if elsewhere is None else (elsewhere.call, elsewhere.fixed)
@@ -272,7 +278,7 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
             subjects.not_observed(survey.reason_not_set(name))
             continue
         if name == "output_dir" and (call.outcome != "offloaded" or call.file is None):
-            subjects.not_observed("nothing was offloaded by the documented variables, so no folder shows")
+            subjects.not_observed("nothing was offloaded with the documented variables, so no file shows the folder")
             continue
         effective = call.outcome == "offloaded" if name == "threshold_tokens" else _is_below_output_dir(call)
         if not effective and elsewhere is None:
@@ -288,7 +294,7 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
 
 
 def _small(survey: Survey) -> Call | None:
-    """A call for few records, one that was offloaded where there is one."""
+    """A call for few records, if possible one that was offloaded."""
     calls = [*survey.minimal_calls.values()]
     return next((c for c in calls if c.outcome == "offloaded"), calls[0] if calls else None)
 

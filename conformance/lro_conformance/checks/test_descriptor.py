@@ -50,7 +50,7 @@ def test_summary_count(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-04")
 def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
-    """The summary's estimated_tokens is E, or E minus the cost of the descriptor itself."""
+    """The summary's estimated_tokens is E, or E minus the tokens of the descriptor itself."""
     documents.judge("LRO-DESC-04", subjects, place="" if estimates.are_steady else STATED_ESTIMATE)
 
 
@@ -62,25 +62,28 @@ def test_summary_operation(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-06")
 def test_top_namespaces(documents: Documents, subjects: Subjects) -> None:
-    """top_namespaces are the most frequent namespaces of the file, at most five, ties in any order."""
+    """top_namespaces are the most frequent namespaces in the file, at most five; ties may be in any order."""
     documents.judge("LRO-DESC-06", subjects)
 
 
 @check("LRO-DESC-07")
 def test_score_range(documents: Documents, subjects: Subjects) -> None:
-    """score_range is null, absent, or two numbers, the lower first, that match the scores in the file if it has any."""
+    """score_range is null, absent, or two numbers, the lower first. If the file has scores, the numbers match them."""
     documents.judge("LRO-DESC-07", subjects)
 
 
 @check("LRO-DESC-07", calls_of=("inline",))
 def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
-    """score_range matches the scores that the same call shows inline, if the file has none."""
+    """If the file has no scores, score_range matches the scores that the same call shows inline.
+
+    If score_range is the range of confidences in several files of a query, it is expected to be so in all of them.
+    """
     exchanges.judge("LRO-DESC-07", subjects)
 
 
 @check("LRO-DESC-08")
 def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
-    """The summary's detail is the requested level, or else the default level."""
+    """The summary's detail is the requested level; if none was requested, it is the default level."""
     documents.judge("LRO-DESC-08", subjects)
 
 
@@ -98,25 +101,25 @@ def test_lines_satisfy_the_schema(documents: Documents, subjects: Subjects) -> N
 
 @check("LRO-DESC-10")
 def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> None:
-    """line_schema describes the record: it names its fields, or rejects records with wrong ones."""
+    """line_schema describes the records: it names their fields, or rejects records with wrong fields."""
     documents.judge("LRO-DESC-10", subjects)
 
 
 @check("LRO-DESC-11")
 def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The descriptor replaces the records: none is beside it, and text and structuredContent of a result agree.
+    """The descriptor replaces the records: no record is next to it, and its forms in text and structuredContent agree.
 
-    The beginning of a title or a content is its first 60 characters. A descriptor that is cut off in the text does not
-    agree with that in structuredContent; a sentence is no second descriptor. Records next to the descriptor of an
-    injection are LRO-INJ-04.
+    A record is next to the descriptor if the first 60 characters of its title or content are there, or if the ids of
+    many records are. A descriptor that is cut off in the text does not agree with the one in structuredContent; a
+    sentence is no second descriptor. Records next to the descriptor of an inject call are judged by LRO-INJ-04.
     """
     exchanges.judge("LRO-DESC-11", subjects)
 
 
 @check("LRO-DESC-11")
 def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> None:
-    """No member of the descriptor holds the records; a preview of a few is allowed."""
-    beside = "the text of an injection accompanies its descriptor (LRO-INJ-04)"
+    """No member of the descriptor has the records in it; a preview of a few is allowed."""
+    beside = "the formatted text of inject is next to its descriptor (LRO-INJ-04)"
     documents.judge(
         "LRO-DESC-11",
         subjects,
@@ -125,35 +128,37 @@ def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> N
 
 
 PART = 10
-"""The answer may grow by this part of what the result grows by, and be this part of a very large result."""
+"""Divisor: the answer may grow by a tenth of the growth of the result, and be a tenth of a very large result."""
 
 GROWTH = 200
 """Tokens by which any answer may grow: further namespaces, longer numbers, fields that few records have."""
 
 MOST = 4000
-"""Tokens of the answer to a result of ten times the default threshold: five times what the paper gives."""
+"""Most tokens of an answer to a result of ten times the default threshold or more: five times the paper's number."""
 
 LARGER = 4000
-"""Tokens by which two results have to differ so that a tenth of that shows."""
+"""Tokens by which two results have to differ to be compared: so many that a tenth of them can be seen."""
 
 
 @check("LRO-DESC-15")
 def test_answer_is_compact(survey: Survey, documents: Documents, edition: Edition, subjects: Subjects) -> None:
-    """The answer hardly grows with the result, and is a small part of a very large one.
+    """The answer hardly grows with the result, and is a small part of a very large result.
 
-    The larger of content and structured content is counted. Answers with records in them are not examined
-    (LRO-DESC-11).
+    An answer may be 200 tokens larger than the answer to a smaller result, plus a tenth of the difference between the
+    results. If the result has ten times the default threshold or more, the answer has at most a tenth of its tokens,
+    and at most 4,000. The larger of content and structured content is counted, at four characters to a token. Answers
+    with records in them are not examined (LRO-DESC-11).
     """
     full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
     calls = [c for c in survey.files if c.found is not None and id(c) not in full and repeated_record(c) is None]
     if len(calls) < len(survey.files):
-        subjects.not_observed("an answer has records beside its descriptor or in it (LRO-DESC-11)")
+        subjects.not_observed("an answer has records next to its descriptor or in it (LRO-DESC-11)")
     for small, large in _sizes(calls):
         most = cost(small) + GROWTH + (size(large) - size(small)) // PART
         subjects.expect(
             cost(large) <= most,
-            expected=f"at most {most} tokens returned for an offloaded result of {size(large)}, "
-            f"because {cost(small)} are returned for one of {size(small)}",
+            expected=f"at most {most} tokens returned for an offloaded result of {size(large)} tokens, "
+            f"because {cost(small)} are returned for a result of {size(small)} tokens",
             observed=f"{cost(large)} tokens returned",
             at=large,
         )
@@ -161,16 +166,16 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         most = min(MOST, size(call) // PART)
         subjects.expect(
             cost(call) <= most,
-            expected=f"at most {most} tokens returned for an offloaded result of {size(call)}",
+            expected=f"at most {most} tokens returned for an offloaded result of {size(call)} tokens",
             observed=f"{cost(call)} tokens returned",
             at=call,
         )
     if not subjects.examined:
-        subjects.not_observed(f"no two results of one operation and level differ by {LARGER} tokens")
+        subjects.not_observed(f"no two results of an operation at the same level differ by {LARGER} tokens")
 
 
 def size(call: Call) -> int:
-    """Tokens of the records in a call's file, at four characters to a token, whatever the server estimates."""
+    """Tokens of the records in a call's file, at four characters to a token; the server's own estimate is ignored."""
     return characters(call) // 4
 
 
@@ -188,7 +193,7 @@ def cost(call: Call) -> int:
 
 
 def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
-    """For each operation and level, the calls with the smallest and the largest result, if they differ much."""
+    """For each operation and level, the calls with the smallest and the largest result, if these differ by `LARGER`."""
     groups: dict[tuple[str, str], list[Call]] = {}
     for call in calls:
         groups.setdefault((call.operation, str(call.summary.get("detail"))), []).append(call)

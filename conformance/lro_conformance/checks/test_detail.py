@@ -18,7 +18,7 @@ from lro_conformance.trials.survey import Survey
 
 @check("LRO-DET-01")
 def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Subjects) -> None:
-    """A file requested at light detail holds no content: absent, null and empty are equal."""
+    """A file requested at light detail has no content: the field is absent, null or empty."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     documents.judge("LRO-DET-01", subjects)
@@ -26,59 +26,59 @@ def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Su
 
 @check("LRO-DET-01")
 def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Subjects) -> None:
-    """An operation with a detail level does not return the same fields at every level."""
+    """An operation that takes a detail level does not return the same fields at every level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
-        asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
-        if len(operation.details) < 2 or len(asked) < 2:
-            subjects.not_observed("no tool offloads at two detail levels")
+        explicit_calls = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
+        if len(operation.details) < 2 or len(explicit_calls) < 2:
+            subjects.not_observed(f"{name} was not offloaded at two detail levels")
             continue
         level = details.ignored(name)
         subjects.expect(
             level is None,
             expected=f"{name}: records of the requested level",
-            observed=f"{level} detail at every level: {', '.join(sorted(filled_fields(asked[-1].filed)))}",
-            at=asked[-1],
+            observed=f"{level} detail at every level: {', '.join(sorted(filled_fields(explicit_calls[-1].filed)))}",
+            at=explicit_calls[-1],
         )
 
 
 @check("LRO-DET-01", calls_of=("inline",))
 def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
-    """At each detail level, a file has the fields, under MIF's names, that the same call returns inline; no record
+    """At each detail level, a file has the fields that the same call returns inline, under MIF's names. No record
     lacks a field that its memory has in other files at this level.
 
     A field counts as lacking only if other records of the file have it. The comparison with the inline result needs a
-    threshold that can be set and memories with the same ids in every server process. Fields that differ in any other
-    way than by their level are LRO-FILE-10.
+    threshold that can be set and memories with the same ids in every server process. Any other difference in a record's
+    fields is reported under LRO-FILE-10.
     """
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     exchanges.judge("LRO-DET-01", subjects)
 
 
-def _fields_that_differ(inline: Record, filed: Record) -> set[str]:
+def _fields_that_differ(one: Record, other: Record) -> set[str]:
     """Documented fields that only one of two records has."""
     return {
         p[0]
-        for p in differences(inline, filed)
-        if len(p) == 1 and p[0] in MEMORY_FIELDS and is_blank(inline.get(p[0])) != is_blank(filed.get(p[0]))
+        for p in differences(one, other)
+        if len(p) == 1 and p[0] in MEMORY_FIELDS and is_blank(one.get(p[0])) != is_blank(other.get(p[0]))
     }
 
 
 @check("LRO-DET-02")
 def test_recall_defaults_to_light(survey: Survey, subjects: Subjects) -> None:
-    """Recall without a detail level works at light detail."""
-    _default(survey, "recall", "light", subjects)
+    """Recall without a requested detail level returns light detail."""
+    _expect_default_level(survey, "recall", "light", subjects)
 
 
 @check("LRO-DET-03")
 def test_inject_defaults_to_medium(survey: Survey, subjects: Subjects) -> None:
-    """Inject without a detail level works at medium detail."""
-    _default(survey, "inject", "medium", subjects)
+    """Inject without a requested detail level returns medium detail."""
+    _expect_default_level(survey, "inject", "medium", subjects)
 
 
-def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> None:
+def _expect_default_level(survey: Survey, operation: str, level: str, subjects: Subjects) -> None:
     if operation not in survey.operations:
         subjects.not_applicable(f"the server lists no tool for {operation}")
         return
@@ -91,14 +91,16 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
         return
     reported = _reported_levels(call)
     levels = {str(v) for v in reported.values()}
-    asked = survey.whole.get((operation, level))
-    if asked is not None and asked.filed:
-        other = next(_differing_fields(call, asked), None)
+    explicit_call = survey.whole.get((operation, level))
+    if explicit_call is not None and explicit_call.filed:
+        other = next(_differing_fields(call, explicit_call), None)
         fields = sorted(other[1]) if other is not None else []
         subjects.expect(
             other is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
-            observed=f"other fields than at {level}: {_named(other[0])}: {', '.join(fields)}" if other else "",
+            observed=f"{_record_label(other[0])} differs from its form at {level} detail in {', '.join(fields)}"
+            if other
+            else "",
             at=call if other is None else Marked(CallAfterOthers(call), mark_in_file(call, other[0], *fields[:1])),
         )
     elif level == "light":
@@ -106,10 +108,10 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
         subjects.expect(
             full is None,
             expected=f"{operation} without a detail level has no content",
-            observed="records carry content",
+            observed="records have content",
             at=call if full is None else Marked(CallAfterOthers(call), mark_in_file(call, full, "content")),
         )
-    if levels and asked is None:
+    if levels and explicit_call is None:
         subjects.expect(levels == {level}, expected=f"the reported level is {level}", observed=show(reported), at=call)
 
 
@@ -118,12 +120,12 @@ def _reported_levels(call: Call) -> dict[str, object]:
 
 
 def _differing_fields(one: Call, other: Call) -> Iterator[tuple[Record, set[str]]]:
-    """Records of a file, and the fields that only one of two files has of each."""
-    right = by_id(other.filed)
+    """Records of *one* that differ in *other*, each with the fields that only one of the two has."""
+    others = by_id(other.filed)
     for key, record in by_id(one.filed).items():
-        if key in right and (wrong := _fields_that_differ(record, right[key])):
-            yield record, wrong
+        if key in others and (differing := _fields_that_differ(record, others[key])):
+            yield record, differing
 
 
-def _named(record: Record) -> str:
+def _record_label(record: Record) -> str:
     return f"record {record.get('id')}"

@@ -26,33 +26,35 @@ from lro_spec.tokens import LOW
 def test_any_query_keeps_recipes_valid(
     survey: Survey, folders: Folders, recipes: Documents, subjects: Subjects
 ) -> None:
-    """A query with characters that are special in JSON, in a shell or in a regular expression does not break a
-    recipe."""
+    """A query with characters that are special in JSON, in a shell or in a regular expression breaks no recipe."""
     usual = recipes.of(survey.files[:1])
-    whole = {c.index for one in usual for c in commands_of(one.call) if c.index not in one.broken_recipes}
+    unbroken = {c.index for one in usual for c in commands_of(one.call) if c.index not in one.broken_recipes}
     files = odd_files(folders, subjects)
     documents = recipes.of(files)
     if files and not documents:
-        subjects.not_observed("files grow after they were named, and only the survey looked again")
+        subjects.not_observed(
+            "files still grow after a descriptor has named them, and only the survey's files were read a second time"
+        )
     for one in documents:
         for command in commands_of(one.call):
             wrong = one.broken_recipes.get(command.index)
-            if command.index not in whole:
-                subjects.not_observed("a recipe is wrong whatever the query is")
+            if command.index not in unbroken:
+                subjects.not_observed("a recipe is also wrong with an ordinary query")
             elif wrong is not None and wrong.kind is Kind.NOT_EVALUATED:
                 subjects.not_observed(wrong.sentence)
             else:
                 number = command.index + 1
                 subjects.expect(
                     wrong is None,
-                    expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
+                    expected=f"recipe #{number} as one valid pipeline on its file, for the query "
+                    f"{show(command.call.query)}",
                     observed="" if wrong is None else f"{describe(wrong)}: {show(command.text, 300)}",
                     at=command,
                 )
 
 
 def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
-    """Calls with a query that needs escaping whose file could be read."""
+    """Calls with a query that needs escaping, or a very long one, whose file could be read."""
     found = [c for c in folders.unusual_queries if c.file is not None and c.file.problem is None]
     if not found:
         subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was rejected")
@@ -61,12 +63,12 @@ def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
 
 @check("LRO-THR-07")
 def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """A query that finds nothing is no error with LRO on if it is none with LRO off."""
+    """A query that finds nothing is no error with LRO on, if it is no error with LRO off."""
     usual = {c.operation: c for c in disabled.nothing}
     for call in folders.nothing:
         off = usual.get(call.operation)
         if off is None or off.outcome != "inline":
-            subjects.not_observed("a query that finds nothing is an error with LRO off too")
+            subjects.not_observed("a query that finds nothing is an error with LRO off, too")
             continue
         if call.outcome == "no answer" and not died(call):
             subjects.not_observed("a query that finds nothing was not answered in time")
@@ -81,12 +83,12 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
 
 @check("LRO-THR-06")
 def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """An operation that offloads with an ordinary query offloads with a long one and one of odd characters, too."""
+    """An operation that offloads ordinary calls also offloads calls with a long query, or with odd characters in it."""
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
     for call in folders.unusual_queries:
         found = [r for r in call.records or [] if "id" in r]
         if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
-            subjects.not_observed("an unusual query found little, or nothing is offloaded at the lowest threshold")
+            subjects.not_observed("an unusual query found too little, or nothing is offloaded at the lowest threshold")
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -98,12 +100,12 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
 
 @check("LRO-THR-06")
 def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """An operation that offloads for one client with a shell offloads for every other."""
+    """An operation that offloads for one client also offloads for a different client whose model has a shell."""
     if folders.client is None:
         raise NotObserved("the profile names the client, so no other was tried (profile: client)")
     for known, call in zip(folders.unset, folders.by_other_client, strict=True):
         if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
-            subjects.not_observed("nothing was offloaded without output_dir, or the other client got no answer")
+            subjects.not_observed("nothing was offloaded without output_dir, or the different client got no answer")
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -117,9 +119,10 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
 def test_estimate_is_of_this_call(
     estimates: Estimates, seeded: Seeded, exchanges: Exchanges, subjects: Subjects
 ) -> None:
-    """The header's E is that of this call's records, not of an earlier call with the same limit and a different query.
+    """The header's E is the estimate of this call's records, not of an earlier call with a different query.
 
-    Twice the tolerance is allowed: a few deep objects grow a lot when they are indented.
+    E may be half of the lowest and twice the highest honest estimate, since a few deeply nested objects grow a lot when
+    they are indented.
     """
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None:
@@ -141,7 +144,7 @@ def test_estimate_is_of_this_call(
 
 
 def _roughly(call: Call) -> tuple[int, int]:
-    """Half the smallest and twice the largest honest estimate of a file."""
+    """Half of the smallest and twice the largest honest estimate of a file."""
     low, high = honest_range(call)
     return low // 2, 2 * high
 
@@ -153,11 +156,11 @@ def _roughly_honest(call: Call) -> bool:
 
 @check("LRO-THR-06")
 def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
-    """One large memory is offloaded, even where a small one stays inline; so is one of more than 65,536 tokens."""
+    """One large memory is offloaded, and so is one memory of more than 65,536 tokens."""
     alone = seeded.large_filed
     shown = _with(WORD, alone) if alone is not None and alone.outcome == "inline" else None
     if alone is not None and shown and survey.lowest > 1 and not survey.is_small(alone):
-        subjects.expect(  # at a threshold of 1 any record shows that
+        subjects.expect(  # at a threshold of 1, other checks examine any single record
             holds=False,
             expected=f"one memory of {len(alone.text)} characters is offloaded at threshold {survey.lowest}",
             observed="returned inline",
@@ -169,7 +172,7 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
     if call is None or length / 4 * LOW <= threshold:
         raise NotObserved("no memory of so many tokens could be stored and retrieved")
     if not all(_roughly_honest(c) for c in seeded.files):
-        raise NotObserved("the estimate of some call is that of other records (LRO-THR-02), so this one's may be too")
+        raise NotObserved("the E of some call is not that of its own records (LRO-THR-02), so this E may be wrong, too")
     subjects.expect(
         call.outcome == "offloaded",
         expected=f"one memory of {length} characters is offloaded at threshold {threshold}",

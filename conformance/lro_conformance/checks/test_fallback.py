@@ -1,4 +1,4 @@
-"""Write failure: the operation succeeds with whole records within the threshold, and with a warning."""
+"""Write failure: the operation succeeds with whole records within the threshold and a warning."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> 
 def test_whole_records_within_the_threshold(
     survey: Survey, failed_writes: FailedWrites, estimates: Estimates, comparison: Comparison, subjects: Subjects
 ) -> None:
-    """The inline result holds fewer, but whole records, within threshold_tokens.
+    """The inline result has as many whole records as fit within threshold_tokens, but not all.
 
-    If memories can be stored while the server runs, one call is for memories of which a few are several times as large
-    as the rest, so that the number of records says nothing of their size. The size of records is their own E where that
-    can be learned. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05).
+    It may exceed the threshold by 15 % and 16 tokens, because the suite infers the size of records from the E of files,
+    unless it knows the E of these records. If memories can be stored while the server runs, one call finds a few
+    memories that are several times as large as the others, so that a fixed number of records does not pass. Not
+    observed if estimates are implausible (LRO-THR-02, LRO-THR-05).
     """
     found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
     _judge_all(found, failed_writes, subjects)
@@ -51,7 +52,7 @@ def test_whole_records_within_the_threshold(
 
 @check("LRO-ERR-07")
 def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """The inline result of a failed write holds fewer records than the file of the same call did."""
+    """The inline result of a failed write has fewer records than the file of the same call had."""
     _judge_all(_found(failed_writes.inline, has_fewer_records), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
@@ -60,7 +61,8 @@ def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) 
 def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in any language.
 
-    What the same call says when nothing has failed is no warning.
+    Text that the same call also returns when nothing has failed is no warning. If the suite does not read the language,
+    the warning is not observed.
     """
     said: dict[int, str] = {}
     found = _found(failed_writes.inline, lambda f: warns(f, inline, estimates, said))
@@ -70,8 +72,7 @@ def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimat
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """No descriptor is returned for a file that was not written, was only partly written, or was written to another
-    directory."""
+    """No descriptor names a file that was not written, only partly written, or written to a wrong directory."""
     _judge_all(_found(failed_writes.failing, names_no_file), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
@@ -80,9 +81,9 @@ def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects)
 def test_offloads_again(
     survey: Survey, failed_writes: FailedWrites, cleanup: Cleanup | None, subjects: Subjects
 ) -> None:
-    """Results are offloaded again once writing works again, and nothing is said of a failure.
+    """Once writing works again, results are offloaded again, without a warning of a failure.
 
-    After a cleanup that deleted the only file in the folder, writing works: no failure came before.
+    A call after a cleanup that deleted the only file in the folder is examined, too.
     """
     for recovered in failed_writes.recovered:
         _judge(offloads_again(recovered.call, survey), recovered, subjects)
@@ -101,8 +102,9 @@ def test_offloads_again(
 def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for each failed write.
 
-    Three letters of a message are enough. The event's name, its time, what was called and a mere path describe nothing.
-    Not observed if none of the server's files is at its `file_path` (LRO-DESC-02).
+    An error code, or a message of three letters, is enough. The name and the time of the event, the name and arguments
+    of the call, and a path alone are no details of an error. Not observed if none of the server's files is at its
+    `file_path` (LRO-DESC-02).
     """
     watched = any(f.events for f in failed_writes.failing)
     known = [f for f in failed_writes.failing if f.events_known]
@@ -147,7 +149,7 @@ def _judge_all(
     *,
     remark: str = "",
 ) -> None:
-    """Judge what a rule found of failed writes: each is shown in its context, with a *remark* on all of them."""
+    """Report the findings of a rule on failed writes. A miss is shown in its context, and *remark* is added to each."""
     missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
     for failing, judged in found:
         at = failed_writes.in_context(failing, missed) if failing.call.identity in missed else failing
@@ -163,7 +165,7 @@ def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Sub
 
 
 def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """Note what is not examined: calls that failed instead, and kinds that could not be provoked."""
+    """Note why failed writes were not examined: the calls failed, or no failure to write could be provoked."""
     if any(f.call.outcome in ("error", "no answer") for f in failed_writes.failing):
         subjects.not_observed("the call failed instead (LRO-ERR-01)")
     elif not failed_writes.failing:

@@ -18,19 +18,19 @@ from lro_conformance.trials.survey import Survey
 
 @check("LRO-FILE-01")
 def test_every_line_is_json(documents: Documents, subjects: Subjects) -> None:
-    """Every line is one JSON object in UTF-8: no BOM, no blank line, no NaN, no second value on a line."""
+    """Every line is one JSON object in UTF-8: no byte order mark, no blank line, no NaN, no second value on a line."""
     documents.judge("LRO-FILE-01", subjects)
 
 
 @check("LRO-FILE-02")
 def test_header_is_first_and_only(documents: Documents, subjects: Subjects) -> None:
-    """The first line is the header, marked `"type": "lro_header"`, and no other line is."""
+    """The first line is the header, with `"type": "lro_header"`, and no other line is a header."""
     documents.judge("LRO-FILE-02", subjects)
 
 
 @check("LRO-FILE-03")
 def test_header_fields(documents: Documents, subjects: Subjects) -> None:
-    """The header has operation, count, schema_version, timestamp, estimated_tokens and detail, with their types."""
+    """The header has operation, count, schema_version, timestamp, estimated_tokens and detail, each of its type."""
     documents.judge("LRO-FILE-03", subjects)
 
 
@@ -42,7 +42,7 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
 
 @check("LRO-FILE-05", calls_of=("folders",))
 def test_header_records_the_query(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
-    """The header's query is that of the call; it may be omitted if the query selects everything.
+    """The header's query is the query of the call; it may be omitted if the query selects everything.
 
     White space may differ.
     """
@@ -65,8 +65,8 @@ def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None
 
 @check("LRO-FILE-07", calls_of=("folders", "cleanup"))
 def test_header_timestamp(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The header's timestamp is the time at which the file was written, in any time zone and however long the server
-    has run: Z is UTC, an offset is correct."""
+    """The header's timestamp is the time at which the file was written, in any time zone, and however long the server
+    has run. Z means UTC; an offset must be correct."""
     exchanges.judge("LRO-FILE-07", subjects)
 
 
@@ -78,7 +78,7 @@ def test_header_detail(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-FILE-09")
 def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> None:
-    """No memory is in a file twice, except those that the same server returns twice inline."""
+    """No memory is in a file twice, unless the same server returns it twice inline."""
     documents.judge("LRO-FILE-09", subjects, skip=documents.duplicates_in_store)
 
 
@@ -86,8 +86,8 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
     """The file has the memories that the same call returns inline.
 
-    The file of an injection may have more memories, as a budget may have cut its inline result. Two stored memories
-    that differ only in their ids both have to be there. All of this needs a threshold that can be set.
+    The file of an inject call may have more memories, because a budget may have cut the inline result. Two stored
+    memories that differ only in their ids both have to be in the file. The check needs a threshold that can be set.
     """
     exchanges.judge("LRO-FILE-09", subjects)
 
@@ -96,17 +96,17 @@ def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
 def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
     """Every value in the file is the same as in the inline result of the call.
 
-    At full detail, the content of a stored memory must not be cut and end in an ellipsis, even if it does inline. If
-    inline results are Markdown or prose and show a text of a stored memory unchanged, the file has to have it
-    unchanged, too. Without ids that are the same in every server process, only stored memories are compared. A file
-    with another level's fields fails LRO-DET-01 instead.
+    At full detail, the content of a stored memory must not be cut off with an ellipsis, even if the inline result cuts
+    it off. If inline results are Markdown or prose and show a text of a stored memory unchanged, the file must have it
+    unchanged, too. Without ids that are the same in every server process, only stored memories are compared, and others
+    with the same title. A file with the fields of another detail level fails LRO-DET-01 instead.
     """
     exchanges.judge("LRO-FILE-10", subjects)
 
 
 @check("LRO-FILE-11")
 def test_records_are_memories(documents: Documents, subjects: Subjects) -> None:
-    """Every record is a memory: it has an id, its fields have their types, and full detail has the core fields."""
+    """Every record is a memory: it has an id and, at full detail, the core fields, and each field is of its type."""
     documents.judge("LRO-FILE-11", subjects)
 
 
@@ -135,7 +135,7 @@ def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
 def test_header_estimate_is_the_compared_one(
     edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """The number that the server compares with the threshold is the header's E, rounded just as the header has it."""
+    """The number that the server compares with the threshold is exactly the header's E, with the same rounding."""
     for name, rule in decisions.items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.below[0])
@@ -152,11 +152,11 @@ def test_header_estimate_is_the_compared_one(
 
 
 def _of_the_text(edge: Edge, inline: Probe) -> str:
-    """The thresholds which show that the tokens of the text that came *inline* are compared."""
+    """Part of a message: thresholds which show that the server compares the tokens of the text returned *inline*."""
     between = [p.threshold for p in (edge.below_text, edge.above_text) if p is not None]
     return (
         f", which seems to be the estimate of the inline result (about {text_tokens(inline.call)} tokens): the "
-        f"same call is offloaded at threshold {between[0]} and inline at {between[-1]}"
+        f"same call is offloaded at threshold {between[0]} and inline at threshold {between[-1]}"
     )
 
 
@@ -167,13 +167,15 @@ def _rounded(estimates: Estimates) -> str:
 
 @check("LRO-FILE-13")
 def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> None:
-    """Files with the same memories at the same detail level have the same E; it may differ by as much as their
-    sizes do."""
+    """Files with the same memories at the same detail level have the same E.
+
+    E may differ by two tokens and, if the files differ in size, by one more token for each character of difference.
+    """
     for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         subjects.expect(
             abs(a - b) <= slack(one, other),
-            expected=f"E = {a} again, for a file of the same size",
+            expected=f"E = {a}, as in a file with the same memories",
             observed=f"E = {b}",
             at=Marked(CallAfterOthers(other, (one,)), None, STATED_ESTIMATE),
         )

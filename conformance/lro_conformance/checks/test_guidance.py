@@ -19,13 +19,17 @@ from lro_spec.validation.guidance import COUNT, TOKENS, paths
 
 @check("LRO-GUI-01")
 def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
-    """The guidance is a block of instructions: it leads to file, recipes or a tool, in at most 4,000 characters."""
+    """The guidance is a block of instructions that refers to the file, the recipes or a tool, in at most 4,000
+    characters."""
     documents.judge("LRO-GUI-01", subjects)
 
 
 @check("LRO-GUI-02")
 def test_guidance_follows_the_template(survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """The guidance mentions the count, the file, the recipes and that line 1 is the header, as the template does."""
+    """Like the template, the guidance mentions the count, the tokens saved, the file, the recipes and the header line.
+
+    If the server lists lro_extract, an edition with the operation list does not require the header line.
+    """
     native = _extracts(survey) and "list" in edition.operations
     for call in _guided(survey):
         guidance = _text(call)
@@ -66,7 +70,7 @@ def test_guidance_names_the_detail(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-GUI-04")
 def test_guidance_is_advice(documents: Documents, subjects: Subjects) -> None:
-    """The guidance advises: it gives no order that a model without a shell could not follow."""
+    """The guidance gives advice, not a command that a model without a shell could not follow."""
     documents.judge("LRO-GUI-04", subjects)
 
 
@@ -99,7 +103,7 @@ def _plain_numbers(text: str) -> str:
 
 
 def _names_estimate(call: Call) -> bool:
-    """True if the guidance has the tokens of the summary or of the header as a number, in whatever words."""
+    """True if the guidance contains the number of tokens of the summary or the header, whatever the words around it."""
     known = (call.summary.get("estimated_tokens"), call.header.get("estimated_tokens"))
     return any(re.search(rf"(?<!\d){n}(?!\d)", _plain_numbers(_text(call))) for n in map(whole_number, known) if n)
 

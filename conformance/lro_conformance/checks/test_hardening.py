@@ -1,4 +1,4 @@
-"""Hardening: safety that the specification does not require but operators need. It never decides a level."""
+"""Hardening: safety that operators need, although the specification does not require it. It never decides a level."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name
 
 NEAR = 2**40
-"""Minimum distance of two random numbers of 80 bits; two of them are closer once in a trillion times."""
+"""Minimum difference of two random numbers of 80 bits; a smaller one occurs by chance about once in 500 billion."""
 
 
 @check("LRO-HARD-01")
 def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
-    """Only the owner may read or write a file: mode 0600 or stricter."""
+    """Only its owner may read or write a file: its mode is 0600 or stricter."""
     for call in survey.files:
         mode = (call.file.mode if call.file is not None else None) or 0
         subjects.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
@@ -34,13 +34,13 @@ def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
 def test_names_cannot_be_guessed(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
     """The random part of a ULID is random: not a counter from zero, not a constant."""
     names = _names(survey.files, edition)
-    drawn = {n.random: survey.files[0].start.number for n in names}
+    processes = {n.random: survey.files[0].start.number for n in names}
     for call in (*folders.unset, *folders.awkward):
         for other in _names([call], edition):
             subjects.expect(
-                drawn.setdefault(other.random, call.start.number) == call.start.number,
+                processes.setdefault(other.random, call.start.number) == call.start.number,
                 expected="different random bits in every process, so that names cannot be predicted",
-                observed=f"{other.ulid} has the bits of a file of another process",
+                observed=f"{other.ulid} has the random bits of a file of another process",
                 at=call,
             )
     for one, other in pairwise(names):
@@ -62,7 +62,8 @@ def _names(calls: Iterable[Call], edition: Edition) -> list[FileName]:
 
 @check("LRO-HARD-03")
 def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """Every recipe names the right file even in a folder with spaces, quotes and shell characters in its name."""
+    """Every recipe names its file correctly, even if the folder's name has spaces, quotes and special characters of a
+    shell."""
     if not any(c.outcome == "offloaded" for c in folders.awkward):
         raise NotObserved("nothing was offloaded to a folder with an awkward name")
     usual = [c for call in survey.files[:1] for c in commands_of(call)]
@@ -71,7 +72,7 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
         path = call.descriptor.get("file_path")
         for command in commands_of(call):
             if command.index not in valid:
-                subjects.not_observed("a recipe does not name its file in ordinary folders either")
+                subjects.not_observed("a recipe does not name its file even in an ordinary folder")
                 continue
             named = command.pipeline.path if command.pipeline is not None else None
             reads = f"nothing ({command.problem})" if named is None else show_path(named)
@@ -84,43 +85,43 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
 
 
 def _quoting(command: str, path: str) -> str:
-    """The mistake in how a command quotes a path."""
+    """Description of the mistake in a command's quoting of a path."""
     if f"'{path}" in command:
         return "the path is in single quotes, but the single quote within it is not escaped ('\\'')"
     if f'"{path}' in command:
         return "the path is in double quotes, within which the shell still expands $, ` and \\"
-    return "the path is not quoted" if path in command else "the path is not quoted as a POSIX shell needs it"
+    return "the path is not quoted" if path in command else "the path is not quoted as a POSIX shell requires"
 
 
 @check("LRO-HARD-06")
 def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
-    """The output folder has only files that descriptors name; a failed write leaves nothing in it."""
+    """The output folder has only files that descriptors name, and a failed write leaves nothing in it."""
     if survey.files and survey.files[0].output_dir is not None:
         left = survey.unnamed
         subjects.expect(
             not left,
             expected="in the output folder, only files that a descriptor names",
-            observed=f"named by no descriptor: {_listed(left)}",
+            observed=f"files that no descriptor names: {_first_names(left)}",
             at=survey.files[0],
         )
     for failing in fallback.failing:
         subjects.expect(
             not failing.new_entries,
             expected="no new file in the output folder after a failed write",
-            observed=f"new: {_listed(failing.new_entries)}",
+            observed=f"new: {_first_names(failing.new_entries)}",
             at=failing,
         )
 
 
-def _listed(files: Sequence[str]) -> str:
-    """The first names of files, and the number of the others."""
+def _first_names(files: Sequence[str]) -> str:
+    """The names of the first files, and the number of further files."""
     more = f" and {len(files) - 5} more" if len(files) > 5 else ""
     return f"{', '.join(map(show, files[:5]))}{more}"
 
 
 @check("LRO-HARD-07")
 def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
-    """A file is complete when its descriptor is returned: its bytes do not change later."""
+    """A file is complete when its descriptor is returned, and its bytes do not change later."""
     shared = shared_paths((*survey.offloaded, *(c for c, _ in survey.together)))
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:

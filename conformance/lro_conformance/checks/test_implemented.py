@@ -12,9 +12,9 @@ from lro_conformance.version import CLIENT_NAME
 def test_should_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 2 offloads large results.
 
-    A server without a descriptor is tried once more with `enabled` set to true. Where there is reason to expect
-    offloading (the profile names `settings` or `cleanup`, or the server mentions it), or the threshold cannot be
-    set, inline results count only if one surely exceeds the default threshold.
+    If a server returns no descriptor, it is tried again with `enabled` set to true. If there is reason to expect
+    offloading (the profile names `settings` or `cleanup`, or the server mentions it), or if the threshold cannot be
+    set, inline results count as a failure only if one of them surely exceeds the default threshold.
     """
     _offloads(survey, subjects)
 
@@ -39,11 +39,10 @@ def _offloads(survey: Survey, subjects: Subjects) -> None:
 
 def _observed(survey: Survey) -> str:
     claim = f", though {survey.claims[0]}" if survey.claims else ""
-    client = "" if survey.client else _UNKNOWN_CLIENT
-    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{claim}{client}"
-
-
-_UNKNOWN_CLIENT = (
-    f"; the client was {CLIENT_NAME!r}, which matters only if the server has LRO and offloads for certain clients "
-    "(name one of them: profile: client)"
-)
+    tools = ", ".join(o.tool for o in survey.operations.values())
+    if survey.client:
+        return f"every result of {tools} came inline{claim}"
+    return (
+        f"every result of {tools} came inline to the client {CLIENT_NAME!r}{claim}; if the server offloads only for "
+        "certain clients, name one of them (client in the profile)"
+    )

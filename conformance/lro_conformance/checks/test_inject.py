@@ -1,4 +1,4 @@
-"""inject_context: measured before budgeting, offloaded complete, formatted below the threshold."""
+"""inject_context: E is computed before budgeting, files are complete, and results below the threshold are formatted."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from lro_spec.display import counted
 
 @check("LRO-INJ-01")
 def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """Below the threshold inject returns its formatted text, made of the memories found."""
+    """Below the threshold, inject returns its formatted text, with memories that it found."""
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
         ids = frozenset[str]().union(*(c.filed_ids for c in same))
         # a light record may be only an id; other files hold more of the same memories
         known = [r for c in same for r in c.filed] + [r for c in survey.files for r in c.filed if id_of(r) in ids]
-        tells = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
-        words = any(r.keys() & {"title", "summary", "content"} for r in known)
-        if not (tells or words or (known and call.outcome != "inline")):
+        shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
+        have_texts = any(r.keys() & {"title", "summary", "content"} for r in known)
+        if not (shows_memory or have_texts or (known and call.outcome != "inline")):
             subjects.not_observed("no file of the same call shows which memories were found")
             continue
         subjects.expect(
-            tells,
+            shows_memory,
             expected="text with at least one of the memories found",
             observed=f"{len(call.text)} characters without any of them" if call.outcome == "inline" else "an error",
             at=call,
@@ -52,14 +52,17 @@ def test_text_is_that_without_lro(
     control: Control | None,
     subjects: Subjects,
 ) -> None:
-    """Below the threshold inject's text has every line that it has with LRO off, apart from numbers in it."""
+    """Below the threshold, inject's text has every line that it has with LRO off.
+
+    Numbers, times and ids in a line may differ. A line that says that LRO is off may be missing.
+    """
     _needs_inject(survey)
     pairs = on_off_pairs(inline, disabled, control) if disabled is not None else []
     others = [p for p in pairs if p.off.operation != "inject"]
     if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
         p.lost_lines for p in texts_only(others)
     ):
-        subjects.not_observed("other operations find other memories with LRO on, too (LRO-THR-04)")
+        subjects.not_observed("other operations also find different memories with LRO on (LRO-THR-04)")
         return
     for pair in pairs:
         if pair.off.operation != "inject" or pair.off.records is not None:
@@ -71,7 +74,7 @@ def test_text_is_that_without_lro(
         subjects.expect(
             not lost,
             expected=f"the text that inject returns with LRO off: {show(lost[0], 100) if lost else ''}",
-            observed=f"{len(lost)} of its lines are missing in a text of {len(pair.on[-1].text)} characters",
+            observed=f"{counted(len(lost), 'line')} missing in a text of {len(pair.on[-1].text)} characters",
             at=pair.at,
         )
 
@@ -82,8 +85,9 @@ def test_decided_before_budgeting(
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting.
 
-    Two results with the same E count against it if one has two and a half times the characters of the other. If inject
-    decides wrongly at its threshold for another reason, only the budgets are compared.
+    If two results have the same E, although one has more than two and a half times the characters of the other, inject
+    seems to measure the budgeted text. If inject decides wrongly at its threshold for another reason, only results with
+    different budgets are compared.
     """
     _needs_inject(survey)
     for small, large in _budget_pairs(survey):
@@ -107,38 +111,44 @@ def test_decided_before_budgeting(
         return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
-        subjects.not_observed(edges.reason or "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07")
+        subjects.not_observed(
+            edges.reason or "inject does not decide exactly at its threshold (see LRO-THR-06 and LRO-THR-07)"
+        )
         return
     probe = edge.below[0]
     subjects.expect(
         rule == "exact",
         expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
         f"{edge.estimate} tokens",
-        observed=f"returned inline: the server seems to measure {_text_or_rest(edge)}",
+        observed=f"returned inline: the server seems to measure {_measured_text(edge)}",
         at=probe.call,
     )
 
 
-def _text_or_rest(edge: Edge) -> str:
-    """The figure that decides, with the thresholds on both sides of the text's tokens if they show it."""
+def _measured_text(edge: Edge) -> str:
+    """Description of the text that decides, with the thresholds below and above its tokens if they show it."""
     if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
         return "what is left after budgeting"
     return (
-        f"the text that it formats, or what a budget has left of it (about {text_tokens(edge.below[0].call)} tokens): "
-        f"the same call is offloaded at threshold {edge.below_text.threshold} and inline at {edge.above_text.threshold}"
+        f"its formatted text, perhaps as cut to a budget (about {text_tokens(edge.below[0].call)} tokens): the same "
+        f"call is offloaded at threshold {edge.below_text.threshold} and inline at {edge.above_text.threshold}"
     )
 
 
 SEVERAL = 40
-"""Number of memories that another operation has to find, too, for a file without a budget to be complete."""
+"""Number of memories from which a file counts as complete if another operation finds the same memories."""
 
 FEWER = 0.8
-"""Share of the memories at another level up to which a budget must have cut the set."""
+"""Share of the memories at another level; with fewer, a budget must have cut the set."""
 
 
 @check("LRO-INJ-03")
 def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """The file of inject holds all memories found, whatever the token budget and the detail level."""
+    """The file of inject has all memories found, whatever the token budget and the detail level.
+
+    For this, files with different budgets or detail levels are compared, and files of inject with files of other
+    operations for the same word.
+    """
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
         short, fewer = estimates.is_cut_short(call), estimates.memories_beyond(call)
@@ -148,7 +158,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             not short and not fewer,
             expected=f"the file has every memory that E = {call.estimate} counts",
             observed=f"{counted(len(call.filed), 'memory')}, "
-            + (f"but recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
+            + (f"but a file of recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
         )
     by_level = sorted(
@@ -161,7 +171,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         subjects.expect(
             holds=False,
             expected=f"the same {counted(len(most.filed_ids), 'memory')} at {least.detail} detail as at {most.detail}",
-            observed=f"{len(least.filed_ids)} of them: the file seems to hold what a budget has left",
+            observed=f"{len(least.filed_ids)} of them: the file seems to be cut to a budget",
             at=least,
         )
     pairs = [(small, "with a small budget", large) for small, large in _budget_pairs(survey)]
@@ -173,7 +183,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         if is_readable and large.filed:
             subjects.expect(
                 other.filed_ids == large.filed_ids,
-                expected=f"the same {counted(len(large.filed_ids), 'memory')} {budget} as with a large one",
+                expected=f"the same {counted(len(large.filed_ids), 'memory')} {budget} as with a large budget",
                 observed=f"{counted(len(other.filed_ids), 'memory')}",
                 at=other,
             )
@@ -192,15 +202,15 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
 
 @check("LRO-INJ-04")
 def test_text_is_discarded(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
-    """When inject is offloaded, the formatted text is not returned beside the descriptor."""
+    """When inject is offloaded, its formatted text is not returned next to the descriptor."""
     _needs_inject(survey)
     if any(repeated_record(c) for c in survey.files if c.operation != "inject"):
-        raise NotObserved("every operation leaves the records beside its descriptor")
+        raise NotObserved("other operations also return records next to the descriptor (LRO-DESC-11)")
     exchanges.judge("LRO-INJ-04", subjects)
 
 
 def _budget_pairs(survey: Survey) -> list[tuple[Call, Call]]:
-    """Calls that differ in their token budget only: with a small one, and with a large one."""
+    """Pairs of calls that differ only in their token budget: with a small budget, and with a large one."""
     return list(zip(survey.budgets[::2], survey.budgets[1::2], strict=False))
 
 

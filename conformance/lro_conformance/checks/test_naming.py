@@ -37,17 +37,20 @@ def test_name_has_a_ulid(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-NAME-03", calls_of=("folders", "cleanup"))
 def test_ulid_encodes_creation_time(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The ULID's time is the time at which the file was written, in any time zone and however long the server has run:
-    a ULID counts from 1970 in UTC."""
+    """The ULID's time is the time at which the file was written, in any time zone, and however long the server has run:
+    a ULID counts milliseconds from 1970 in UTC."""
     exchanges.judge("LRO-NAME-03", subjects)
 
 
 @check("LRO-NAME-03")
 def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Of two calls one after the other, the later one's file has the greater ULID, also within a second."""
+    """If a call begins after another has ended, its file has the greater ULID, even within the same second.
+
+    Calls less than 20 ms apart are not compared.
+    """
     earlier: list[tuple[float, str]] = []
     if len({c.path for c in survey.files}) < len(survey.files):
-        subjects.not_observed("names are used again (LRO-NAME-04)")
+        subjects.not_observed("several calls name the same file (LRO-NAME-04)")
         return
     for call in sorted(survey.files, key=lambda c: c.started):
         ulid = ulid_of(call, edition)
@@ -58,7 +61,8 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
         if before is not None:
             subjects.expect(
                 before < ulid.upper(),
-                expected=f"a ULID greater than {before}, that of a call more than {APART_S * 1000:.0f} ms earlier",
+                expected=f"a ULID greater than {before}, the ULID of a call that ended at least "
+                f"{APART_S * 1000:.0f} ms earlier",
                 observed=ulid,
                 at=CallInContext(call),
             )
@@ -66,12 +70,12 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
 
 
 APART_S = 0.02
-"""Seconds between two calls of which a server may take the time from a clock that ticks sixty times a second."""
+"""Least seconds between two calls whose ULIDs are compared: a server's clock may tick only sixty times a second."""
 
 
 @check("LRO-NAME-04")
 def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None:
-    """Distinct calls, concurrent ones included, get distinct files, each with its own result."""
+    """Each call, concurrent calls included, gets a file of its own, with its own result."""
     seen: dict[str, Call] = {}
     concurrent = [c for c, _ in survey.together if c.outcome == "offloaded"]
     shared = shared_paths((*survey.offloaded, *concurrent))
@@ -98,8 +102,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         if not survey.has_records_of(call, alone) and survey.files_change:
             subjects.not_observed("files change after their calls have returned (LRO-HARD-07)")
             continue
-
-        others = "" if len(call.filed) != len(alone.filed) else "other ones, or other fields of them, "
+        others = "" if len(call.filed) != len(alone.filed) else "different ones or with different fields, "
         place = "a shared file" if call.path in shared else "a file of its own"
         subjects.expect(
             survey.has_records_of(call, alone),
@@ -118,12 +121,12 @@ def test_no_file_is_reused(exchanges: Exchanges, subjects: Subjects) -> None:
 
 @check("LRO-NAME-04")
 def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) -> None:
-    """However many results a process offloads, each has a file of its own."""
+    """Each result that a process offloads has a file of its own, however many there are."""
     if (series := explored.series) is None:
         raise NotObserved("no further calls of one process were made")
     subjects.expect(
         not series.repeated,
         expected=f"{series.calls} names for {series.calls} results of one process",
-        observed=f"{series.repeated[0] if series.repeated else ''} is the file of several of them",
+        observed=f"{series.repeated[0] if series.repeated else ''} is the file of several results",
         at=Marked(series, None, SHARED_FILE),
     )

@@ -1,4 +1,4 @@
-"""MCP itself: its requirements for offloaded results and for the server's output."""
+"""Requirements of MCP itself, for offloaded results and for the server's output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lro_spec.schema.line_schema import schema_problem
 
 @check("LRO-PROT-01")
 def test_output_schema(survey: Survey, subjects: Subjects) -> None:
-    """A tool that declares an outputSchema returns structuredContent valid for it when it offloads."""
+    """If a tool declares an outputSchema, the structuredContent of its offloaded results is valid for the schema."""
     declared = {n: o.output_schema for n, o in survey.operations.items() if o.output_schema is not None}
     if not declared:
         raise NotApplicable("no tool declares an outputSchema")
@@ -46,10 +46,12 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-SCOPE-07")
 def test_task_results_are_offloaded(tasks: Tasks, subjects: Subjects) -> None:
-    """The result of a task is a descriptor where that of the same call without a task is one."""
+    """If a call returns a descriptor without a task, it also returns a descriptor as a task."""
     for one in tasks.calls:
         if one.direct.outcome != "offloaded" or one.call.outcome in ("error", "no answer"):
-            subjects.not_observed(f"{one.call.operation}: the call or its task fails, or stays inline without a task")
+            subjects.not_observed(
+                f"{one.call.operation}: the call is not offloaded without a task, or it fails as a task"
+            )
             continue
         subjects.expect(
             one.call.outcome == "offloaded",
@@ -61,7 +63,7 @@ def test_task_results_are_offloaded(tasks: Tasks, subjects: Subjects) -> None:
 
 @check("LRO-PROT-02")
 def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
-    """stdout carries JSON-RPC messages only, and each request is answered once."""
+    """stdout has only JSON-RPC messages of MCP, and each request is answered once."""
     for call in survey.calls:
         if call.reply.raw is not None:
             subjects.expect(holds=True, expected="", observed="")
@@ -75,13 +77,13 @@ def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
 def test_only_messages_on_stdout_of_any_server(
     survey: Survey, overall: Overall, wrong_output: Failing | Conversation | None, subjects: Subjects
 ) -> None:
-    """stdout carries JSON-RPC messages only in every server of the run: under each setting, in failures, in cleanup."""
+    """Every server of the run writes only JSON-RPC messages to stdout: under each setting, in failures, in cleanup."""
     if survey.anomalies:
-        subjects.not_observed("the first server already violates this (see the check only_messages_on_stdout)")
+        subjects.not_observed("the first server already violates this (see the check protocol.only_messages_on_stdout)")
         return
     subjects.expect(
         not overall.protocol_violations,
-        expected=f"JSON-RPC messages of MCP only on the stdout of {overall.starts} servers",
+        expected=f"only JSON-RPC messages of MCP on the stdout of {counted(overall.starts, 'server')}",
         observed=overall.protocol_violations[0] if overall.protocol_violations else "",
         at=wrong_output,
     )
@@ -89,7 +91,7 @@ def test_only_messages_on_stdout_of_any_server(
 
 @check("LRO-PROT-02")
 def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """Every call is answered, if only by an error; no query ends the server."""
+    """Every call is answered, possibly with an error; no query makes the server exit."""
     usual = {c.operation: c for c in disabled.nothing}
     calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
     for call in (*calls, *folders.unusual_queries, *disabled.nothing):
@@ -120,7 +122,8 @@ def test_shape_of_messages(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-PROT-03")
 def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subjects) -> None:
-    """Results and messages have the shape of MCP 2026-07-28 if the server speaks it besides an older version."""
+    """If the server speaks MCP 2026-07-28 as well as an older version, results and messages also have the shape that
+    MCP 2026-07-28 defines."""
     _messages(eras.messages, True, survey, subjects)
     for call, _ in eras.calls:
         if call.result is not None:
@@ -141,7 +144,7 @@ def test_any_protocol_is_served(eras: Eras, subjects: Subjects) -> None:
     for call, before in eras.calls:
         subjects.expect(
             call.outcome == "offloaded",
-            expected=f"{before.label} is offloaded under MCP {eras.protocol} as under the older version",
+            expected=f"{before.label} is offloaded under MCP {eras.protocol}, as under the older version",
             observed=call.outcome,
             at=call,
         )

@@ -1,4 +1,4 @@
-"""The ten recipes: run on the file, compared with an independent evaluation of what they mean."""
+"""The ten recipes: each is run on the file, and its output is compared with an independent computation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def test_titles_with_scores(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-02")
 def test_namespace_prefix(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 2 keeps the memories whose namespace begins with a prefix."""
+    """Recipe 2 selects the memories whose namespace begins with a prefix."""
     recipes.judge("LRO-REC-02", subjects)
 
 
 @check("LRO-REC-03")
 def test_title_keyword(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 3 keeps the memories whose title matches a keyword, in any case."""
+    """Recipe 3 selects the memories whose title matches a keyword, ignoring case."""
     recipes.judge("LRO-REC-03", subjects)
 
 
@@ -44,13 +44,13 @@ def test_ids_and_titles(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-06")
 def test_memory_type(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 6 keeps the memories of one type."""
+    """Recipe 6 selects the memories of one type."""
     recipes.judge("LRO-REC-06", subjects)
 
 
 @check("LRO-REC-07")
 def test_with_entities(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 7 keeps the memories that have entities."""
+    """Recipe 7 selects the memories that have entities."""
     recipes.judge("LRO-REC-07", subjects)
 
 
@@ -68,7 +68,7 @@ def test_top_ten(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-10")
 def test_content_search(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 10 keeps the memories whose content matches a pattern, in any case."""
+    """Recipe 10 selects the memories whose content matches a pattern, ignoring case."""
     recipes.judge("LRO-REC-10", subjects)
 
 
@@ -76,32 +76,35 @@ def test_content_search(recipes: Documents, subjects: Subjects) -> None:
 def test_path_is_filled_in(documents: Documents, subjects: Subjects) -> None:
     """Every recipe names the file of its descriptor in place of `{file}`.
 
-    A path that is quoted wrongly in a folder with an awkward name is judged by LRO-HARD-03.
+    If only the awkward name of a folder makes quoting necessary, a wrongly quoted path is judged by LRO-HARD-03.
     """
     documents.judge("LRO-REC-11", subjects, skip=_awkward_path(documents))
 
 
 @check("LRO-REC-12")
 def test_header_is_skipped(recipes: Documents, subjects: Subjects) -> None:
-    """Every recipe skips the header line, and no record."""
+    """Every recipe skips the header line, but no record."""
     recipes.judge("LRO-REC-12", subjects)
 
 
 @check("LRO-REC-13")
 def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None:
-    """Every recipe has a description and a command, a plain pipeline that jq can run.
+    """Every recipe has a description and a command, which is a plain pipeline that jq can run.
 
-    Accepted are tail, sed, head, cat and jq (in recipes after the tenth also sort, uniq, wc, cut, tr, grep and nl),
-    lines chosen by awk, grep or sed, `< FILE`, `<(…)` for the file, `{ read -r _; …; } < FILE`, and variables
-    that are assigned before the pipeline. Other uses of awk and grep, and options of jq such as `-R`, are not
-    observed. A missing purpose is judged by the requirement of that recipe, a path that is quoted wrongly by
-    LRO-HARD-03.
+    The suite understands tail, sed, head, cat and jq (in recipes after the tenth also sort, uniq, wc, cut, tr, grep and
+    nl), awk, grep or sed to select lines, `< FILE`, `<(…)` for the file, `{ read -r _; …; } < FILE`, and variables that
+    are assigned before the pipeline. Recipes with other uses of awk and grep, or with options of jq such as `-R`, are
+    not observed. If no recipe has a purpose that it should have, the requirement of that purpose fails instead. If only
+    the awkward name of a folder makes quoting necessary, a wrongly quoted path is judged by LRO-HARD-03.
     """
     recipes.judge("LRO-REC-13", subjects, skip=_awkward_path(recipes))
 
 
 def _awkward_path(documents: Documents) -> Callable[[Document], str | None]:
-    """The reason why a document is left to LRO-HARD-03: a shell needs its path quoted, and that of others not."""
+    """A function that returns the reason why a document is left to LRO-HARD-03; None for other documents.
+
+    It is left to LRO-HARD-03 if a shell needs its path quoted, but not the path of some other document.
+    """
     usual = any(quote(path) == path for path in (str(one.call.path) for one in documents.documents))
 
     def reason(one: Document) -> str | None:
@@ -119,7 +122,7 @@ def test_recipes_are_deterministic(recipes: Documents, subjects: Subjects) -> No
 
 @check("LRO-REC-13")
 def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Subjects) -> None:
-    """A command does not have a description that belongs to a different command in another descriptor."""
+    """A command's description is not the description of a different command in another descriptor."""
     known: dict[str, object] = {}
     for own in _by_text(commands):
         known = known or {text: one.description for text, one in own.items()}
@@ -128,7 +131,8 @@ def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Sub
             subjects.expect(
                 text not in known or not others or text in others,
                 expected=f"{show(known.get(text))}, as in another descriptor, for {show(text, 120)}",
-                observed=f"{show(one.description)}, which that one has for {show(others[0] if others else '', 120)}",
+                observed=f"{show(one.description)}, which the other descriptor has for "
+                f"{show(others[0] if others else '', 120)}",
                 at=one,
             )
     if not commands:
@@ -136,7 +140,7 @@ def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Sub
 
 
 def _by_text(commands: Commands) -> list[dict[str, Command]]:
-    """The commands of each descriptor by their texts, without the file's name."""
+    """For each descriptor, its commands by their texts without the path of the file."""
     found: dict[int, dict[str, Command]] = {}
     for one in (c for c in commands if c.pipeline is not None):
         found.setdefault(id(one.call), {})[without_path(one)] = one

@@ -23,7 +23,7 @@ def test_titles_with_namespaces(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-15")
 def test_by_tag(recipes: Documents, subjects: Subjects) -> None:
-    """A recipe keeps the memories with one tag."""
+    """A recipe selects the memories with one tag."""
     recipes.judge("LRO-REC-15", subjects)
 
 
@@ -54,7 +54,7 @@ def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, sub
         records.setdefault(_level(edition, call), []).extend(call.filed)
     records = {level: found for level, found in records.items() if found}
     if len(records) < 2:
-        subjects.not_observed("only files of one detail level were seen")
+        subjects.not_observed("there are no files of two different detail levels")
         return
     for one in (c for c in commands if c.pipeline is not None and c.call.filed):
         own = _level(edition, one.call)
@@ -62,8 +62,10 @@ def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, sub
         foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]
         subjects.expect(
             not foreign,
-            expected=f"recipe #{one.index + 1} at level {own}: fields that its records have",
-            observed=f".{'.'.join(foreign[0])}, which records of another level have: {one.text}" if foreign else "",
+            expected=f"recipe #{one.index + 1} at level {own}: only fields that records of this level have",
+            observed=f".{'.'.join(foreign[0])}, which only records of another level have: {one.text}"
+            if foreign
+            else "",
             at=one,
         )
 
@@ -75,7 +77,7 @@ def test_no_recipe_names_the_score(recipes: Documents, subjects: Subjects) -> No
 
 
 def fields_of(command: Command) -> Iterator[tuple[str, ...]]:
-    """The paths of fields that the jq programs of a command name, outside of string literals."""
+    """Paths of the fields that the jq programs of a command refer to, outside of string literals."""
     pipeline = command.pipeline
     for call in (pipeline.jq, *pipeline.more) if pipeline is not None else ():
         yield from field_paths(call.program)

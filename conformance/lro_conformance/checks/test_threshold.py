@@ -35,42 +35,45 @@ from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.tokens import LOW
 
 
 @check("LRO-SCOPE-01")
 def test_recall_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """With the lowest threshold, recall's results are offloaded."""
+    """At the lowest threshold, recall's results are offloaded."""
     _in_scope(survey, "recall", subjects)
 
 
 @check("LRO-SCOPE-02")
 def test_search_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """With the lowest threshold, search's results are offloaded."""
+    """At the lowest threshold, search's results are offloaded."""
     _in_scope(survey, "search", subjects)
 
 
 @check("LRO-SCOPE-03")
 def test_inject_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """With the lowest threshold, inject's results are offloaded."""
+    """At the lowest threshold, inject's results are offloaded."""
     _in_scope(survey, "inject", subjects)
 
 
 @check("LRO-SCOPE-08")
 def test_list_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """With the lowest threshold, list's results are offloaded."""
+    """At the lowest threshold, list's results are offloaded."""
     _in_scope(survey, "list", subjects)
 
 
 def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
-    """Expect one operation to offload at all; by which threshold is judged by other checks."""
+    """Expect an operation to offload its results; other checks judge at which threshold it does."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
         if operation in survey.absent and listed not in (None, TOOLS[operation]):
             raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
-            raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
+            raise NotObserved(
+                f"the server lists {listed}, but the profile does not name it (profile: operations.{operation})"
+            )
         known = {key for c in survey.calls for key in c.filed_ids}
         hidden = (q for q in survey.queries if q.operation == operation and known & set(q.ids) and not q.offloaded)
         if operation not in survey.absent and (inline := next(hidden, None)) is not None:
@@ -91,18 +94,19 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         return
     offloaded = [c for c in filled if c.outcome == "offloaded"]
     if offloaded and not survey.effective:
-        filled = offloaded  # a threshold that cannot be set leaves small results inline at some levels
+        filled = offloaded  # if the threshold cannot be set, small results may be inline at some levels
     inline = next((c for c in filled if c.outcome == "inline"), None)
     subjects.expect(
         inline is None,
         expected=f"{operation} returns a descriptor whenever its result exceeds the threshold",
-        observed=f"{inline.label} came inline" if inline is not None else "",
+        observed=f"{inline.label} was returned inline" if inline is not None else "",
         at=inline,
     )
 
 
 def _is_a_result(call: Call, known: list[Record]) -> bool:
-    """Return whether a text is more than a message that nothing was found: it is long, or mentions a known memory."""
+    """Return whether a result without records is more than a message such as "No memories match.": it is long, or
+    mentions a known memory."""
     return call.records is None and (len(call.text) > MAX_MESSAGE_CHARACTERS or mentions_any(call.text, known))
 
 
@@ -122,11 +126,12 @@ def test_default_threshold(
     edition: Edition,
     subjects: Subjects,
 ) -> None:
-    """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded.
+    """Without a setting, a result of up to the default threshold is inline and a larger result is offloaded.
 
-    Sizes vary by the tool's limit, up to 4,000 memories; without one, by words that find few memories and, with a seed
-    tool, by memories that are stored one at a time. If estimates are rounded or vary between identical calls, 5 % of
-    slack is allowed; a quarter if each process returns other records, as the E of an inline result comes from another.
+    To vary the size of results, the suite uses the tool's limit, up to 4,000 memories. If the tool has no limit, the
+    suite uses queries that find few or many memories and, with a seed tool, stores memories one at a time. If estimates
+    are rounded or vary between identical calls, E may be wrong by 5 %. If each process returns different records, the E
+    of an inline result, which is learned from another process, may be wrong by 25 %.
     """
     require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens
@@ -158,25 +163,26 @@ def test_default_threshold(
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the largest inline result has {lower:,} tokens and the smallest offloaded one {upper:,}, too far apart "
-            "to show the default between them; to vary the size, name the argument that limits a result (profile: "
-            "operations) or a tool that stores memories (profile: seed)"
+            f"the largest inline result has {lower:,} tokens and the smallest offloaded result has {upper:,}, so the "
+            "default between them is not known closely enough; to vary the size, name the argument that limits a "
+            "result (profile: operations) or a tool that stores memories (profile: seed)"
         )
 
 
 def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
-    """Tokens of the largest result inline and of the smallest offloaded one, if their ratio exceeds `CLOSE`."""
+    """Tokens of the largest inline result and of the smallest offloaded result, if their ratio exceeds `CLOSE`."""
     upper = min((size for b in crossed if (size := _size(b)) is not None), default=0)
     lower = max((b.inline_estimate for b in crossed if b.inline_estimate is not None), default=upper)
     return (lower, upper) if upper > CLOSE * lower else None
 
 
 CLOSE = 2
-"""Largest ratio of the smallest offloaded result to the largest inline one at which the two show the default."""
+"""Largest ratio of the smallest offloaded result to the largest inline result that is enough to show the default."""
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
-    """A result that stayed inline and a clearly smaller one that was offloaded, under the same default."""
+    """Under the default threshold, a result that stayed inline and a clearly smaller one that was offloaded; None if
+    there are none."""
     for a in defaults.brackets:
         for b in defaults.brackets:
             smaller = _size(b)
@@ -186,7 +192,7 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
 
 
 OTHER_RECORDS = 0.25
-"""Share by which the E of two results with as many, but other records may differ."""
+"""Share by which E may differ between two results with the same number of different records."""
 
 
 def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: float, slack_of_inline: float) -> None:
@@ -226,21 +232,22 @@ def test_estimate_is_honest(
     """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens), at the same rate
     for all operations.
 
-    A wide character or a `\\u` escape may count for up to two tokens. Rates are compared for twenty or more records.
-    Operations whose estimate ignores the detail level or covers only part of the result (LRO-THR-05) are not examined,
-    nor are files that are not those of their call (LRO-FILE-09, LRO-FILE-10, LRO-INJ-03).
+    A wide character or a `\\u` escape may count for up to two tokens. Rates are compared for files with twenty or more
+    records; they may differ by a fifth. Operations whose estimate ignores the detail level or covers only part of the
+    result (LRO-THR-05) are not examined, nor are files that do not have the records of their call (LRO-FILE-09,
+    LRO-FILE-10, LRO-INJ-03).
     """
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
-    partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
+    covers_a_part = any(estimates.of_a_part(n) is not None for n in survey.operations)
 
     def elsewhere(one: Document) -> str | None:
         call = one.call
         if call.operation in inaccurate:
             return MEASURES_OTHERS
         if estimates.is_cut_short(call):
-            return "a file of inject has fewer records than were counted"
-        if partly and (call.estimate or 0) < honest_range(call)[0]:
-            return "the estimate covers only a part of the set (LRO-THR-05)"
+            return "a file of inject has fewer records than its E counts (LRO-INJ-03)"
+        if covers_a_part and (call.estimate or 0) < honest_range(call)[0]:
+            return "E covers only a part of the result (LRO-THR-05)"
         return ALTERED if not is_honest(call) and exchanges.alters(call) else None
 
     documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
@@ -265,34 +272,37 @@ def test_estimate_is_honest(
 
 
 _MAINLY_WIDE = 0.4
-"""Share of a text from which it is mainly of wide scripts."""
+"""Least share of characters of wide scripts in a text that counts as mainly in such a script."""
 
 
 @check("LRO-THR-03")
 def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects) -> None:
-    """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
+    """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, since a tokenizer counts at least that.
+
+    Only files are examined in which at least 40 % of the characters of the record lines are CJK.
+    """
     implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
     if implausible or estimates.fraction is not None:
-        raise NotObserved("the estimate is not plausible for other texts, either (LRO-THR-02, LRO-THR-05)")
+        raise NotObserved("the estimate of other texts is not plausible, either (LRO-THR-02, LRO-THR-05)")
     of_records = {id(c): wide_share("".join(strings_in(c.filed))) for c in seeded.wide if c.estimate}
-    is_told = False
+    reason_given = False
     for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: of_records[id(c)], reverse=True):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < _MAINLY_WIDE:
             share = of_records[id(call)]
-            if not is_told:  # the others have fewer such characters, which would be no further reason
+            if not reason_given:  # later calls have fewer such characters, so their reason would be the same
                 subjects.not_observed(
                     "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
                     if share >= _MAINLY_WIDE
                     else f"{share:.0%} of the characters that {call.label} returned are CJK, not {_MAINLY_WIDE:.0%}"
                 )
-            is_told = True
+            reason_given = True
             continue
         least = -(-3 * len(text) // 10)
         subjects.expect(
             (call.estimate or 0) >= least,
-            expected=f"an estimate of at least {least} tokens, 1.2 times a quarter of the {len(text)} characters "
-            f"of the records, {wide_share(text):.0%} of which are CJK",
+            expected=f"an estimate of at least {least} tokens: 1.2 times a quarter of the {len(text)} characters of "
+            f"the records, of which {wide_share(text):.0%} are CJK",
             observed=f"an estimate of {call.estimate} tokens",
             at=call,
         )
@@ -308,30 +318,31 @@ def test_operation_runs_as_without_lro(
     edition: Edition,
     subjects: Subjects,
 ) -> None:
-    """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
-    same ones, in the same order and with the same values. If all results are texts, none of the lines is missing.
+    """With LRO on, a result below the threshold has the same records in the same order, with the same values, as the
+    same call returns with LRO off. If all results are texts, no line is missing.
 
-    One pair of records in twenty may be reversed, as ties are, and numbers in a line may differ. That a file has the
-    records of an inline result is LRO-FILE-09 and LRO-FILE-10.
+    One pair of records in twenty may be reversed, because records that tie may come in any order. Numbers, times and
+    ids in a line may differ. Whether files have the same records as inline results is judged by LRO-FILE-09 and
+    LRO-FILE-10.
     """
     pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
-        raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
+        raise NotApplicable("this edition cannot switch LRO off, so there is no other result to compare with")
     if not pairs and disabled is None and "enabled" in survey.fixed:
         raise NotObserved(survey.reason_not_set("enabled"))
     if not pairs:
         raise NotObserved(
-            "no call could be compared with LRO on and off: for that, it has to return its result inline with LRO off "
-            "(LRO-CFG-01 comes first), and the same memories each time with LRO on"
+            "no call could be compared with LRO on and off: such a call has to return its result inline with LRO off "
+            "(if not, see LRO-CFG-01 first), and the same memories each time with LRO on"
         )
     for pair in (p for p in pairs if p.off.records is not None):
         if pair.off.operation in comparison.restless and (pair.off.limit or 0) <= len(pair.off.records or []):
             subjects.not_observed(
-                f"{pair.off.operation} returns other records in each server process, with LRO or without"
+                f"{pair.off.operation} returns different records in each server process, with LRO on or off"
             )
             continue
         if pair.ignores_limit or pair.is_cut:
-            subjects.not_observed("with LRO off, a result is not what the call asked for (LRO-CFG-01)")
+            subjects.not_observed("with LRO off, a result is truncated or exceeds its limit (LRO-CFG-01)")
             continue
         differing = difference(pair, comparison)
         subjects.expect(
@@ -352,14 +363,14 @@ def test_operation_runs_as_without_lro(
             not lost,
             expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
             f"{show(lost[:1], 100)}",
-            observed=f"{len(lost)} lines of that text are missing",
+            observed=f"{counted(len(lost), 'line')} of that text missing",
             at=pair.at,
         )
 
 
 @check("LRO-THR-05")
 def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """The estimate is that of the records at the requested detail level."""
+    """E is the estimate of the records at the requested detail level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
@@ -386,14 +397,14 @@ def _size_at_level(call: Call) -> str:
 
 @check("LRO-THR-05")
 def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """If E is honest for a few records it is honest for many: it covers the whole set, and nothing else."""
+    """If E is honest for a few records, it is honest for many: it covers all records of the result, and no others."""
     for name in survey.operations:
         beyond = estimates.estimated_before_limit(name)
         if beyond is not None:
             less, more = beyond
             subjects.expect(
                 holds=False,
-                expected=f"{name}: different E for {len(less.filed)} records and for {len(more.filed)}",
+                expected=f"{name}: different E for {counted(len(less.filed), 'record')} and for {len(more.filed)}",
                 observed=f"E = {less.estimate} for both limits {less.limit} and {more.limit}: it was computed "
                 "before the limit was applied",
                 at=less,
@@ -408,7 +419,7 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
 def test_estimate_covers_stored_memories(
     survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects
 ) -> None:
-    """If E is honest for the server's own memories, it is honest for them and those that the suite has stored."""
+    """If E is honest for the server's own memories, it is also honest with memories that the suite has stored."""
     for name in {c.operation for c in seeded.wide}:
         if estimates.of_a_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
@@ -418,23 +429,23 @@ def test_estimate_covers_stored_memories(
 
 @check("LRO-THR-05")
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
-    """If E is proportional to the characters in nearly all files of an operation, no file of it is an exception.
+    """If E is proportional to the number of characters in nearly all files of an operation, it is so in all of them.
 
-    An exception may have the E of an earlier result, or of other records. Servers may count escapes as nothing, and
-    an escape or a character outside ASCII as up to two tokens.
+    In a file that is an exception, E may be that of an earlier result, or of other records. A server may count an
+    escape as one character or as it is written, and a character outside ASCII as up to two tokens.
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
-        raise NotObserved("E is not proportional to the characters of files, so E cannot be predicted")
+        raise NotObserved("E is not proportional to the characters of files, so it cannot be predicted")
 
 
-_BUDGETED = "inject estimates what is left after budgeting (LRO-INJ-02)"
+_BUDGETED = "inject computes E after budgeting (LRO-INJ-02)"
 
 
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
-    """Expect that there is no *part*, a call whose E covers only some of its records.
+    """Expect that *part*, a call whose E covers only some of its records, is None.
 
-    Not observed unless two other estimates of this operation are honest and differ: only then E follows the size.
+    Not observed unless two honest estimates of this operation differ, which shows that E follows the size.
     """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
         subjects.not_observed(
@@ -458,14 +469,15 @@ def test_one_token_above_is_offloaded(
 ) -> None:
     """A result that exceeds the threshold by one token is offloaded.
 
-    The call is made twice. With a seed tool, memories are stored until the results of other operations reach the same
-    threshold; a wrong decision is then repeated at a threshold of the operation's own.
+    The call is made twice. If E differs between identical calls, the margin is larger. With a seed tool, the suite may
+    store memories until the results of further operations reach the threshold of the same server. If such a result is
+    decided wrongly, the operation is tested again on a server with a threshold of its own.
     """
     _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
 
 def _own_estimate(call: Call, larger: Call) -> float:
-    """E of an inline result by that of a larger, offloaded one; infinite if its header states none."""
+    """E of an inline result, inferred from the E of a larger, offloaded result; infinite if that is unknown."""
     one, other = (sum(map(size, records)) for records in (call.records or [], larger.filed))
     return inf if larger.estimate is None or not other else larger.estimate * one / other
 
@@ -478,16 +490,16 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     few = [*survey.single.values(), *survey.minimal_calls.values()]
     for call in few:
         if not survey.effective or not survey.offloads(call.operation):
-            continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE)
+            continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE-01 to -03)
         is_text = call.records is None and len(call.text) > MAX_MESSAGE_CHARACTERS  # not only "No memories match."
         if call.outcome == "inline" and (not (call.records or is_text) or survey.is_small(call)):
             continue
         larger = survey.whole.get((call.operation, None))
         if call.outcome == "inline" and larger is not None:
             if larger.outcome == "inline":
-                continue  # so size does not decide (LRO-SCOPE)
+                continue  # a larger result is inline, too, so the size does not decide (LRO-SCOPE-01 to -03)
             if not is_text and _own_estimate(call, larger) <= survey.lowest:
-                continue  # by the figure that headers state, it does not exceed the threshold (LRO-THR-02)
+                continue  # by the E that headers state, it does not exceed the threshold (LRO-THR-02)
         if call.outcome in ("inline", "offloaded"):
             subjects.expect(
                 call.outcome == "offloaded",
@@ -518,7 +530,7 @@ def _edges(
     stated_differently = is_another_figure_stated(decisions, estimates)
     for name, rule in decisions.items():
         if rule == "other records":
-            subjects.not_observed(f"{name} returns other records in each server process, so their size is unknown")
+            subjects.not_observed(f"{name} returns different records in each server process, so their size is unknown")
         if rule not in ("exact", "comparison"):
             continue
         if estimates.is_of_an_earlier_call(name):
@@ -538,14 +550,14 @@ def _edges(
 
 @check("LRO-THR-06", optional=("explored",))
 def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | None, subjects: Subjects) -> None:
-    """For any limit, detail level, query and memories, a result that exceeds the threshold is offloaded."""
+    """A result that exceeds the threshold is offloaded, whatever the limit, detail level, query and memories."""
     exchanges.judge("LRO-THR-06", subjects)
     if explored is None:
         subjects.not_observed("no sequences of calls were explored")
     elif (series := explored.series) is not None and series.calls > 1 and series.call.outcome != "error":
         subjects.expect(
             series.call.outcome == "offloaded",
-            expected=f"{series.call.label} is offloaded, as were the {series.calls - 1} equal calls before it",
+            expected=f"{series.call.label} is offloaded, as in {counted(series.calls - 1, 'identical call')} before",
             observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
             at=Marked(series, None, IN_FLIGHT),
@@ -554,13 +566,16 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
 
 @check("LRO-THR-07")
 def test_anything_else_is_inline(exchanges: Exchanges, subjects: Subjects) -> None:
-    """For any limit, detail level, query and memories, a result that does not exceed the threshold is inline."""
+    """A result that does not exceed the threshold is inline, whatever the limit, detail level, query and memories."""
     exchanges.judge("LRO-THR-07", subjects)
 
 
 @check("LRO-THR-08")
 def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
-    """Every memory counts: alone, it exceeds the lowest threshold."""
+    """Every memory is counted: any single memory exceeds the lowest threshold.
+
+    Memories that the suite stored are examined, if single memories of the server itself exceed that threshold.
+    """
     exchanges.judge("LRO-THR-08", subjects)
 
 
@@ -568,14 +583,14 @@ def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
 def test_envelope_is_that_without_lro(
     inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
 ) -> None:
-    """A result below the threshold has every member beside its records that the same call has with LRO off."""
+    """Besides its records, a result below the threshold has every member that the same call returns with LRO off."""
     for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records):
         lost = pair.lost_members
         subjects.expect(
             not lost,
             expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
-            observed=f"it is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
+            observed=f"this member is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
             at=pair.at,
         )
 
@@ -584,7 +599,7 @@ def test_envelope_is_that_without_lro(
 def test_total_is_compared(
     edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
+    """Many small memories that together exceed the threshold are offloaded, although no single memory exceeds it."""
     for name, edge in edges.edges.items():
         rule = decisions[name]
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
@@ -609,7 +624,7 @@ def test_total_is_compared(
 def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
-        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so perhaps no other has one (LRO-CFG-02)")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so perhaps no threshold has (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the large memory could not be retrieved alone")
@@ -637,7 +652,7 @@ def test_one_threshold_for_all(
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
     if latches_after_offloading(edges):
-        subjects.not_observed("after its first offload the server offloads everything, whatever the threshold")
+        subjects.not_observed("once it has offloaded a result, the server offloads everything, whatever the threshold")
         return
     against = contradiction(defaults)
     if against is not None and set(decisions.values()) <= {"exact"}:
@@ -645,7 +660,7 @@ def test_one_threshold_for_all(
         subjects.expect(
             holds=False,
             expected=f"one default threshold: since {other.operation} ({_size(other)} tokens, {other.detail} detail) "
-            f"is offloaded, the larger result of {one.operation} must be, too",
+            f"is offloaded, the larger result of {one.operation} must be offloaded, too",
             observed=f"{one.operation} ({one.inline_estimate} tokens, {one.detail} detail) was returned inline",
             at=one.inline,
         )

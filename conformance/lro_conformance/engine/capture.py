@@ -29,16 +29,16 @@ from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_limit
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("inline", "edges", "defaults", "disabled", "control", "lasting", "explored", "cleanup", "fallback")
-"""Trials that start first: the explorer, which takes longest, with those that it depends on, and slow ones."""
+"""Trials that start first: the explorer, which takes longest, the trials that it depends on, and slow trials."""
 
 WATCH_S = 0.25
-"""Seconds between two looks at the time and the space that are left."""
+"""Seconds between two checks of the time and the disk space that are left."""
 
 ATTEMPTS = 4
-"""Number of times that a trial is made in all, if the clock of the machine is set during each."""
+"""Maximum number of attempts of a trial. It is repeated if the machine's clock was set during an attempt."""
 
 TIMEOUT_S = 600.0
-"""Longest time, in seconds, that a run takes by default."""
+"""Default time limit of a run, in seconds."""
 
 SEQUENCES = Budget().sequences
 """Number of sequences that the explorer tries by default."""
@@ -60,7 +60,7 @@ class Capture:
         timeout_s: float = TIMEOUT_S,
         all_trials: bool = False,
     ) -> None:
-        """*others*: further editions that the evidence will be judged by. For the other parameters see
+        """*others* are further editions by which the evidence will be judged. For the other parameters see
         `run.certify`."""
         self.profile = profile
         self.seed = secrets.randbelow(2**31) if seed is None else seed
@@ -83,9 +83,9 @@ class Capture:
     ) -> CapturedRun:
         """Run all trials, *jobs* at a time.
 
-        *meanwhile* is called in this thread again and again while trials run, and after the last one: it does a small
-        part of the work on `evidence`, so that no trial waits for long to be started, and returns False if nothing can
-        be done yet. The run ends if *reason_to_end* returns a reason after that.
+        *meanwhile* does a small part of the work on `evidence`, and returns False if nothing can be done yet. It is
+        called repeatedly in this thread, while trials run and after the last one; each part has to be small, because no
+        trial is started during it. The run ends once *reason_to_end* returns a reason.
         """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
@@ -114,7 +114,7 @@ class Capture:
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
             violations, (first, first_at) = tuple(ledger.protocol_violations), ledger.first_violation
-            if self._incomplete:  # servers that are killed leave half a line, which is no fault of theirs
+            if self._incomplete:  # servers that were killed may have left half a line on stdout, which is no violation
                 for one in self.plan.trials:
                     self.evidence.captured.setdefault(one.name, NotObserved(self._incomplete))
                 self.evidence.add(OVERALL, NotObserved(self._incomplete))
@@ -138,7 +138,7 @@ class Capture:
 
     @contextmanager
     def _limited(self, workspace: Workspace) -> Generator[None]:
-        """Abort the run at the end of its time, or when the temporary folder is nearly full."""
+        """Abort the run at its time limit, or when the disk of the temporary folder is nearly full."""
         over = threading.Event()
 
         def watch() -> None:
@@ -164,12 +164,12 @@ class Capture:
             watcher.join()
 
     def end(self, workspace: Workspace, reason: str) -> None:
-        """End the run before its last experiment, for a reason."""
+        """End the run before its last experiment. The first *reason* is reported."""
         self._incomplete = self._incomplete or reason
         workspace.abort()
 
     def _end_early(self, workspace: Workspace, shortage: str) -> None:
-        """End the run for a shortage of the machine: what the run has shown so far may be the machine's fault."""
+        """End the run because the machine lacks something, which may also have caused failures so far."""
         self._shortage = self._shortage or shortage
         self.end(workspace, shortage)
 
@@ -183,8 +183,8 @@ class Capture:
             return
         waiting = self._wanted(survey)
         under_way: dict[Future[Any], Trial] = {}
-        at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
-        pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
+        workers = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="trial")
         try:
             while waiting or under_way:
                 if lab.workspace.aborted:
@@ -198,10 +198,10 @@ class Capture:
                     for t in waiting
                     if all(n in self.evidence.captured for n in t.needs) and pending.isdisjoint(t.after)
                 ]
-                # One more than run at a time is submitted, for the pool to start as soon as any ends, unless one of
-                # `FIRST_TRIALS` still waits.
+                # One trial more than there are workers is submitted, so that the pool starts it as soon as another one
+                # ends; but none while one of `FIRST_TRIALS`, which should come first, still waits.
                 ahead = not any(t.name in FIRST_TRIALS for t in waiting)
-                for one in ready[: at_once + ahead - len(under_way)]:
+                for one in ready[: workers + ahead - len(under_way)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._run_trial, lab, one)] = one
                 while reason_to_end() is None and not any(f.done() for f in under_way) and meanwhile():
@@ -220,7 +220,8 @@ class Capture:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _wanted(self, survey: Survey) -> list[Trial]:
-        """The trials to run after the survey, without those for features that the server does not list."""
+        """The trials to run after the survey, `FIRST_TRIALS` first; without trials of features that the server does not
+        list and, if it does not implement LRO, without trials that need LRO."""
         for name, reason in self.plan.unlisted(survey).items():
             self.evidence.add(name, reason)
         wanted = [
@@ -231,7 +232,7 @@ class Capture:
         return sorted(wanted, key=lambda t: FIRST_TRIALS.index(t.name) if t.name in FIRST_TRIALS else len(FIRST_TRIALS))
 
     def _run_trial(self, lab: Lab, one: Trial) -> object:
-        """Evidence of a trial, or the exception that takes its place."""
+        """Run a trial, again if the clock was set. Returns its evidence, or the exception that takes its place."""
         have = self.evidence.captured
         missing = next((have[n] for n in one.needs if isinstance(have[n], BaseException)), None)
         if missing is not None:
@@ -247,9 +248,9 @@ class Capture:
         else:
             found = NotObserved(
                 f"the clock of this machine was set during each of {ATTEMPTS} attempts, the last time by "
-                f"{self._wall_clock.last_step_s:+,.0f} s: certify again when nothing sets it"
+                f"{self._wall_clock.last_step_s:+,.0f} s: certify again when nothing sets the clock"
             )
-        if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
+        if self._incomplete:  # servers were killed meanwhile, so the trial's observations prove nothing
             found = NotObserved(self._incomplete)
         text = str(found) if isinstance(found, BaseException) else None
         seconds = time.monotonic() - begun
@@ -262,7 +263,7 @@ class Capture:
         try:
             return one.function(lab, *(self.evidence.captured[n] for n in one.needs))
         except ProfileError:
-            raise  # the user's to fix
+            raise  # the user has to fix the profile
         except Exception as problem:
             if (shortage := shortage_of(problem)) is not None:
                 self._end_early(lab.workspace, shortage)

@@ -1,4 +1,4 @@
-"""The wall clock of the machine, watched for being set: times before and after it was set do not compare."""
+"""Detection of changes of the machine's wall clock: times before and after it is set cannot be compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 
 LEAST_S = 1.0
-"""Seconds by which a clock has to be set to be noticed. To slew a clock so far takes half an hour."""
+"""Smallest step of the clock, in seconds, that counts. A clock that is slewed takes half an hour for it."""
 
 
 class WallClock:
@@ -16,12 +16,12 @@ class WallClock:
         self._ahead = _ahead()
         self._lock = threading.Lock()
         self.times_set = 0
-        """Number of times that it was set since this began."""
+        """Number of times that the clock was seen to be set."""
         self.last_step_s = 0.0
-        """Seconds by which it was set the last time."""
+        """Seconds by which the clock was set the last time."""
 
     def look(self) -> int:
-        """Look at the clock; returns `times_set`. Being set there and back between two looks is not noticed."""
+        """Look at the clock and return `times_set`. A change that is undone between two looks goes unnoticed."""
         with self._lock:
             now = _ahead()
             step, self._ahead = now - self._ahead, now
@@ -32,5 +32,5 @@ class WallClock:
 
 
 def _ahead() -> float:
-    """Seconds by which the wall clock is ahead of the monotonic one, which nobody sets."""
+    """Seconds by which the wall clock is ahead of the monotonic clock, which cannot be set."""
     return time.time() - time.monotonic()

@@ -1,4 +1,4 @@
-"""Judging what a run has captured. Nothing here starts a server: a run is judged again from recorded evidence alone."""
+"""Judgement of the evidence of a run. Nothing here starts a server, so recorded evidence can be judged again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from lro_spec.validation.recipes import RecipeJudge
 LEVELS = (1, 2, 3)
 
 _OBSERVED = ("pass", "warn", "fail")
-"""Verdicts that rest on something observed."""
+"""Labels of verdicts that are given only if something was observed."""
 
 
 class Judgement:
@@ -62,7 +62,10 @@ class Judgement:
         self._preparation: Generator[bool] = self._prepare()
 
     def prepare(self) -> bool:
-        """Do a small part of the final judging in advance. Returns False if nothing can be done yet."""
+        """Validate one captured document, or run its recipes, in advance, so that less is left to do after the run.
+
+        Returns False if nothing of the captured evidence is left to do.
+        """
         return next(self._preparation)
 
     def _prepare(self) -> Generator[bool]:
@@ -94,14 +97,14 @@ class Judgement:
                 if check.name not in self._results and self._evidence.has(check.needs):
                     self._judge(check)
                     yield True
-            while len(self._evidence.captured) == known:  # nothing else can be judged before there is more
+            while len(self._evidence.captured) == known:  # no other check can be judged before more is captured
                 yield False
 
     def find_failure(self) -> str | None:
-        """The id of a MUST of a level that fails by the evidence so far; None if none does.
+        """The id of a MUST of a level that fails by the evidence so far; None if there is none.
 
-        Judges every check that can be judged, until one fails. A check that examines all trials is judged by only those
-        that it asks for, as in a run of that check alone.
+        Judges the checks whose evidence has been captured, until one fails. A check that examines all trials is judged
+        early, by only the trials that it needs, as in a run of that check alone.
         """
         while self._failed is None and self.advance():
             pass
@@ -117,13 +120,13 @@ class Judgement:
         return self._failed
 
     def _note(self, result: CheckResult | None) -> None:
-        """Note the requirement of the first MUST of a level that fails."""
+        """Note the requirement of a failed check, if it is the first that fails and is a MUST of a level."""
         if self._failed is None and result is not None and result.verdict is Verdict.FAIL:
             decides = requirement(result.requirement, self._profile.edition).level is not None
             self._failed = result.requirement if decides else None
 
     def _judged_by(self, names: frozenset[str], check: Check) -> CheckResult | None:
-        """Result of a check by the evidence of these trials alone; None if it needs more."""
+        """The result of a check by the evidence of these trials alone; None if the check needs other trials."""
         if names not in self._partial:
             have = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
             self._partial[names] = Evidence(self._profile.edition, have)
@@ -133,7 +136,7 @@ class Judgement:
         return judge(check, evidence.select(check.needs), edition=self._profile.edition)
 
     def report(self, run: CapturedRun) -> Report:
-        """Judge the remaining checks and report on the run, whose evidence is complete."""
+        """Judge the remaining checks and make the report, once all evidence of the *run* has been captured."""
         self._preparation.close()
         for check in self._checks:
             if check.name not in self._results:
@@ -144,8 +147,8 @@ class Judgement:
         return self._report(run)
 
     def _look_elsewhere(self) -> None:
-        """Mark failures that a run of only the trials that their checks ask for, without explorers, would miss."""
-        self._partial.clear()  # made before all evidence was there
+        """Mark failures that show only in trials that their checks do not need, such as the explorer."""
+        self._partial.clear()  # made before all evidence was captured
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
@@ -156,7 +159,7 @@ class Judgement:
             self._results[check.name] = replace(result, elsewhere=elsewhere)
 
     def _exclude_what_does_not_apply(self) -> None:
-        """Mark checks that observed nothing as not applicable, if the evidence of a short run shows that they are."""
+        """Mark checks that were not observed as not applicable, if the evidence of an incomplete run shows it."""
         for check in self._checks if self._gate() is None else ():
             if self._results[check.name].verdict is Verdict.NOT_OBSERVED:
                 reason = reason_not_bound(check, self._evidence_for(check), edition=self._profile.edition)
@@ -177,17 +180,18 @@ class Judgement:
         self._observer(CheckJudged(result))
 
     def _evidence_for(self, check: Check) -> Mapping[str, Any]:
-        gate, asked = self._gate(), requirement(check.requirement, self._profile.edition)
+        """The evidence that a check needs; if it cannot have a verdict, the reason in place of each piece."""
+        gate, judged = self._gate(), requirement(check.requirement, self._profile.edition)
         survey = self._evidence.captured["survey"]
-        is_exempt = asked.group in ("implemented", *EXTENSIONS) and isinstance(survey, Survey)
-        if isinstance(gate, NotApplicable):  # requirements of MCP that decide no level bind any server
-            is_exempt = is_exempt or (asked.group == "protocol" and asked.level is None)
+        is_exempt = judged.group in ("implemented", *EXTENSIONS) and isinstance(survey, Survey)
+        if isinstance(gate, NotApplicable):  # requirements of MCP that decide no level also bind servers without LRO
+            is_exempt = is_exempt or (judged.group == "protocol" and judged.level is None)
         if gate is None or (is_exempt and all(name in self._evidence.captured for name in captured(check.needs))):
             return self._evidence.select(check.needs)
         return dict.fromkeys(check.needs, gate)
 
     def _gate(self) -> Exception | None:
-        """Reason why no check has a verdict; None if there is none."""
+        """The reason why most checks cannot have a verdict (`_evidence_for`); None if they can."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
@@ -241,7 +245,7 @@ class Judgement:
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
             decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
             incomplete=run.incomplete,
-            all_experiments=_made_more(run),
+            all_experiments=_made_further_trials(run),
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
@@ -254,13 +258,13 @@ class Judgement:
             verdict = Verdict.NOT_OBSERVED
         reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
-            telling = [c for c in results if c.hindered] or results
-            reason = "; ".join(dict.fromkeys(c.observed for c in telling)) or UNSELECTED
+            reasons = [c for c in results if c.hindered] or results
+            reason = "; ".join(dict.fromkeys(c.observed for c in reasons)) or UNSELECTED
         return RequirementResult(one, verdict, tuple(results), reason)
 
 
-def _made_more(run: CapturedRun) -> bool:
-    """True if a run on a part of the requirements made more experiments than this part asks for."""
+def _made_further_trials(run: CapturedRun) -> bool:
+    """True if a run that was restricted to some checks made trials that these do not need."""
     if run.only is None:
         return False
     planned = Plan.of(run.profile, only=run.only, examples=run.examples)
@@ -268,17 +272,17 @@ def _made_more(run: CapturedRun) -> bool:
 
 
 def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:
-    """Report on recorded evidence with the checks of this version.
+    """The report on recorded evidence, by the checks of this version.
 
-    With a different *edition*, only the evidence that applies to that edition is judged.
+    With an *edition* other than that of the run, only the evidence that applies to the other edition is judged.
     """
     profile = stored.profile if edition is None else replace(stored.profile, edition=edition)
     masks = masks_of(profile)
-    watch = redacting(observer, masks)
-    watch(RunStarted(stored.server.command, profile.edition, ()))
+    redacted = redacting(observer, masks)
+    redacted(RunStarted(stored.server.command, profile.edition, ()))
     missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
-    report = judge_run(stored, profile, missing=missing, observer=watch)
-    watch(RunFinished(report))
+    report = judge_run(stored, profile, missing=missing, observer=redacted)
+    redacted(RunFinished(report))
     return masks.value(report)
 
 
@@ -289,9 +293,9 @@ def judge_run(
     missing: NotObserved | None = None,
     observer: Observer = lambda event: None,
 ) -> Report:
-    """Report on a captured run by the edition of *profile*, which may be a different one from that of the run.
+    """The report on a captured run by the edition of *profile*, which may differ from the edition of the run.
 
-    *missing* takes the place of trials that an earlier version did not run.
+    *missing* takes the place of trials that an earlier version did not make.
     """
     plan = Plan.of(profile, only=run.only, examples=run.examples)
     have = dict(run.trials)

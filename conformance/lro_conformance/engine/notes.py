@@ -1,4 +1,4 @@
-"""Notes of a report: facts about a run that no verdict states, and the reason for a missing verdict."""
+"""Notes of a report: facts about a run that no verdict states, and the reason why there is no verdict."""
 
 from __future__ import annotations
 
@@ -41,14 +41,16 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         missing = [o for o in wanted if o not in survey.operations]
         if survey.operations and missing:
             found.append(
-                f"no tool was found for {', '.join(missing)}; fine if the server has none (profile: operations)"
+                f"no tool was found for {', '.join(missing)}; if the server has one, name it (profile: operations)"
             )
         if not survey.adjustable:
-            bracketed = ", so limits bracketed it" if survey.offloaded else ""
-            found.append(f"{survey.reason_not_set('threshold_tokens')}{bracketed}")
+            instead = ", so the suite varied the size of results by their limit instead" if survey.offloaded else ""
+            found.append(f"{survey.reason_not_set('threshold_tokens')}{instead}")
         found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
-            found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
+            found.append(
+                f"the server rejects a threshold of 1; of the tried values, {survey.lowest} is the lowest accepted"
+            )
         if survey.proxied and not isinstance(have.get("proxied"), Proxied):
             found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
         found += _unwritten(survey)
@@ -59,7 +61,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
         found.append(
             "expired files were deleted when the server started; whether a running server deletes them, too, was not "
-            "seen (lro explain LRO-CLN-06)"
+            "observed (lro explain LRO-CLN-06)"
         )
     eras = have.get("eras")
     if isinstance(eras, Eras):
@@ -68,38 +70,39 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
             "versions"
         )
     if isinstance(inline, Inline) and inline.threshold < NEVER:
-        found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
+        found.append(f"the server rejects a threshold of {NEVER}; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
         comparison: Comparison = evidence.select(["comparison"])["comparison"]
         paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
         if paths:
             found.append(
-                f"differs between identical calls or server processes, ignored in comparisons: {', '.join(paths)}"
+                "ignored in comparisons, because they differ between identical calls or server processes: "
+                f"{', '.join(paths)}"
             )
         if survey.files and comparison.reordered:
             found.append(
-                f"{', '.join(sorted(comparison.reordered))}: identical calls return other records, or the same in "
-                "another order, in another server process; where a limit cuts them, only their number was compared "
-                "(lro explain I-31)"
+                f"{', '.join(sorted(comparison.reordered))}: identical calls in another server process return other "
+                "records, or the records in another order; if a limit cuts a result, only its number of records was "
+                "compared (lro explain I-31)"
             )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:
             found.append(_compared(comparison, exchanges))
         if exchanges.hidden_scores:
             found.append(
-                f"score_range of {', '.join(exchanges.hidden_scores)} was compared with nothing, since neither records "
-                "nor inline results show scores: only its form was judged (LRO-DESC-07)"
+                f"score_range of {', '.join(exchanges.hidden_scores)} could not be compared with scores, since neither "
+                "records nor inline results show any: only its form was judged (LRO-DESC-07)"
             )
     if isinstance(edges, Edges):
         found += [
             f"the estimate of {e.operation} differs by {e.drift} tokens between identical calls: its threshold was "
-            "tested by twice as much on each side"
+            f"tested with a margin of {2 * e.drift} tokens on each side"
             for e in edges.edges.values()
             if e.drift
         ]
         if isinstance(survey, Survey) and edges.reason is None:
             found += [
-                f"the exact threshold of {n} was not tested: no result of it has {survey.lowest + 2} tokens or more"
+                f"the exact threshold of {n} was not tested: none of its results has {survey.lowest + 2} tokens or more"
                 for n in survey.effective
                 if n not in edges.edges
             ]
@@ -117,31 +120,33 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
 
 
 _KINDS = {FROM_START: "output_dir is a file when the server starts"}
-"""Kinds of failed writes whose names say too little by themselves."""
+"""Descriptions of kinds of failed writes, if their names say too little."""
 
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
-    """A note on records that no id matches: which of them were compared with inline results, if any."""
+    """A note on records whose ids match none of the inline results: what was compared instead, if anything."""
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
-        alone = f"; like no inline field, and not compared: {', '.join(found)}" if (found := exchanges.unpaired) else ""
-        return f"inline records have names of their own, which were compared with those in files: {known}{alone}"
+        unpaired = exchanges.unpaired
+        alone = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
+        pairs = f"inline records have field names of their own, which were compared with the names in files: {known}"
+        return pairs + (alone if unpaired else "")
     if exchanges.by_title:
         return (
-            f"{comparison.unmatched}, so records of files were compared with inline results by title, and only those "
-            "that the suite stored"
+            f"{comparison.unmatched}, so only memories that the suite stored were compared with inline results, by "
+            "their titles"
         )
     if exchanges.by_text:
         return (
             f"{comparison.unmatched}, so files were compared only with the memories whose title and content the text "
-            f"of {' and '.join(exchanges.by_text)} shows; if there are records with ids elsewhere, say where (profile: "
-            "inline)"
+            f"of {' and '.join(exchanges.by_text)} shows; if the result has records with ids elsewhere, say where "
+            "(profile: inline)"
         )
     return comparison.obstacle or ""
 
 
 def no_verdict(survey: object, trouble: str | None) -> str | None:
-    """Reason for a missing verdict, on one line or more; None if there is a verdict. For *trouble* see `notes`."""
+    """The reason why there is no verdict, in one or more lines; None if there is one. For *trouble* see `notes`."""
     if isinstance(survey, Survey):
         return None if survey.implemented is not None else "\n".join(_nothing_observed(survey, trouble))
     if isinstance(survey, ServerTrouble):
@@ -152,14 +157,14 @@ def no_verdict(survey: object, trouble: str | None) -> str | None:
 
 
 def nothing_observed(survey: Survey) -> str:
-    """One line on a server that responded, but not so that it could be judged."""
+    """One line on why a server that responded could not be judged."""
     return next(_nothing_observed(survey, None))
 
 
 def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
-    """Lines that explain why a server that responded could not be judged: what was called, what came, what helps."""
+    """Lines that explain why a server that responded could not be judged: the calls, their results, and advice."""
     if not survey.operations:
-        yield "no tool of the server was called, so no level is proved: none resembles recall, search or inject"
+        yield "no tool of the server resembles recall, search or inject, so none was called and no level is proved"
         yield f"the server lists {show([str(t.get('name')) for t in survey.tools], LISTED)}"
         yield from _signs(survey)
         yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
@@ -167,8 +172,8 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     if survey.offloads_other_records:
         tools = ", ".join(o.tool for o in survey.operations.values())
         yield (
-            f"the results of {tools} that the proxy offloads are no memories, so no level is proved: recall, search "
-            "and inject return memories"
+            f"the proxy offloads results of {tools}, but none of them are memories, so no level is proved: recall, "
+            "search and inject return memories"
         )
         return
     whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
@@ -189,15 +194,15 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
 
 
 def _signs(survey: Survey) -> Iterator[str]:
-    """The reasons for which a server that offloaded nothing is not said to be one without LRO."""
-    return (f"it may offload all the same: {claim}" for claim in survey.claims)
+    """Signs that a server which offloaded nothing may have LRO."""
+    return (f"it may offload nevertheless: {claim}" for claim in survey.claims)
 
 
 LISTED = 900
-"""Characters of the list of tools in a report without a verdict: `facts` shows lines of 1,000."""
+"""Maximum length of the list of tools in a report without a verdict; reports show lines of up to 1,000 characters."""
 
 MOST_CALLS = 8
-"""Number of calls that a report without a verdict names."""
+"""Maximum number of calls that a report without a verdict names."""
 
 
 def _above(survey: Survey) -> str:
@@ -217,7 +222,7 @@ def _above(survey: Survey) -> str:
 
 
 def _helpful_key(survey: Survey) -> str:
-    """The key of the profile that would let the next run see more."""
+    """Advice on what to change, mostly a key of the profile, so that the next run observes more."""
     name, operation = next(iter(survey.operations.items()))
     if survey.returned_anything and "threshold_tokens" in survey.fixed:
         return survey.reason_not_set("threshold_tokens")
@@ -239,8 +244,8 @@ def _helpful_key(survey: Survey) -> str:
         return words if survey.answered else f"remove the cause that the error names; if it is the arguments, {words}"
     given = f"the server was given the suite's memories (profile: seed.{survey.seeded_by})"
     return (
-        f"{given}, but no call found them: name arguments with which {arguments}, or, if {operation.tool} keeps what "
-        "it read before they were stored, let it read again"
+        f"{given}, but no call found them: name arguments with which {arguments}, or, if {operation.tool} caches "
+        "memories, make it read those that were stored later"
     )
 
 
@@ -251,12 +256,12 @@ def start_reproducer(survey: object) -> str:
 
 
 def _undecided(survey: Survey) -> Iterator[str]:
-    """Notes on the verdict that a server does not implement LRO."""
+    """A note on the verdict that a server does not implement LRO, if it may be wrong."""
     if survey.implemented is not False:
         return
     if survey.claims:
         claims = "; ".join(survey.claims)
-        yield f"{claims}; yet nothing was offloaded, not even a result of {survey.largest_inline} characters"
+        yield f"{claims}; but nothing was offloaded, not even a result of {survey.largest_inline} characters"
     elif not survey.exceeds_default:
         yield (
             f"no result was surely above the default threshold of {survey.default_tokens} tokens, and a threshold of "
@@ -265,13 +270,13 @@ def _undecided(survey: Survey) -> Iterator[str]:
 
 
 def _unwritten(survey: Survey) -> Iterator[str]:
-    """A note on results that the server says it could not write, though nothing was done to prevent it."""
+    """A note on results that the server reported as not written, although the suite had not made writing fail."""
     said = [words for c in survey.calls if (words := write_failure(c)) is not None]
     if said:
         calls = f"{len(said)} of {len(survey.calls)} results" if len(said) > 1 else "a result"
         yield (
-            f"the server says of {calls} that a file could not be written: {said[0]}; what needs such a file is not "
-            "observed: see that its folder can be written and has space (TMPDIR)"
+            f"the server says of {calls} that a file could not be written: {said[0]}; requirements on such files are "
+            "not observed: make sure that the folder is writable and has free space (TMPDIR)"
         )
 
 
@@ -283,14 +288,14 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
     if tasks and not any(tasked_tools(survey)):
         declares = "but the server does not declare the capability tasks.requests.tools.call"
-        yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: they were called directly (LRO-SCOPE-07)"
+        yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: called only without a task (LRO-SCOPE-07)"
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
-        yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"
+        yield "the server mentions streamable-http: it was run over stdio, but LRO-DEP-01 concerns streamable-http"
 
 
 def _unnamed_queries(survey: Survey) -> Iterator[str]:
-    """A note on texts that may be queries, and were the same in all calls."""
+    """A note on arguments that may be queries, but had the same value in all calls."""
     found = {name: o for name, o in survey.operations.items() if o.possible_query is not None}
     if not found:
         return
@@ -305,7 +310,7 @@ def _unnamed_queries(survey: Survey) -> Iterator[str]:
 
 
 def _unused_details(survey: Survey) -> Iterator[str]:
-    """A note on arguments that may ask for a level of detail, and were left out of all calls."""
+    """A note on arguments that may choose the level of detail, but were left out of all calls."""
     found = {name: o.possible_details for name, o in survey.operations.items() if o.possible_details and not o.details}
     if not found:
         return
@@ -319,7 +324,7 @@ def _unused_details(survey: Survey) -> Iterator[str]:
     several = len(arguments) > 1
     yield (
         f"the argument{'s' if several else ''} {', '.join(arguments)} {'were' if several else 'was'} left out of all "
-        f"calls; if {'one of them' if several else 'it'} chooses the level of detail, say which value asks for which "
+        f"calls; if {'one of them' if several else 'it'} chooses the level of detail, say which value selects which "
         f"level, as in {{argument: {first}, {example}}}, and each is tried (profile: {keys})"
     )
 

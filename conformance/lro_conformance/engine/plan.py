@@ -14,18 +14,19 @@ from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.survey import Survey
 
 EXPLORING_TRIALS = ("explored", "sweeps")
-"""Trials that explore. What they capture is judged by every check of an exchange, so no check needs to name them."""
+"""Trials that explore. Every check of an exchange also judges their calls, so a check need not name these trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Checks of one edition, and the trials whose evidence they need."""
+    """The checks of a run by the edition of its profile, and the trials whose evidence is needed."""
 
     checks: tuple[Check, ...]
     trials: tuple[Trial, ...]
-    """The survey first; each after those that it builds on."""
+    """The survey first; each trial comes after those whose evidence it needs."""
     excluded: Mapping[str, NotApplicable | NotObserved]
-    """Trials that are not run, with the reason: the server does not have the part, according to its profile."""
+    """Trials that are not run, with the reason: by its profile, the server does not have the part that they test, or
+    the run does not explore."""
 
     @classmethod
     def of(
@@ -37,10 +38,10 @@ class Plan:
         others: Sequence[str] = (),
         all_trials: bool = False,
     ) -> Plan:
-        """Plan of a run. Trials are chosen for the edition of the profile and for the *others*.
+        """The plan of a run. Trials are chosen for the edition of the profile and for the *others*.
 
-        *only* restricts it to the checks with these names or of these requirement ids, and to the trials that these ask
-        for, unless *all_trials* are to be made; *examples* of 0 leaves the explorers out.
+        *only* restricts the plan to the checks with these names or requirement ids and, unless *all_trials*, to the
+        trials that these checks need. If *examples* is 0, the exploring trials are left out.
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         reason = checks() if all_trials else wanted
@@ -58,11 +59,11 @@ class Plan:
 
     @staticmethod
     def least(check: Check) -> frozenset[str]:
-        """Names of the trials that a check asks for, with those that they build on, explorers left out."""
+        """Names of the trials that a check needs, directly or through other trials; exploring trials are left out."""
         names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORING_TRIALS}
         return frozenset(t.name for t in closure(["survey", *sorted(names)]))
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:
-        """Trials of parts that the server does not list, with the reason; empty without a survey."""
+        """Trials of features that the server does not list, with the reason; empty if *survey* is no `Survey`."""
         found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
         return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}

@@ -1,4 +1,4 @@
-"""A run against a live server: capture, then judgement. `judgement.judge_again` is the second half alone."""
+"""A run against a live server: capture, then judgement. To judge recorded evidence, use `judgement.judge_again`."""
 
 from __future__ import annotations
 
@@ -36,16 +36,15 @@ def certify(
     """Run the suite against the server of *profile*.
 
     *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core).
-    *only* restricts the run to the checks with these names or of these requirement ids, and to the trials that these
-    ask for, unless *all_trials* are to be made.
-    *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
-    *evidence* is a folder to keep everything in that was observed. After *timeout_s* the run ends, and what is known by
-    then is reported; with *fail_fast* it ends once a MUST of a level has failed.
+    *only* restricts the run to checks with these names or requirement ids and, unless *all_trials*, to the trials that
+    these checks need. *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
+    *evidence* is a directory in which everything that was observed is recorded. The run ends after *timeout_s* seconds
+    and reports what it has observed by then; with *fail_fast*, it ends once a MUST of a level has failed.
 
-    Never raises for what a server does: if a server cannot be observed, the ``failure`` of the report says why. Raises
-    `ProfileError` for problems that only the tools of the server reveal. Raises
-    `lro_conformance.evidence.format.EvidenceError` before the run if the folder cannot be used, and after it if not
-    everything could be kept; the report is then its ``report``.
+    Nothing that a server does raises an exception: if the server cannot be observed, ``failure`` of the report says
+    why. Raises `ProfileError` for problems of the profile that only the server's list of tools reveals. Raises
+    `lro_conformance.evidence.format.EvidenceError` before the run if the directory cannot be used, and after it if not
+    everything could be recorded; ``report`` of the exception is then the report.
     """
     return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast, all_trials)[0]
 
@@ -61,9 +60,10 @@ def certify_by_all(
     timeout_s: float = TIMEOUT_S,
     fail_fast: bool = False,
 ) -> tuple[Report, ...]:
-    """Run the suite once and judge the evidence by every edition: that of the profile first, which is claimed.
+    """Run the suite once and judge the evidence by every edition.
 
-    As `certify` otherwise.
+    Returns a report for each edition. The profile's edition comes first, and the claimed level counts for it alone. For
+    the parameters and exceptions see `certify`.
     """
     others = tuple(name for name in EDITIONS if name != profile.edition)
     return _certify(profile, others, seed, jobs, observer, None, examples, evidence, timeout_s, fail_fast)
@@ -83,7 +83,7 @@ def _certify(
     all_trials: bool = False,
 ) -> tuple[Report, ...]:
     masks = masks_of(profile)
-    watch = redacting(observer, masks)
+    redacted = redacting(observer, masks)
     recorder = None if evidence is None else Recorder(evidence, masks)
     capture = Capture(
         profile,
@@ -91,14 +91,14 @@ def _certify(
         only=only,
         examples=examples,
         others=others,
-        observer=watch,
+        observer=redacted,
         recorder=recorder,
         timeout_s=timeout_s,
         all_trials=all_trials,
     )
-    judgement = Judgement(profile, capture.plan.checks, capture.evidence, watch)
+    judgement = Judgement(profile, capture.plan.checks, capture.evidence, redacted)
 
-    def meanwhile() -> bool:
+    def judge_a_part() -> bool:
         return judgement.advance() or judgement.prepare()
 
     def reason_to_end() -> str | None:
@@ -107,13 +107,13 @@ def _certify(
 
     with rare_collections():
         try:
-            run = capture.run(jobs or os.cpu_count() or 1, meanwhile, reason_to_end)
+            run = capture.run(jobs or os.cpu_count() or 1, judge_a_part, reason_to_end)
         except ProfileError as problem:
             raise ProfileError(masks.value(problem.problems)) from None
         report = judgement.report(run)
     if recorder is not None:
         recorder.finish(run, report)
-    watch(RunFinished(report))
+    redacted(RunFinished(report))
     report = masks.value(report)
     if recorder is not None and recorder.problem is not None:
         raise EvidenceError(recorder.problem, report)
@@ -123,10 +123,10 @@ def _certify(
 
 @contextmanager
 def rare_collections() -> Generator[None]:
-    """Collects garbage rarely: a run keeps almost all objects that it allocates, and the interpreter's usual
-    collections would look at all of them again and again, for a seventh of its time."""
+    """Makes garbage collections rare inside a ``with`` block: a run keeps almost all objects that it allocates, and the
+    interpreter's usual collections would scan them repeatedly, which takes a seventh of the run's time."""
     usual = gc.get_threshold()
-    gc.collect()  # what an earlier run of this process has left, which would stay for good otherwise
+    gc.collect()  # collect the garbage of an earlier run now, since `freeze` keeps it until this run ends
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:

@@ -1,9 +1,9 @@
 """Checks: their registration, and how they are run and reach a verdict.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence that it reads (see ``trials/``). Evidence that it declares as optional is None if it is missing. ``edition`` is
-the edition that it judges by, and ``subjects`` the `Subjects` through which it examines and expects. It passes only if
-it examined something that could have failed it.
+evidence that it reads (see ``trials/``). Evidence that it declares as optional is None if it is missing. Two parameters
+are special: ``edition`` is the edition that it judges by, and it reports each thing that it examines to ``subjects``, a
+`Subjects`. It passes only if it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EDITION = "edition"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One judgement, bound to one requirement."""
+    """A registered check."""
 
     name: str
     """``chapter.name``, from the names of module and function."""
@@ -50,7 +50,7 @@ class Check:
     calls_of: tuple[str, ...] = ()
     """The names of further trials whose calls it examines through derived evidence."""
     optional: tuple[str, ...] = ()
-    """The names of evidence that is None if it is missing, without preventing the check."""
+    """The names of evidence that may be missing; the check then runs with None in its place."""
 
     @property
     def expectation(self) -> str:
@@ -64,7 +64,8 @@ def check(
     """Bind a function to the requirement that it judges.
 
     A name may be used only once; the docstring is shown to users. *optional* names parameters that are None if their
-    evidence is missing. *calls_of* names trials whose calls are examined through derived evidence, so that they run.
+    evidence is missing. *calls_of* names trials that have to run, too, because the check examines their calls through
+    derived evidence.
     """
 
     def register(function: Function) -> Function:
@@ -91,7 +92,7 @@ def check(
 
 
 def validate_requirement_id(requirement_id: str) -> None:
-    """Raises `ValueError` for an id that the catalogue does not have, or excludes."""
+    """Raise `ValueError` if the catalogue does not have a requirement, or excludes it from checking."""
     try:
         found = first_wording(requirement_id)
     except KeyError:
@@ -102,11 +103,11 @@ def validate_requirement_id(requirement_id: str) -> None:
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """All checks, in the order of their modules' names and of their definition."""
+    """All checks, sorted by module; those of one module in the order of their definition."""
     package = importlib.import_module("lro_conformance.checks")
     for module in sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")):
         importlib.import_module(module)
-    # Sorted, because some modules may have been imported before.
+    # sorted, because some modules may have been imported earlier
     return tuple(sorted(_REGISTRY.values(), key=lambda c: c.name.partition(".")[0]))
 
 
@@ -118,12 +119,13 @@ def checks_of(requirement_id: str) -> tuple[Check, ...]:
 def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> CheckResult:
     """Run a check on evidence and return its result.
 
-    *have* maps every name in `Check.needs` to evidence, or to an exception: `NotObserved` means that there is no
-    evidence, any other that the suite failed. Raises `Shortage` if the machine lacks something.
+    *have* maps every name in `Check.needs` to evidence, or to an exception in its place: `NotObserved` if there is no
+    evidence, `NotApplicable` if the requirement does not bind the server, any other if the suite failed. Raises
+    `Shortage` if the machine lacks something.
     """
     absent = {n for n in one.optional if isinstance(have[n], NotObserved | NotApplicable)}
-    had = {n: None if n in absent else have[n] for n in one.needs}
-    for name, problem in had.items():
+    arguments = {n: None if n in absent else have[n] for n in one.needs}
+    for name, problem in arguments.items():
         if isinstance(problem, NotObserved):
             return _result(one, Verdict.NOT_OBSERVED, 0, str(problem), problem.subject)
         if isinstance(problem, NotApplicable):
@@ -133,12 +135,12 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
             return _result(one, Verdict.ERROR, 0, f"the trial {name} failed: {type(problem).__name__}: {problem}")
     subjects = Subjects()
     try:
-        told = {EDITION: edition_named(edition)} if one.by_edition else {}
-        one.function(**had, **told, subjects=subjects)
-    except NotApplicable as other:
-        subjects.not_applicable(str(other))
-    except NotObserved as nothing:
-        subjects.not_observed(str(nothing))
+        by_edition = {EDITION: edition_named(edition)} if one.by_edition else {}
+        one.function(**arguments, **by_edition, subjects=subjects)
+    except NotApplicable as reason:
+        subjects.not_applicable(str(reason))
+    except NotObserved as reason:
+        subjects.not_observed(str(reason))
     except Exception as problem:
         _raise_shortage(problem)
         return _result(one, Verdict.ERROR, subjects.examined, f"{type(problem).__name__}: {problem}")
@@ -146,7 +148,7 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
 
 
 class _Missing:
-    """Stand-in for evidence that is not there: it raises `NotObserved` when anything is read from it."""
+    """Stand-in for missing evidence: it raises `NotObserved` when anything is read from it."""
 
     def __getattribute__(self, name: str) -> Any:
         raise NotObserved("not captured")
@@ -158,14 +160,15 @@ class _Missing:
 
 
 def reason_not_bound(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> str | None:
-    """The reason why a requirement does not bind the server, if the evidence that is there shows it; else None.
+    """The reason why the requirement of a check does not bind the server; None if the evidence does not show one.
 
-    *have* as in `judge`. A check asks first whether its requirement applies, mostly by the survey.
+    *have* is as in `judge`, but most of it may be missing. The check is run on the rest: it first examines whether its
+    requirement applies, mostly by the survey.
     """
-    had = {n: _Missing() if isinstance(have[n], BaseException) else have[n] for n in one.needs}
-    told = {EDITION: edition_named(edition)} if one.by_edition else {}
+    arguments = {n: _Missing() if isinstance(have[n], BaseException) else have[n] for n in one.needs}
+    by_edition = {EDITION: edition_named(edition)} if one.by_edition else {}
     try:
-        one.function(**had, **told, subjects=Subjects())
+        one.function(**arguments, **by_edition, subjects=Subjects())
     except NotApplicable as reason:
         return str(reason)
     except Exception:  # the check needs evidence that is missing
@@ -197,14 +200,14 @@ def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
 
 
 def missed(requirement_id: str, edition: str) -> Verdict:
-    """Verdict on an unmet requirement: *fail* for a MUST, otherwise *warn*."""
+    """The verdict for an unmet requirement: *fail* for a MUST, otherwise *warn*."""
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
 
 
 def checks_of_edition(edition: str, checks: Iterable[Check]) -> list[Check]:
-    """The checks whose requirement an edition has and judges."""
-    held = {r.id for r in catalogue(edition) if r.excluded is None}
-    return [c for c in checks if c.requirement in held]
+    """The checks whose requirement is in an edition and is not excluded there."""
+    judged = {r.id for r in catalogue(edition) if r.excluded is None}
+    return [c for c in checks if c.requirement in judged]
 
 
 def _missed(

@@ -2,8 +2,8 @@
 
 Derived evidence serves several checks. It is computed once per run by a pure function decorated with `derived`. The
 function's parameters name the evidence that it depends on, which may be derived itself. Two more names are possible:
-`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. Derived evidence is missing, for the same
-reason, if evidence that it depends on is missing. It is not recorded, but computed again.
+`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. If evidence that it depends on is missing,
+the derived evidence is missing for the same reason. It is never recorded; recorded runs compute it again.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Derived:
     """Names of the evidence that it depends on."""
     function: Callable[..., Any]
     by_edition: bool
-    """True if it depends on the edition."""
+    """True if the function has the parameter `EDITION`."""
     by_all: bool
-    """True if it depends on the evidence of all trials."""
+    """True if the function has the parameter `FOUND`."""
 
 
 def derived(function: Function) -> Function:
@@ -77,33 +77,32 @@ def examines_all(names: Iterable[str]) -> bool:
 
 
 class Evidence:
-    """Evidence of one run by one edition.
+    """Evidence of one run, to be judged by one edition.
 
-    An exception takes the place of evidence that is missing (`lro_conformance.judging.outcome`) or could not be
-    computed.
+    If evidence is missing or could not be computed, an exception takes its place (`lro_conformance.judging.outcome`).
     """
 
     def __init__(
         self, edition: str, captured: Mapping[str, Any] | None = None, *, expected: Collection[str] = ()
     ) -> None:
-        """*expected*: the trials to wait for before evidence is derived from all of them."""
+        """*expected* are the names of the trials that must have been captured before evidence is derived from all."""
         self.edition = edition
         self.captured: dict[str, Any] = dict(captured or {})
         self._expected = frozenset(expected)
         self._computed: dict[str, Any] = {}
 
     def add(self, name: str, evidence: object) -> None:
-        """Add what a trial has captured, or the exception that it raised."""
+        """Add the evidence of a trial, or the exception that it raised."""
         self.captured[name] = evidence
 
     def has(self, names: Collection[str]) -> bool:
-        """True if evidence of all *names* can be selected, and none of it would change when more is added."""
+        """True if evidence of all *names* can be selected and would not change if more were added."""
         if any(map(_by_all, names)) and not self._expected <= self.captured.keys():
             return False
         return all(name in self.captured for name in captured(names))
 
     def select(self, names: Iterable[str]) -> dict[str, Any]:
-        """Evidence of these names. Raises `KeyError` if some of it was not captured."""
+        """Evidence by these names, derived if need be. Raises `KeyError` if a trial that it needs was not captured."""
         return {name: self._of(name) for name in names}
 
     def _of(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Events of a run. Views consume them; the engine does not know the views."""
+"""Events of a run. The engine emits them, and views consume them; the engine does not know the views."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True)
 class TrialStep:
-    """An experiment has progressed; *detail* is a few words."""
+    """An experiment has progressed; *detail* says in a few words what it does now."""
 
     trial: str
     detail: str
@@ -36,7 +36,7 @@ class TrialStep:
 
 @dataclass(frozen=True, slots=True)
 class TrialFinished:
-    """An experiment has ended; *problem* is set if it could not be completed."""
+    """An experiment has ended; *problem* is the reason if it could not be completed."""
 
     trial: str
     seconds: float
@@ -45,7 +45,7 @@ class TrialFinished:
 
 @dataclass(frozen=True, slots=True)
 class CheckJudged:
-    """A check has a verdict."""
+    """A check has been judged."""
 
     result: CheckResult
 
@@ -63,7 +63,7 @@ Observer = Callable[[Event], None]
 
 
 def redacting(observer: Observer | None, masks: Masks) -> Observer:
-    """Observer that passes every event on without secrets."""
+    """An observer that masks secrets in each event and passes it on to *observer*, if there is one."""
     if observer is None:
         return lambda event: None
     return lambda event: observer(masks.value(event))

@@ -1,4 +1,4 @@
-"""Reasons why something has no verdict, raised by trials and checks alike."""
+"""Reasons why a requirement is not judged, raised by trials and by checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ class NotObserved(Exception):
     """Evidence could not be obtained; the message says why."""
 
     subject: object = None
-    """Obstacle to show and to reproduce, such as a conversation with a server that ended. None if there is none."""
+    """A subject that shows and reproduces the obstacle, such as the conversation with a server that ended; None if
+    there is none."""
 
 
 class NotApplicable(Exception):

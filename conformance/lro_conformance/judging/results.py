@@ -13,10 +13,10 @@ from lro_conformance.judging.verdicts import LevelVerdict, Verdict
 from lro_spec.catalogue import Requirement
 
 UNSELECTED = "not part of this run"
-"""Reason of a requirement that a run was not asked to judge."""
+"""Reason for requirements that are not judged because the run was restricted to others."""
 
 UNEXPLAINED = "say why, or name an issue"
-"""Reason in a baseline that `lro certify --write-baseline` has written, until somebody replaces it."""
+"""Reason that `lro certify --write-baseline` writes into a baseline as a placeholder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CheckResult:
     expected: str
     observed: str
     evidence: str = ""
-    """Material to read or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    """Evidence to read or paste: the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
     """True if a *warn* is a defect of the specification, not of the server."""
     reproduce: str = ""
@@ -45,10 +45,10 @@ class CheckResult:
     """Place in a document and the kind of deviation, such as ``descriptor /summary/count: wrong-value``; failures with
     the same place are likely to have one cause."""
     elsewhere: bool = False
-    """True if only trials that the check does not ask for, such as the explorer, have found the failure."""
+    """True if the failure shows only in trials that the check does not need, such as the explorer."""
     hindered: bool = False
-    """True if the server said that it could not write a result which was to be offloaded, though nothing was done to
-    prevent it. Then the requirement has not passed, whatever other checks observed."""
+    """True if the server reported that it could not write a result, although the suite had not made writing fail. Then
+    the requirement does not pass, even if its other checks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,13 @@ class RequirementResult:
     verdict: Verdict
     checks: tuple[CheckResult, ...]
     reason: str = ""
-    """Reason if no check gave the verdict: the exclusion, the attestation, or what could not be observed."""
+    """The reason for a verdict that no check gave (the exclusion or the attestation), or the reason why the requirement
+    was not observed or does not apply; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server that was judged: its own information about itself, and the command that started it."""
+    """The server that was judged: its name and version as it reports them, and the command that started it."""
 
     name: str
     version: str
@@ -73,14 +74,14 @@ class ServerInfo:
 
     @classmethod
     def introduced(cls, info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
-        """A server from the information in its handshake."""
+        """The server, by the information in its handshake."""
         name, version, spoken = (str(s or "")[:200] for s in (info.get("name"), info.get("version"), protocol))
         return cls(name, version, command, spoken)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One stretch of the run: an experiment."""
+    """A span of time in which one experiment ran."""
 
     name: str
     title: str
@@ -94,7 +95,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """An entry of a baseline, and its state."""
+    """An entry of a baseline, and its state in this run."""
 
     check: str
     requirement: str
@@ -104,60 +105,61 @@ class Acceptance:
     """The last day on which it is accepted, as YYYY-MM-DD."""
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
-    """``open`` if there is no verdict to compare with: the suite erred, or the server could not be observed."""
+    """``accepted`` if the run has this verdict, ``expired`` if it has it after *until*, ``stale`` if it has a different
+    one, ``open`` if it has none to compare with: the suite erred, or the server could not be observed."""
 
     @property
     def explanation(self) -> str:
-        """The reason, or a remark that there is none yet."""
+        """The reason, or a request to give one."""
         return "no reason is given yet: complete the entry" if self.reason == UNEXPLAINED else self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class ExploredCalls:
-    """Number of calls that the explorer made of one kind, by outcome."""
+    """Numbers of the explorer's calls of one kind, by outcome."""
 
     operation: str
     detail: str
-    """The detail level that was asked for; empty for the default."""
+    """The requested detail level; empty for the default."""
     records: str
-    """The class of their results by number of records: "0", "1", "2-10", "11-50" or "51+"."""
+    """Range of the number of records in their results: "0", "1", "2-10", "11-50" or "51+"."""
     inline: int = 0
     offloaded: int = 0
     failed: int = 0
     """Calls that were answered by an error, or not at all."""
     unwritten: int = 0
-    """Calls of servers whose output folder was broken, whatever their outcome."""
+    """Calls while the server's output folder was broken, whatever their outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Amount of what the explorer has tried."""
+    """Numbers of the things that the explorer has tried."""
 
     sequences: int
     memories: int
     """Number of memories that were stored."""
     threshold: int
-    """Threshold of the server between the lowest and the highest; 0 if there was none."""
+    """Threshold of the server with a middle threshold; 0 if there was no such server."""
     in_flight: int
-    """Number of calls that were made while others were under way."""
+    """Number of calls that were made while others were in flight."""
     broken: int = 0
-    """Number of times that the output folders were broken, and mended."""
+    """Number of times that output folders were broken."""
     sweeps: int = 0
     """Number of cleanups of folders with files of various ages."""
     restarts: int = 0
     """Number of restarts of a server."""
     series: int = 0
-    """Number of equal calls that one process answered."""
+    """Number of identical calls that one process answered."""
     calls: tuple[ExploredCalls, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedCall:
-    """A call whose estimate is known, with the threshold that was in force and what the server decided."""
+    """A call whose estimate is known, with the threshold that was in force and the server's decision."""
 
     operation: str
     detail: str
-    """The detail level that was asked for; empty for the default."""
+    """The requested detail level; empty for the default."""
     estimate: int
     """E, in tokens."""
     threshold: int
@@ -188,7 +190,7 @@ class Report:
     """ISO 8601, UTC."""
     duration_s: float
     notes: tuple[str, ...] = ()
-    """Remarks that no verdict expresses: volatile fields, widened tolerances, missing keys of a profile."""
+    """Facts that no verdict states: volatile fields, widened tolerances, missing keys of the profile."""
     failure: str | None = None
     """The reason why the server could not be observed, if there is no verdict (exit code 3)."""
     reproduce: str = ""
@@ -200,18 +202,18 @@ class Report:
     extensions: Mapping[str, str] = field(default_factory=dict[str, str])
     """The verdict of each extension group, which never decides a level either."""
     baseline: tuple[Acceptance, ...] = ()
-    """Baseline entries that the run was compared with, and the result; they decide the exit code and no verdict."""
+    """Baseline entries that the run was compared with, and the result; they change the exit code, but no verdict."""
     timeline: tuple[Span, ...] = ()
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
     """Coverage of the explorer; None if it was left out."""
     decided: tuple[DecidedCall, ...] = ()
-    """Calls near a threshold and far from it, for which E is known."""
+    """Calls for which E is known, near a threshold and far from it."""
     incomplete: str = ""
-    """The reason why the run ended before its last experiment; no level is proved then."""
+    """The reason why the run ended before its last experiment, so that no level is proved; empty if it did not."""
     all_experiments: bool = False
-    """True if a part of the requirements was judged by all experiments, because one that its checks do not ask for had
-    shown a failure."""
+    """True if a run that was restricted to some requirements made experiments that their checks do not need, because
+    one of those had shown a failure earlier."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""

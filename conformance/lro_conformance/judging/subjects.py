@@ -1,4 +1,4 @@
-"""Subjects that a check examines, and the rendering of the first unexpected one."""
+"""Subjects that a check examines, and the rendering of the first one that is not as expected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import singledispatch
 
 @singledispatch
 def evidence_of(at: object) -> str:
-    """The text that shows a subject; captured records register their own rendering."""
+    """The text that shows a subject. Captured records register a rendering of their own."""
     return "" if at is None else str(at)
 
 
@@ -20,19 +20,20 @@ def reproducer_of(at: object) -> str:
 
 @singledispatch
 def location_of(at: object) -> str:
-    """The location of a subject in recorded evidence; empty if nothing is recorded."""
+    """The location of a subject in recorded evidence (`CheckResult.location`); empty if nothing is recorded."""
     return ""
 
 
 @singledispatch
 def place_of(at: object) -> str:
-    """The place in a document that a subject is about (`CheckResult.place`); empty if it is none."""
+    """The place in a document at which a subject is wrong (`CheckResult.place`); empty if there is none."""
     return ""
 
 
 @singledispatch
 def hindrance_of(at: object) -> str | None:
-    """The reason why an unexpected subject proves nothing about a requirement; None if there is none."""
+    """The reason why a subject that is not as expected is no miss, such as a full disk; None if there is no such
+    reason."""
     return None
 
 
@@ -43,14 +44,14 @@ class Mark:
     lines: tuple[str, ...]
     """Lines of evidence that show the part, mostly underlined."""
     number: int | None = None
-    """Number of the part's line in the file, from 1; None if it is in no file."""
+    """Number of the part's line in the file, from 1; None if the part is not in a file."""
     at: int = 0
     """Index of the part in that line, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A subject, and what shows in its file or descriptor that something is wrong with it."""
+    """A subject with the part of its file or descriptor that is wrong."""
 
     subject: object
     mark: Mark | None = None
@@ -79,19 +80,19 @@ def _(marked: Marked) -> str | None:
 
 
 SHARED_FILE = "a file that several calls name"
-"""The place of anything wrong with such a file: another call may have caused it."""
+"""The place of a miss in such a file: a different call may have caused it."""
 
 IN_FLIGHT = "a call that was in flight with others"
-"""The place of anything wrong with such a call or its file: another call may have caused it."""
+"""The place of a miss of such a call or its file: a different call may have caused it."""
 
 STATED_ESTIMATE = "the E that headers state"
-"""The place of a decision that is wrong by the E of a header, if the server is known to compare another number."""
+"""The place of a decision that looks wrong by the header's E, on a server that compares a different number."""
 
 STATED_TIME = "the time that header and name state"
-"""The place of a wrong time that the header and the name of a file have in common."""
+"""The place of a wrong time that is both in the header and in the name of a file."""
 
 INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
-"""Places of misses that may be due to something other than the requirement that fails."""
+"""Places of misses whose cause may be that a different requirement is violated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +111,14 @@ class Miss:
 
     @classmethod
     def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
-        """A miss that is visible in *at*; *evidence* is shown before the evidence of *at*."""
+        """A miss that the subject *at* shows; *evidence* comes before the evidence of *at*."""
         shown = "\n".join(text for text in (evidence, evidence_of(at)) if text)
         return cls(expected, observed, shown, reproducer_of(at), location_of(at), place_of(at))
 
 
 @dataclass(slots=True)
 class Subjects:
-    """Subjects that a check examines. Every `expect` counts one subject, whether it holds or not."""
+    """Subjects that a check examines. Every `expect` counts one subject, as expected or not."""
 
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])
@@ -125,16 +126,16 @@ class Subjects:
     warnings: list[Miss] = field(default_factory=list[Miss])
     not_observed_because: list[str] = field(default_factory=list[str])
     hindrances: list[str] = field(default_factory=list[str])
-    """Reasons why subjects that were not as expected are not misses. A pass is then no proof."""
+    """Reasons why subjects that were not as expected are no misses. If there are any, the check cannot pass."""
     not_applicable_because: str | None = None
 
     def expect(
         self, holds: bool, *, expected: str, observed: str, at: object = None, despite_hindrance: bool = False
     ) -> bool:
-        """Examine one subject. *observed* contradicts *expected* unless it *holds*; *at* shows it (usually a call).
+        """Examine one subject, and return *holds*: whether it is as *expected*. *observed* is reported if it is not.
 
-        A subject with a hindrance (`hindrance_of`) is no miss, unless nothing but the server itself can be the cause
-        (*despite_hindrance*).
+        *at*, usually a call, shows the subject. A subject with a hindrance (`hindrance_of`) is no miss, unless only the
+        server itself can be the cause (*despite_hindrance*).
         """
         if not holds and not despite_hindrance and (hindrance := hindrance_of(at)) is not None:
             self.hindrances.append(hindrance)
@@ -145,8 +146,8 @@ class Subjects:
         return holds
 
     def _note(self, expected: str, observed: str, at: object) -> None:
-        """Note a miss. Only the first is reported, so the others are not rendered; a miss at an indirect place comes
-        after all others."""
+        """Note a miss. Only the first is reported, so the others are not rendered. A miss at another place replaces a
+        first miss at a place of `INDIRECT`."""
         if not self.misses:
             self.misses.append(Miss.of(expected, observed, at))
         elif self.misses[0].place in INDIRECT and place_of(at) not in INDIRECT:
@@ -155,8 +156,8 @@ class Subjects:
             self.misses.append(Miss(expected, observed))
 
     def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
-        """Note a defect of the specification that was observed: a warning, never the server's failure. Only the first
-        is reported, so the others are not rendered."""
+        """Note a defect of the specification that was observed. It is a warning, never a failure of the server. Only
+        the first is reported, so the others are not rendered."""
         self.examined += 1
         self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, at))
 
@@ -171,7 +172,7 @@ class Subjects:
             self.not_observed_because.append(reason)
 
     def inconclusive(self, reason: str) -> None:
-        """Note why the subjects examined do not suffice for a proof. A miss still counts."""
+        """Note why the subjects examined so far are not enough for a pass. A miss still counts."""
         self.not_observed(reason)
         if not self.misses:
             self.examined = 0

@@ -1,6 +1,7 @@
 """Verdicts, their order, and the roll-up from checks to requirements to levels.
 
-The order is total and worst last: of the checks that observed something, a requirement takes the `max`.
+The order is total, with the worst verdict last. A requirement has the worst verdict of its checks that observed
+something.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ LevelVerdict = Literal["proved", "attested", "unproved", "failed"]
 
 
 class Verdict(IntEnum):
-    """Outcome of one check or one requirement; a greater value is a worse one."""
+    """Outcome of one check or one requirement; the greater the value, the worse the outcome."""
 
     NOT_APPLICABLE = 0
     NOT_JUDGED = 1
-    """Of a requirement that the catalogue excludes from checking; it counts in no roll-up."""
+    """The catalogue excludes the requirement from checking; it counts in no roll-up."""
     PASS = 2
     ATTESTED = 3
     NOT_OBSERVED = 4
@@ -29,7 +30,7 @@ class Verdict(IntEnum):
 
     @property
     def label(self) -> str:
-        """The spelling of reports: ``not-applicable``, ``pass``, …"""
+        """The verdict as reports spell it: ``not-applicable``, ``pass``, …"""
         return self.name.lower().replace("_", "-")
 
     @classmethod
@@ -39,10 +40,11 @@ class Verdict(IntEnum):
 
 
 def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) -> Verdict:
-    """The verdict of a requirement from those of its checks.
+    """The verdict of a requirement, by the verdicts of its checks.
 
-    Checks that observed nothing do not count; only if no check observed anything, the verdict is *not-observed*.
-    *attested* fills only that gap and never hides a failure.
+    Checks that observed nothing, or do not apply, count only if there are no others; then the verdict is
+    *not-observed*, or *not-applicable* if no check applies. *attested* replaces only *not-observed*, so it never hides
+    a failure.
     """
     verdicts = [v for v in checks if v is not Verdict.NOT_JUDGED]
     seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
@@ -55,10 +57,10 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """Verdict on a level: it is proved if every MUST up to it that is judged passed or does not apply.
+    """The verdict on a level: proved if every MUST up to it that is judged passed, has a warning or does not apply.
 
-    A *warn* on a MUST is no failure of the server, but an erratum of the specification, or an allowed value that not
-    all readers understand, so it does not prevent the level.
+    A *warn* on a MUST does not prevent the level, because it is no failure of the server: it is an erratum of the
+    specification, or an allowed value that not every reader understands.
     """
     counted = [(r, v) for r, v in judged if v is not Verdict.NOT_JUDGED]
     binding = [v for r, v in counted if r.keyword == "MUST" and r.level is not None and r.level <= level]
@@ -70,7 +72,7 @@ def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> 
 
 
 def achieved(levels: dict[int, LevelVerdict]) -> int:
-    """The highest level that is proved together with every level below it; 0 if the first is not."""
+    """The highest level that is proved along with every level below it; 0 if the first is not proved."""
     reached = 0
     for level in sorted(levels):
         if levels[level] != "proved":

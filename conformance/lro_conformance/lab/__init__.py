@@ -1,1 +1,1 @@
-"""Starting and driving servers under chosen settings."""
+"""Starting servers under chosen settings, and making calls on them."""

@@ -34,34 +34,36 @@ from lro_spec.filenames import parse_file_name, real_path
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
 _TASK_MS = 60_000
-"""Time in milliseconds for which a server is asked to keep a task."""
+"""Time in milliseconds for which the server is to keep a task."""
 _POLL_S = 0.05
 SETTLED_S, PROMPT_S = 0.05, 0.01
-"""Seconds to wait for output after a response: for the first of it, and for the same on another channel."""
+"""Seconds to wait for more output after a response: usually, and if the expected number of events is there already."""
 CLEANUP_TOOL = "run_custodial_task"
-"""The tool that triggers cleanup by the specification."""
+"""The conventional tool for cleanup, as the specification names it."""
 
 
 def accepts(reply: Reply) -> bool:
-    """Return whether a reply is a result that is no error."""
+    """Return whether a reply has a result, and the result is no error."""
     result: object = reply.result
     return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
 
 class Sent(NamedTuple):
-    """A call that was posted."""
+    """A call whose request was sent, and whose result has not been collected yet."""
 
     id: int | None
-    """None for a call that is not made, because its tool was called in vain before."""
+    """The id of the request; None if it was not sent, because earlier calls of the tool had no response in time."""
     started: float
-    """Seconds since the epoch."""
+    """The time of the request, in seconds since the epoch."""
     asked: dict[str, Any]
+    """The operation (``name``), detail, limit, query and budget of the call."""
     arguments: dict[str, Any]
+    """The arguments that the tool was called with."""
 
 
 @dataclass
 class Bench:
-    """One running server and what surrounds it."""
+    """One running server, with its folders, its operations and notes on its state."""
 
     launcher: Launcher
     ledger: Ledger
@@ -70,20 +72,20 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called after the server was restarted, because it may have lost its seeded memories."""
+    """Called after each restart of the server, because it may have lost its seeded memories."""
     on_stored: Callable[[Bench, Memory], None]
     """Called with each memory that the server has accepted."""
     client: str | None = None
-    """The client name that the suite sends; None for that of the profile, or its own."""
+    """The client name that the suite sends; None for the profile's or, if that names none, the suite's own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
     command_stderr: list[str] = field(default_factory=list[str])
-    """Lines that commands of the profile, run along with the server, wrote to stderr."""
+    """Lines that the profile's cleanup command wrote to stderr."""
     files_before: frozenset[str] = frozenset()
-    """The names in the output folder before the first call: files that were there already."""
+    """The names of the files that were in the output folder before the first call."""
     named_files: set[str] = field(default_factory=set[str])
-    """The names of the files that descriptors of this server named."""
+    """The names of the files that results of this server named."""
     state_changing_requests: list[int] = field(default_factory=list[int])
     """The ids of the requests that stored memories in this process or triggered its cleanup."""
     cleanup_request: int | None = None
@@ -91,7 +93,7 @@ class Bench:
     stored_at: float = 0.0
     """The time, by the monotonic clock, at which the last memory was stored, or the server was restarted."""
     memories: list[Memory] = field(default_factory=list[Memory])
-    """The memories that the server has accepted; after a restart, those that it was given again."""
+    """The memories that the server has accepted since it was last started."""
     corpus_requests: int = 0
     """Number of `state_changing_requests` that stored the suite's own memories; later ones belong to one experiment."""
 
@@ -122,12 +124,12 @@ class Bench:
 
     @property
     def in_far_zone(self) -> bool:
-        """True if the server's local time is that of `far_zone`."""
+        """True if the server's time zone is `far_zone`."""
         return self.start.env.get("TZ") == far_zone()
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The folders in which files of this server are read."""
+        """The folders from which the suite reads files of this server."""
         folders = [self.workdir, self.temp]
         if self.output_dir is not None:
             folders.append(self.output_dir)
@@ -150,19 +152,21 @@ class Bench:
         query: str | None = None,
         **extra: Any,
     ) -> Call:
-        """Call the tool of an operation and capture its result, and the file if it is offloaded.
+        """Call the tool of an operation and capture its result and, if it is offloaded, its file.
 
-        A limit above the server's own maximum is reduced to that, once an error of the server has named it.
+        If an error of the server names a smaller limit, the call is made again with that limit
+        (`retry_with_server_limit`).
         """
         made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
         return made if made.outcome != "error" or extra else self.retry_with_server_limit(made) or made
 
     def retry_with_server_limit(self, call: Call) -> Call | None:
-        """Retry with the largest limit named in the error; None unless n succeeds and n + 1 fails.
+        """Retry a call with smaller limits that its error names. Returns the call with a limit of n, if that succeeds
+        and a limit of n + 1 fails, which proves that n is the server's maximum; None if there is no such limit.
 
-        That proves that the limit was the reason, and later calls do not exceed it. It is tried at the lowest threshold
-        only, where both results are offloaded: at other thresholds the additional record may be the one that makes the
-        server write a file, and fail.
+        Later calls do not exceed this maximum. The suite tries this at the lowest threshold only, at which both results
+        are offloaded: at other thresholds the additional record may be the one that makes the server write a file, and
+        fail.
         """
         if self.settings.get("threshold_tokens") != self.accepted.lowest:
             return None
@@ -177,7 +181,7 @@ class Bench:
         return None
 
     def offloading_call(self, name: str, count: int) -> Call:
-        """Call an operation for a few records that exceed the lowest threshold."""
+        """Call an operation for *count* records, or for more if these may not exceed the lowest threshold."""
         return self.call(name, **self.accepted.smallest_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
@@ -186,29 +190,30 @@ class Bench:
             return [self.collect(one) for one in self.post_all(wanted)]
 
     def post_all(self, wanted: Sequence[Mapping[str, Any]]) -> list[Sent]:
-        """Make calls like `post`, which reach the server together."""
+        """Make calls like `post`, in one write, so that they reach the server together."""
         with self.server.at_once():
             return [self.post(one) for one in wanted]
 
     def post(self, wanted: Mapping[str, Any]) -> Sent:
         """Make a call without waiting for its result.
 
-        *arguments* are sent in addition to those of the operation *name*, *meta* as ``_meta`` and *task* as ``task`` of
-        the request. With *omit_query*, no query is sent, not even that of the profile.
+        *wanted* has the ``name`` of an operation and, optionally, ``detail``, ``limit``, ``query`` and ``budget``. Its
+        ``arguments`` are sent in addition to those of the operation, ``meta`` as ``_meta`` and ``task`` as ``task`` of
+        the request. With ``omit_query``, no query is sent, not even the profile's.
         """
         self._await_stored()
         asked = dict(wanted)
         name, more = asked.pop("name"), asked.pop("arguments", {})
-        beside = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
+        members = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
         arguments = self._arguments(name, asked) | more
-        params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in beside.items() if v}
+        params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in members.items() if v}
         started = time.time()
         is_called = self.ledger.reason_not_to_call(params["name"]) is None
         id = self.server.send("tools/call", params) if is_called else None
         return Sent(id, started, {"name": name, **asked}, arguments)
 
     def _await_stored(self) -> None:
-        """Wait until what was stored last can be found, if the server is known to need time for that."""
+        """If the server is known to find memories only some time after they were stored, wait for the last one."""
         if lag_s := self.ledger.finding_lag_s:
             rest = self.stored_at + lag_s - time.monotonic()
             if rest > 0:
@@ -228,10 +233,11 @@ class Bench:
         return reply
 
     def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call, str | None]:
-        """Call an operation as a task of MCP 2025-11-25; the reply that made the task, the call with its result, and
-        its last status.
+        """Call an operation as a task of MCP 2025-11-25. Returns the reply that created the task, the call with the
+        task's result, and the last status of the task.
 
-        If the server answers at once, both are of that answer, and there is no status.
+        If the server answers with the result itself, the reply and the call are both from that answer, and the status
+        is None.
         """
         with self.lock:
             sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
@@ -249,6 +255,7 @@ class Bench:
             return made, seen, status if isinstance(status, str) else None
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """The tool's arguments for a call. Sets limit and query in *asked* to the values that are sent."""
         operation = self.operations[name]
         arguments = dict(operation.arguments)
         limit = asked.get("limit")
@@ -306,10 +313,8 @@ class Bench:
         return seen
 
     def _file_without_descriptor(self, reply: Reply, started: float) -> str | None:
-        """The path of a file that the call wrote and that its result names without a valid descriptor.
-
-        Such a result names it in prose, as a link, or in malformed JSON. None for an inline result.
-        """
+        """The path of a file that the call wrote and that its result names without a valid descriptor: in prose, as a
+        link, or in malformed JSON. None for an inline result."""
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.server.limits_files:
             return None
@@ -320,18 +325,21 @@ class Bench:
         return paths[0] if len(paths) == 1 and not find_records(result, self.profile.inline_records) else None
 
     def listing(self) -> dict[str, int]:
-        """The offloaded files directly in the output folder, with their sizes: by their name, or by a header."""
+        """The names of the offloaded files directly in the output folder, with their sizes in bytes.
+
+        An offloaded file is recognised by its name or its header.
+        """
         editions = [e.name for e in self.editions.all]
         seen = {name: see_file(f"{self.output_dir}/{name}", self.roots) for name in self.files()}
         return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
-        """The names in the output folder that are not folders, without those that were there before the first call."""
+        """The names in the output folder that are not folders and were not there before the first call."""
         names = [] if self.output_dir is None else names_in(self.output_dir)
         return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Memory) -> Reply | None:
-        """Store one memory by the seed tool; None if the profile names no such tool."""
+        """Store one memory by the seed tool. Returns the reply; None if the profile names no such tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
             return None
@@ -348,7 +356,7 @@ class Bench:
         return reply
 
     def stored(self, memory: Memory) -> bool:
-        """True if the server accepted one memory."""
+        """Store one memory by the seed tool, and return whether the server accepted it."""
         reply = self.store(memory)
         return reply is not None and accepts(reply)
 
@@ -362,7 +370,7 @@ class Bench:
         return reply
 
     def _note_file(self, reply: Reply) -> None:
-        """Note the file that a reply of any tool names, because proxies and some servers offload all large results."""
+        """Note the file that a descriptor in a reply names: proxies and some servers offload results of any tool."""
         found = descriptor_in(reply)
         if found is not None:
             self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
@@ -380,12 +388,13 @@ class Bench:
 
     @property
     def _has_cleanup_tool(self) -> bool:
-        """True if the server lists the conventional tool. One behind `lro proxy` knows nothing of the proxy's files."""
+        """True if the server lists the conventional tool and is not behind `lro proxy`, whose files it would not clean
+        up."""
         is_behind = profiles.behind_proxy(self.profile.server.command) is not None
         return not is_behind and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:
-        """Trigger the server's cleanup: as the profile says, or by the conventional tool, or by a restart."""
+        """Trigger the server's cleanup: as the profile says, else by the conventional tool, else by a restart."""
         how = self.profile.cleanup
         tool: str | None = how.tool if how is not None else None
         arguments: Mapping[str, Any] = how.arguments if how is not None else {}
@@ -414,7 +423,7 @@ class Bench:
             self.restart()
 
     def _offload_something(self) -> None:
-        """Make calls for large results until one is offloaded, under whatever threshold."""
+        """Call the operations at their richest detail level until a result is offloaded."""
         with self.lock:
             for name, operation in self.operations.items():
                 call = self.call(name, detail=operation.details[-1] if operation.details else None)
@@ -438,11 +447,12 @@ class Bench:
 
     @property
     def temps(self) -> list[Path]:
-        """Folders that temporary files may go to: that of TMPDIR first."""
+        """Folders that temporary files may go to: first the folder that TMPDIR names, then the system's."""
         return [self.temp, *system_temps()]
 
     def forget_experiment(self) -> None:
-        """Forget requests that seeded the server beyond the suite's own memories, before the next experiment."""
+        """Remove the requests of the last experiment from `state_changing_requests`, but not those that stored the
+        suite's own memories."""
         del self.state_changing_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
@@ -450,17 +460,17 @@ class Bench:
         self.launcher.workspace.pause(seconds)
 
     def events(self, name: str, known: int | None = None) -> list[str]:
-        """Events *name*, each after its channel: notifications, stderr, or the event file.
+        """Events with a *name*, each prefixed with its channel: notifications, stderr, or the event file.
 
-        If there are more than the *known* ones already, no further ones are waited for.
+        If there are more than *known* events already, the wait for further ones is short.
         """
         if known is not None and len(found := [line for line in self.output(PROMPT_S) if name in line]) > known:
             return found
         return [line for line in self.output() if name in line]
 
     def output(self, wait_s: float = SETTLED_S) -> list[str]:
-        """Lines from every channel (notifications, stderr, event file), each after its channel, after a wait for more
-        of them."""
+        """Lines from every channel (notifications, stderr, event file), each prefixed with its channel. Before that,
+        further output is awaited for *wait_s* seconds."""
         with self.lock:
             self.server.drain(wait_s)
             lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
@@ -478,7 +488,7 @@ class Bench:
 
 
 def _limits_named(call: Call, argument: str | None) -> Iterator[int]:
-    """Smaller limits in an error that names the argument, the largest first."""
+    """Up to three smaller limits in an error that names the *argument*, the largest first."""
     text = call.text if call.reply.error is None else show(call.reply.error, 10_000)
     if call.limit is None or argument is None or argument.lower() not in text.lower():
         return
@@ -491,8 +501,8 @@ def names_in(folder: Path) -> list[str]:
 
 
 def _is_offloaded(name: str, file: FileSeen, editions: Sequence[str]) -> bool:
-    named = any(parse_file_name(name, edition=e) is not None for e in editions)
-    return named or any(is_header(line.value) for line in file.lines[:1])
+    by_name = any(parse_file_name(name, edition=e) is not None for e in editions)
+    return by_name or any(is_header(line.value) for line in file.lines[:1])
 
 
 def system_temps() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Output folders that are broken until they are mended: nothing can be written, not even by root unless read-only."""
+"""Output folders that are broken for a while, so that nothing can be written; root can still write a read-only one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lro_conformance.wire.watchdog import remove_tree
 
 
 class BrokenFolder:
-    """A folder that is broken from the beginning until it is mended; then its content is back.
+    """A folder that is broken when this object is made, until `mend` restores it with its content.
 
-    *kind* is a key of `BREAKING`. If its parent folder is replaced, nothing else in that is kept.
+    *kind* is a key of `BREAKING`. If the parent folder is replaced, other entries of the parent are lost.
     """
 
     def __init__(self, folder: Path, kind: str) -> None:
         if kind not in BREAKING:
-            raise ValueError(f"a folder is {', '.join(BREAKING)}, not {kind}")
+            raise ValueError(f"a folder can be {', '.join(BREAKING)}, not {kind}")
         self._folder = folder
         self._mode = folder.stat().st_mode & 0o777
         self._outer = folder.parent if kind == PARENT_REPLACED else folder
@@ -27,14 +27,14 @@ class BrokenFolder:
         if kind == READ_ONLY:
             folder.chmod(0o500)
             return
-        # The folder itself is removed: one that is moved could still be written by a process that has it open.
+        # The folder itself is removed, because a process that has it open could still write to it if it were moved.
         self._move(folder, self._aside)
         clear(self._outer)
         if kind != REMOVED:
             put_a_file(self._outer)
 
     def mend(self) -> None:
-        """Make the folder again, with its earlier files; files of a folder that the server has made stay there, too."""
+        """Restore the folder with its earlier files. If a server has created it meanwhile, that server's files stay."""
         if not self._folder.is_dir():
             clear(self._outer)
             self._folder.mkdir(parents=True)
@@ -50,12 +50,12 @@ class BrokenFolder:
     @staticmethod
     def _move(source: Path, target: Path) -> None:
         for name in os.listdir(source):
-            with suppress(FileNotFoundError):  # a server that cleans up all the time may have been here
+            with suppress(FileNotFoundError):  # a server that cleans up by itself may have deleted the file
                 os.rename(f"{source}/{name}", f"{target}/{name}")
 
 
 def clear(path: Path) -> None:
-    """Remove the entry at a path: a folder, a link or a file, or nothing."""
+    """Remove the entry at a path, if there is one: a folder with its content, a link or a file."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
     else:
@@ -63,6 +63,6 @@ def clear(path: Path) -> None:
 
 
 def put_a_file(path: Path) -> None:
-    """Write a regular file where a folder is expected."""
+    """Write a regular file at a path at which a folder is expected."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"in the way\n")

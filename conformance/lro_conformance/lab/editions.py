@@ -1,4 +1,4 @@
-"""Editions that one run is judged by, and the names that offloaded files have in them."""
+"""The editions by which a run is judged, and their names for offloaded files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lro_spec.filenames import parse_file_name
 
 @dataclass(frozen=True, slots=True)
 class Editions:
-    """The edition of the profile, and further ones that the observations will be judged by."""
+    """The edition of the profile, and further editions by which the observations will be judged."""
 
     own: Edition
     others: tuple[Edition, ...] = ()
@@ -24,7 +24,7 @@ class Editions:
 
     @property
     def all(self) -> tuple[Edition, ...]:
-        """The profile's own, then the others."""
+        """The profile's edition, then the others."""
         return (self.own, *self.others)
 
     def is_offload_name(self, name: str) -> bool:
@@ -32,7 +32,10 @@ class Editions:
         return any(e.is_file_name(name) for e in self.all)
 
     def convention_of(self, path: str) -> str:
-        """The edition whose naming convention a file of the server follows: planted files are to follow it, too."""
+        """The name of the edition whose naming convention a file of the server follows; by default the profile's.
+
+        Planted files have to follow it, too.
+        """
         name = os.path.basename(path)
         follows = (e.name for e in self.all if parse_file_name(name, edition=e.name) is not None)
         return next(follows, self.own.name)

@@ -1,4 +1,4 @@
-"""Errors when a server is started, or when the conversation with it is opened."""
+"""Errors that are raised if a server does not start, or if the conversation with it cannot be opened."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lro_spec.display import telling_line
 
 
 class ServerTrouble(NotObserved):
-    """The server did not start, or did not answer the handshake: one finding, reported once."""
+    """The server did not start, or the handshake failed, so that no trial can use it."""
 
     start: Start | None = None
-    """The start that failed; None when the server could not be started at all."""
+    """The start that failed; None if no process could be started."""
 
     @property
     def subject(self) -> object:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -21,11 +21,12 @@ class ServerTrouble(NotObserved):
         return None if self.start is None else Conversation(self.start)
 
     declined = False
-    """True when the server exited or refused before it could be used: it may need different settings."""
+    """True if the server exited or refused the handshake: it may accept different settings."""
 
 
 class Refused(ServerTrouble):
-    """The server refused the handshake: it may speak a different version of MCP, or need different settings."""
+    """The server answered the handshake with an error: it may speak a different version of MCP, or need different
+    settings."""
 
     declined = True
 
@@ -38,10 +39,10 @@ def trouble_of(failure: Failure) -> ServerTrouble:
 
 
 def describe(failure: Failure) -> str:
-    """A failure in one line, with the line of stderr that says why, and the last lines."""
+    """A failure in one line, with the line of stderr that names the reason, and the last five lines."""
     lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
-    telling, last = telling_line(lines), lines[-5:]
-    if not telling:
+    reason, last = telling_line(lines), lines[-5:]
+    if not reason:
         return failure.detail
-    says = "" if telling in last else f"says: {telling} … and "
+    says = "" if reason in last else f"says: {reason} … and "
     return f"{failure.detail}; its stderr {says}ends: {' | '.join(last)}"

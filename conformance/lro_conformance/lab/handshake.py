@@ -1,8 +1,8 @@
-"""Opening a conversation with a server, by the protocol with a handshake or by that of 2026-07-28.
+"""Opening a conversation with a server, by the handshake of older protocol versions or by MCP 2026-07-28.
 
-Every server is asked by `initialize` first. One that refuses it is started again and asked by `server/discover`; if it
-accepts that, all others of the run are asked so, too. If none refuses, one of them is asked by `server/discover`
-before, as by a client that speaks both.
+The suite first sends `initialize`. If the server refuses it, the server is started again and gets `server/discover`; if
+it accepts that, all later servers of the run get `server/discover`, too. If the server accepts `initialize`, one later
+server gets `server/discover` before `initialize`, as from a client that speaks both protocols.
 """
 
 from __future__ import annotations
@@ -19,44 +19,45 @@ from lro_conformance.wire.reply import MODERN_VERSION, Failure, Reply
 from lro_conformance.wire.server import ServerProcess
 
 PROBE_LEAST_S, PROBE_TIMES = 2.0, 3
-"""Time for a server to answer a protocol that it may not know: so many seconds, or times its slowest handshake."""
+"""Timeout of a probe by a protocol that the server may not know: at least the first number of seconds, or else the time
+of the slowest handshake times the second number."""
 
 
 @dataclass
 class Handshakes:
-    """The way in which conversations with the server of one profile are opened."""
+    """Opens conversations with the servers of one profile, and notes which protocol they speak."""
 
     note_failure: Callable[[Failure], None]
     client: Client = field(default_factory=Client)
     """The client that the profile names."""
     modern: bool = False
-    """True when conversations are opened by `server/discover`."""
+    """True if conversations are opened by `server/discover`."""
     tried_modern: bool = False
-    """True when `server/discover` was tried."""
+    """True if `server/discover` was tried because a server had refused `initialize`."""
     knows_modern: bool | None = None
-    """True if a server that accepts `initialize` accepted `server/discover`, too; None if none was asked."""
+    """True if a server that accepts `initialize` also accepted `server/discover`; None if that was not tried."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Capabilities that the suite claims as a client, besides those that the profile names."""
     slowest_s: float = 0.0
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
-    """Server information and protocol of the last server, known even when nothing else is."""
+    """Server information and protocol version from the last handshake; they are known even if all trials fail."""
     opened: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The whole result of the last handshake."""
+    """The complete result of the last handshake."""
 
     def switch_protocol(self) -> bool:
-        """Open conversations by the other protocol from now on; False if that was tried before."""
+        """Open conversations by `server/discover` from now on. Returns False if that was already tried."""
         tried, self.tried_modern = self.tried_modern, True
         self.modern = self.modern or not tried
         return not tried
 
     def revert_protocol(self) -> None:
-        """Open conversations by the handshake again, since the other protocol did not help."""
+        """Open conversations by `initialize` again, since `server/discover` did not help."""
         self.modern = False
 
     def open(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation as the client of this name, or else as the profile's or the suite's own.
+        """Open the conversation, with the name *client* or, if that is None, the profile's or the suite's own name.
 
-        Raises `ServerTrouble` when that fails, and `Refused` when the server answers with an error.
+        Raises `ServerTrouble` if that fails, and `Refused` if the server answers with an error.
         """
         opening = server.discover if self.modern else server.initialize
         known = self.client
@@ -70,7 +71,7 @@ class Handshakes:
             self.note_failure(reply.failure)
             raise trouble_of(reply.failure)
         if any(e.direction == "in" and e.line.strip() == reply.request.strip() for e in server.transcript):
-            raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
+            raise ServerTrouble(f"{server.argv[0]} is no MCP server: it sends back what it reads, like cat")
         if reply.error is not None:
             method = "server/discover" if self.modern else "initialize"
             raise Refused(f"{method} was refused: {show(reply.error, 300)}")
@@ -83,9 +84,9 @@ class Handshakes:
         return reply
 
     def probe(self, server: ServerProcess) -> Reply:
-        """Ask whether the server speaks the protocol of 2026-07-28, too.
+        """Send `server/discover` to find out whether the server also speaks MCP 2026-07-28.
 
-        A server that does not may stay silent or answer oddly: neither is a violation.
+        A server that does not may stay silent or give an invalid answer; neither counts as a violation.
         """
         known = self.client
         reply = server.discover(
@@ -100,14 +101,15 @@ class Handshakes:
         return reply
 
     def require_modern(self) -> None:
-        """Raise `NotObserved` if a server was asked and does not speak the protocol of 2026-07-28."""
+        """Raise `NotObserved` if a probe has shown that the server does not speak MCP 2026-07-28."""
         if self.knows_modern is False:
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")
 
     def probe_and_open(self, server: ServerProcess, client: str | None = None) -> bool:
-        """Ask a server by `server/discover` and, if it does not know that, by `initialize`.
+        """Probe a server by `server/discover` and, if it answers but does not accept that, open it by `initialize`.
 
-        Returns False if it cannot be used, because it accepts the former, stays silent, or accepts neither.
+        Returns False if the conversation was not opened by `initialize`: the server accepts `server/discover`, does not
+        answer it, or accepts neither.
         """
         if self.probe(server).failure is not None or server.modern:
             return False

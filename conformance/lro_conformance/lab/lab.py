@@ -1,4 +1,4 @@
-"""Laboratory: opens benches under chosen settings, and keeps those that several trials use until the run ends."""
+"""Laboratory: opens benches (servers under chosen settings), and keeps those that several trials use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Budget:
 
     @property
     def seconds(self) -> float:
-        """Time after which no further sequence is begun: slow servers get fewer."""
+        """Time in seconds after which no further sequence is begun, so that slow servers get fewer sequences."""
         return 4.0 * self.sequences
 
 
@@ -69,19 +69,20 @@ class Lab:
         others: Sequence[str] = (),
         trials: Collection[str] = (),
     ) -> None:
-        """*trials*: the names of those that are part of the run."""
+        """*others* are further editions by which the observations will be judged. *trials* are the names of the trials
+        of the run."""
         self.budget = budget
         self.trials = frozenset(trials)
         self.ahead: dict[str, Future[Any]] = {}
-        """The work that was begun ahead and is not asked for yet, by the name of its trial."""
+        """Work that was begun ahead of its trial and whose result was not used yet, by the name of the trial."""
         ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
         )
         self._kept: list[Bench] = []
         self.kept: dict[str, Bench] = {}
-        """Servers that run until the end, by the name of the trial that keeps them; that of ``modern`` was asked by
-        `server/discover` and accepted it, although the others of the run are asked by `initialize`."""
+        """Servers that run until the end, by the name of the trial that keeps them. Under the name ``modern`` is a
+        server that accepted `server/discover`, if the other servers of the run are opened by `initialize`."""
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
@@ -90,18 +91,18 @@ class Lab:
         self.editions = editions
         self.seed = seed
         self.explorations = 0
-        """Number of explorations that have begun. Kept servers hold what the earlier ones stored."""
+        """Number of explorations that have begun. Kept servers still have the memories of earlier explorations."""
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
         self.switched_on = False
-        """True when the server offloads only with ``enabled = true``, which is set from then on."""
+        """True if the server offloads only with ``enabled = true``, which is set for all later servers."""
         self._observer = observer
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile) -> Lab:
-        """A lab of the same run for a different server, with notes of its own."""
+        """A lab of the same run for a different profile, with a ledger of its own."""
         other = Lab.__new__(Lab)
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
@@ -116,14 +117,15 @@ class Lab:
         return self.launcher.profile
 
     def begin(self, trial: str, work: Callable[[], object]) -> None:
-        """Begin the work of a trial ahead of it, in a thread of its own, if the trial is part of the run."""
+        """Begin the work of a trial before the trial starts, in a separate thread, if the trial is part of the run."""
         if trial in self.trials:
             pool = ThreadPoolExecutor(1, thread_name_prefix=f"{trial}, ahead")
             self.ahead[trial] = pool.submit(work)
             pool.shutdown(wait=False)
 
     def begun(self, trial: str, work: Callable[[], Result]) -> Result:
-        """The result of work that was begun ahead, or else of the same work now: also if the trial is repeated."""
+        """The result of the work of a trial that was begun ahead. If it was not, or if an earlier attempt of the trial
+        has used the result, the work is done now."""
         ahead = self.ahead.pop(trial, None)
         return work() if ahead is None else ahead.result()
 
@@ -147,13 +149,16 @@ class Lab:
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
 
-        *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
-        default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        the name that the suite gives, if not the profile's or its own; *modern* selects MCP 2026-07-28, whatever the
-        other servers speak (None: only asks whether the server knows it); *in_far_zone* sets local time far from UTC,
-        unless the profile sets TZ; without *seeds* the seed tool stores nothing in it.
+        - *folder* is the name of its output folder. *prepare* is called with the path of the folder before the server
+          starts; by default it makes the folder.
+        - *file_size_limit* limits each file that the server writes, in bytes.
+        - *client* is the client name that the suite sends, if not the profile's or the suite's own.
+        - *modern* selects MCP 2026-07-28 even if the other servers speak an older version. If it is None, the suite
+          only finds out whether the server also speaks MCP 2026-07-28, unless that is known.
+        - *in_far_zone* sets a time zone far from UTC, unless the profile sets TZ.
+        - Without *seeds*, the suite stores no memories in the server by the seed tool.
 
-        Raises `ServerTrouble` when the server does not start.
+        Raises `ServerTrouble` if the server does not start.
         """
 
         def place() -> _Place:
@@ -171,7 +176,7 @@ class Lab:
                 made.close()
 
     def _place(self, settings: Settings, folder: str, prepare: Callable[[Path], object]) -> _Place:
-        """A fresh directory for a server under *settings*."""
+        """Fresh directories for a server under *settings*, and the values of its settings."""
         workdir = self.workspace.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
@@ -182,7 +187,7 @@ class Lab:
         if values.get("output_dir") in ("{own}", "{relative}"):
             if self.can_set("output_dir"):
                 output_dir = workdir / folder
-                # Whatever it is relative to, it climbs to the root, and so names the same folder.
+                # the relative path first climbs to the root, so it names the folder from every working directory
                 climb = "../" * 32 if values["output_dir"] == "{relative}" else "/"
                 values["output_dir"] = climb + str(output_dir).removeprefix("/")
                 prepare(output_dir)
@@ -200,7 +205,7 @@ class Lab:
         modern: bool | None,
         seeds: bool,
     ) -> Bench:
-        own = place()  # each process has its own: two that share one would find each other's memories
+        own = place()  # each process has its own directories: otherwise processes may find each other's memories
         server, start = self.launcher.spawn(own.values, own.workdir, own.temp, own.output_dir, file_size_limit, zone)
         refill, look = self.seeding.fill_again, self._note_stored
         made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, look, client)
@@ -222,13 +227,14 @@ class Lab:
             self._equip(made, seeds=seeds)
         except Refused as refused:
             self.launcher.stop(server)
-            if self._operations is not None or not handshakes.switch_protocol():  # it was tried, or not needed so far
+            # an earlier server was opened in this way, or `server/discover` was already tried
+            if self._operations is not None or not handshakes.switch_protocol():
                 raise
             try:
                 return self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
             except ServerTrouble:
                 handshakes.revert_protocol()
-                raise refused from None  # the first refusal is by the usual protocol, so it says what is wrong
+                raise refused from None  # the refusal of the usual protocol is the one that says what is wrong
         except BaseException as problem:
             if isinstance(problem, ServerTrouble):
                 problem.start = start
@@ -252,23 +258,24 @@ class Lab:
             self._kept.append(made)
             self.kept[name] = made
 
-    # servers that refuse the suite's preferred thresholds
+    # servers that do not start with the suite's preferred thresholds
 
     @contextmanager
     def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """A bench on a server of which nothing is known yet, at a threshold of 1 if the threshold can be set.
+        """A bench under *settings* at a threshold of 1, if they set a threshold.
 
-        If the server refuses 1, the lowest value of `LOW` that it accepts is used from then on. Raises `ServerTrouble`
-        with the first error.
+        If the server does not start with 1, the lowest value of `LOW` that it accepts is used from then on. Raises the
+        first `ServerTrouble` if the server accepts none.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep=keep) as bench:
             yield bench
 
     @contextmanager
     def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """A bench under *settings* with a threshold of `NEVER`, which one of `HIGH` may replace from then on.
+        """A bench under *settings* at a threshold of `NEVER`.
 
-        Raises `ServerTrouble` with the first error.
+        If the server does not start with `NEVER`, the highest value of `HIGH` that it accepts is used from then on.
+        Raises the first `ServerTrouble` if the server accepts none.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep=keep) as bench:
             yield bench
@@ -277,8 +284,8 @@ class Lab:
     def bench_if_accepted(
         self, settings: Settings, *, prepare: Callable[[Path], object] = Path.mkdir, in_far_zone: bool = False
     ) -> Generator[Bench | ServerTrouble, None, None]:
-        """A bench under *settings*, perhaps with a prepared output folder or in a zone far from UTC; the error of the
-        start if the server declines them."""
+        """A bench under *settings*, or the `ServerTrouble` if the server declines them. For the other parameters see
+        `bench`."""
         with ExitStack() as stack:
             try:
                 accepted = stack.enter_context(self.bench(settings, prepare=prepare, in_far_zone=in_far_zone))
@@ -310,19 +317,20 @@ class Lab:
 
     @property
     def observes_events(self) -> bool:
-        """True when the profile says where events are seen, so that silence means that there were none."""
+        """True if the profile says where events are seen, so that an event that is not seen was not emitted."""
         return self.profile.events.observable
 
     @property
     def seeded_by(self) -> str | None:
-        """Way in which the suite's memories come into every server: tool, env or command; None if they do not."""
+        """Key under ``seed`` in the profile by which servers get the suite's memories (tool, env or command); None if
+        servers do not get them."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return "tool" if self.seeding.on else None
         return "env" if seed.env is not None else "command"
 
     def seed_like(self, other: Lab) -> None:
-        """Seed servers as another lab does, which is of the same server with a different profile."""
+        """Seed servers as *other* does, a lab for the same server with a different profile."""
         self.seeding.on = other.seeding.on
         self.ledger.finding_lag_s = other.ledger.finding_lag_s
 
@@ -345,7 +353,7 @@ class Lab:
             return self._tools, self._operations
 
     def close(self) -> None:
-        """Stop every server kept, and remove the files that a server was made to write elsewhere."""
+        """Stop the kept servers, and remove offloaded files that servers wrote outside of the run's own folders."""
         wait(self.ahead.values())
         for bench in self._kept:
             bench.close()

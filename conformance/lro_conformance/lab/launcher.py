@@ -1,4 +1,4 @@
-"""Server processes of one profile: starting them under chosen settings, opening the conversation, stopping them."""
+"""Server processes of one profile: they are started under chosen settings, opened and stopped here."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from lro_conformance.wire.server import Limits, ServerProcess
 from lro_conformance.wire.workspace import Workspace
 
 MAX_LINE_BYTES = 64 << 20
-"""A longer line on stdout is skipped: the suite asks for results of a few megabytes at most."""
+"""Longer lines on stdout are skipped: the largest results that the suite requests have a few megabytes."""
 
 TRANSCRIPT_BYTES = 48 << 20
-"""Memory limit of each server's transcript; the calls keep their own lines."""
+"""Limit of the RAM for each server's transcript; calls keep their own lines besides."""
 
 MAX_UNANSWERED = 2
 """Requests in a row without a response after which one server process is no longer waited for."""
@@ -45,18 +45,18 @@ COMMAND_S = 60
 """Longest time, in seconds, that a command of the profile may take."""
 
 IMPATIENT_S = 0.2
-"""Time for a server to stop, before each signal, once an earlier process of it had to be stopped by one."""
+"""Seconds that a server gets to stop before each signal, once an earlier process had to be stopped by a signal."""
 
 
 MAX_ENTRIES = 200
-"""Number of entries of an output folder that are remembered of a start."""
+"""Maximum number of entries of an output folder that a `Start` lists."""
 
 
 class Recorder(Protocol):
     """A record of the communication with servers."""
 
     def follow(self, server: ServerProcess, start: Start) -> None:
-        """Record a server from its start on."""
+        """Record the communication with a server, from its start on."""
         ...
 
 
@@ -82,7 +82,7 @@ class Launcher:
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile, ledger: Ledger) -> Launcher:
-        """A launcher of the same run for a different server."""
+        """A launcher of the same run for a different profile."""
         return Launcher(profile, self.workspace, ledger, self._recorder, self._numbers)
 
     def spawn(
@@ -94,7 +94,11 @@ class Launcher:
         file_size_limit: int | None,
         zone: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[ServerProcess, Start]:
-        """Start a process under these settings, in a *zone* (TZ) or in the suite's own, without any message."""
+        """Start a process under these settings, without sending it a message.
+
+        *zone* is the environment variable for a time zone other than the suite's own. Raises `NotObserved` if a setting
+        cannot be given to the server, and `ServerTrouble` if the process does not start.
+        """
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(self.profile.reason_not_set(name))
@@ -145,11 +149,12 @@ class Launcher:
         return server, start
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
-        """The launch of a process under these settings, or of a command that accompanies such a process."""
+        """The command, environment and working directory of a server under these settings; also for commands of the
+        profile that are run for such a server."""
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation as the client of this name, or else as the profile says. Raises `ServerTrouble`."""
+        """Open the conversation (`Handshakes.open`). Raises `ServerTrouble` with the server's start."""
         try:
             return self.handshakes.open(server, client)
         except ServerTrouble as trouble:
@@ -157,7 +162,7 @@ class Launcher:
             raise
 
     def stop(self, server: ServerProcess) -> None:
-        """Stop a server; once one had to be stopped by a signal, later ones get less time."""
+        """Stop a server. Once a server had to be stopped by a signal, later ones get less time to stop."""
         patient = not self._needs_signal
         if not patient:
             server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
@@ -173,9 +178,9 @@ class Launcher:
         return self.profile.can_set(name)
 
     def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:
-        """Run a command of the profile to its end, in the server's environment; the lines of its stderr.
+        """Run a command of the profile to its end, in the server's environment. Returns the lines of its stderr.
 
-        *key* is its place in the profile. Raises `ServerTrouble` when it fails.
+        *key* is the command's key in the profile. Raises `ServerTrouble` if the command fails.
         """
         launch = self.launch(values, workdir)
         environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
@@ -201,7 +206,7 @@ class Launcher:
         return stderr.splitlines()
 
     def _stderr(self, process: subprocess.Popen[bytes]) -> bytes:
-        """The whole stderr of a command. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or when the run is
+        """The complete stderr of a command. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or if the run is
         aborted."""
         until = time.monotonic() + COMMAND_S
         while True:
@@ -212,7 +217,10 @@ class Launcher:
                     raise subprocess.TimeoutExpired(process.args, COMMAND_S) from None
 
     def _seed(self, workdir: Path) -> tuple[Path | None, tuple[str, ...]]:
-        """The file with the suite's memories, and the seed command that was run with it; neither for a seed tool."""
+        """Write the suite's memories to a file and run the profile's seed command, if there is one.
+
+        Returns the file and the command. Does nothing, and returns None and no words, if memories are stored by a tool.
+        """
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return None, ()
@@ -225,7 +233,7 @@ class Launcher:
 
 
 def _entries(folder: Path) -> Iterator[Entry]:
-    """The first `MAX_ENTRIES` entries below a folder; folders come before what they hold."""
+    """The first `MAX_ENTRIES` entries below a folder; each folder comes before its own entries."""
     found = ((Path(parent) / name) for parent, folders, files in os.walk(folder) for name in (*folders, *files))
     for path in itertools.islice(found, MAX_ENTRIES):
         with suppress(OSError):

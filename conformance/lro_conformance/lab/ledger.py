@@ -1,4 +1,4 @@
-"""Notes on one server that outlive its processes: waits in vain, held memory, remarks, protocol violations."""
+"""Notes on the server of one profile that outlive its processes: timeouts, RAM in use, remarks, protocol violations."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.transcript import Anomaly, violations
 
 MAX_HELD_BYTES = 320 << 20
-"""Memory limit of all retained calls together."""
+"""Limit of the RAM that all retained calls take together."""
 
 MAX_WAITS = 6
-"""Requests without a response in time after which no further server is started."""
+"""Number of requests without a response in time after which no further server is started."""
 
 MAX_TIMEOUTS = 2
-"""Calls of one tool without a response in time after which it is not called again."""
+"""Number of calls of one tool without a response in time after which the tool is not called again."""
 
 MAX_VIOLATIONS = 3
-"""Violations of one server process that are noted."""
+"""Maximum number of violations that are noted for each server process."""
 
 
 class HeldMemory:
-    """Memory in use by the calls of one run, as long as anything refers to them."""
+    """The RAM that the calls of one run take, as long as they are referred to."""
 
     def __init__(self) -> None:
         self._held = 0
@@ -42,7 +42,7 @@ class HeldMemory:
         self._lock = threading.Lock()
 
     def hold(self, call: Call) -> None:
-        """Count a call. Raises `NotObserved` beyond `MAX_HELD_BYTES`: no verdict is better than exhausted memory."""
+        """Count the RAM of a call. Raises `NotObserved` beyond `MAX_HELD_BYTES`, before the machine runs out."""
         weight = call.weight
         weakref.finalize(call, self._released.append, weight).atexit = False
         with self._lock:
@@ -53,8 +53,8 @@ class HeldMemory:
         if held > MAX_HELD_BYTES:
             size = len(call.reply.raw or b"") + len(call.file.data if call.file is not None else b"")
             raise NotObserved(
-                f"{call.label}: its result and file have {size:,} bytes; with the earlier ones they exceed what the "
-                "suite keeps (use a smaller data set, or a tool with a limit)"
+                f"{call.label}: its result and file have {size:,} bytes; together with earlier results they exceed the "
+                "memory limit of the suite (use a smaller data set, or a tool with a limit)"
             )
 
 
@@ -68,7 +68,7 @@ class StrayFiles:
         self._lock = threading.Lock()
 
     def note(self, file: FileSeen) -> None:
-        """Note a file, unless it is in the run's own folders or older than the run."""
+        """Note a file of a server, unless it is in the run's own folders or older than the run."""
         if file.problem is not None or (file.mtime or 0.0) < self._begun:
             return
         if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self._root)):
@@ -76,7 +76,7 @@ class StrayFiles:
                 self._paths.add(file.path)
 
     def remove(self, editions: Editions) -> None:
-        """Delete the noted files that are named like offloaded files."""
+        """Delete the noted files that have names of offloaded files."""
         for path in self._paths:
             if editions.is_offload_name(os.path.basename(path)):
                 with suppress(OSError):
@@ -93,27 +93,27 @@ class Ledger:
         self._waits = 0
         self._timeouts: Counter[str] = Counter()
         self.remarks: list[str] = []
-        """Remarks for the report on the profile, and on seed memories that the server refused."""
+        """Remarks for the report: on the profile, on how servers stopped, and on memories that they refused."""
         self.protocol_violations: list[str] = []
-        """Lines on stdout that are not JSON-RPC messages of MCP, some of each server that has ended."""
+        """Output on stdout that is not a JSON-RPC message of MCP, up to `MAX_VIOLATIONS` of each server that ended."""
         self.first_violation: tuple[Start | None, float | None] = None, None
-        """The server that wrote the first line of `protocol_violations`, and when it was read, in seconds since the
-        epoch; None if there is none."""
+        """The start of the server with the first of `protocol_violations`, and the time at which this output was read,
+        in seconds since the epoch; None for both if there is none."""
         self.trouble: str | None = None
-        """The first call without a response, and why, in one line."""
+        """The first call without a response, and the reason, in one line; None if every call had a response."""
         self.finding_lag_s = 0.0
-        """The time to wait after a memory was stored, before a call that is to find it; 0 for most servers."""
+        """Seconds to wait after a memory was stored, before the next call; 0 for most servers."""
         self.cleanup_lag_s = 0.0
         """The longest time observed between the answer to a cleanup request and a deletion."""
         self.cleanup_patience_s = 3.0
-        """Time to wait for deletions after the answer; reduced after a wait in vain."""
+        """Seconds to wait for deletions after the answer to a cleanup request; reduced if nothing was deleted."""
 
     def for_profile(self) -> Ledger:
-        """A ledger of the same run for a different server, with notes of its own."""
+        """An empty ledger of the same run, for a different profile."""
         return Ledger(self._held, self.stray)
 
     def note_failure(self, failure: Failure, call: str | None = None) -> None:
-        """Note a request without a response: of a *call*, or of the handshake."""
+        """Note a request without a response. *call* describes the tool call; it is None for other requests."""
         with self._lock:
             if failure.kind in ("timeout", "garbage"):
                 self._waits += 1
@@ -126,22 +126,22 @@ class Ledger:
             self._timeouts[tool] += 1
 
     def reason_not_to_call(self, tool: str) -> str | None:
-        """The reason why a tool is not called again; None if it may be."""
+        """The reason why a tool is not called again; None if it may be called."""
         if self._timeouts[tool] < MAX_TIMEOUTS:
             return None
         return f"not called: {tool} had no response in time twice (profile: server.timeout_s)"
 
     def check_waits(self) -> None:
-        """Raises `ServerTrouble` once too many requests had no response in time."""
+        """Raise `ServerTrouble` if `MAX_WAITS` requests had no response in time."""
         if self._waits >= MAX_WAITS:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
 
     def note_call(self, call: Call) -> None:
-        """Count the memory of a call. Raises `NotObserved` when all calls together exceed the limit."""
+        """Count the RAM of a call. Raises `NotObserved` if all calls together exceed the limit."""
         self._held.hold(call)
 
     def note_end(self, anomalies: Iterable[Anomaly], remarks: Collection[str], start: Start | None) -> None:
-        """Note the remarks on a server that has ended, and its violations of the protocol."""
+        """Note the remarks on how a server stopped, and the violations of the protocol among its anomalies."""
         found = violations(anomalies)[:MAX_VIOLATIONS]
         with self._lock:
             self.remarks += remarks

@@ -1,4 +1,4 @@
-"""The tools that perform operations and the names of their arguments: from the profile, or from the listed tools."""
+"""The tools that perform operations and their arguments: from the profile, or from the listed tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
-"""The operations of the default edition, also used if an edition enumerates none."""
+"""The operations of the default edition, which also stand for those of an edition that lists none."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -26,7 +26,7 @@ TOOLS = {
 }
 """The tools that LRO applies to, by their specified names."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
-"""Words in the names of similar tools; tools that list something have too many names."""
+"""Words in the names of tools that perform an operation; for list there are none, because names vary too much."""
 _QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
 _NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
@@ -64,22 +64,22 @@ class Operation:
     detail: str | None
     budget: str | None
     details: tuple[str, ...]
-    """The detail levels it accepts, from light to full; empty when it takes none."""
+    """The detail levels that the tool accepts, from light to full; empty if it takes none."""
     limit_maximum: int | None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
-    """True when the tool requires a level, so it has no default."""
+    """True if the tool requires a detail level, so that it has no default level."""
     needs_query: bool = True
     """True unless the listed tool says that it can be called without a query."""
     levels: Mapping[str, DetailValue] = field(default_factory=dict[str, DetailValue])
-    """Values of `detail` by level; empty if each level is asked for by its name."""
+    """Values of the argument `detail` by level; empty if the values are the names of the levels."""
     possible_details: Mapping[str, tuple[DetailValue, ...]] = field(default_factory=dict[str, tuple[DetailValue, ...]])
-    """Values of the arguments that may ask for a level of detail, by argument; empty if two levels or more are known,
-    or if the profile says that there is no such argument."""
+    """Arguments that may choose a level of detail, with their values; empty if two levels or more are known, or if the
+    profile says that there is no such argument."""
 
     possible_query: str | None = None
-    """The only text that the tool requires, which may be its query under an unusual name; None if `query` is known, or
-    if the profile says that there is none."""
+    """The only argument for a text that the tool requires, which may be its query under an unusual name; None if
+    `query` is known, or if the profile says that the tool has no query."""
 
     def detail_value(self, level: str) -> DetailValue:
         """The value of the detail argument for a level."""
@@ -95,13 +95,14 @@ class Operation:
 
 
 class NoSuchTool(ValueError):
-    """The server lists no tool of that name; the message names those that it lists."""
+    """The server lists no tool of that name; the message names the tools that it lists."""
 
 
 def resolve(
     profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
 ) -> dict[str, Operation]:
-    """Those of the *known* operations that this server has, by name and in their order."""
+    """The operations among the *known* ones that the server has, by name: as the profile names them or, if it names
+    none, by the names of the listed tools."""
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
     for name in known:
@@ -117,12 +118,15 @@ def resolve(
 
 
 def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
-    """The operations with these tools, their arguments guessed. Raises `NoSuchTool` for one that is not listed."""
+    """The operations that *tools* perform, with arguments by the tools' schemas.
+
+    *tools* has the name of a tool for each operation. Raises `NoSuchTool` if a tool is not listed.
+    """
     return {name: _operation(name, listed_tool(tool, listed)) for name, tool in tools.items()}
 
 
 def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The tool of this name, of those that a server lists. Raises `NoSuchTool` if there is none."""
+    """The listed tool of this name. Raises `NoSuchTool` if there is none."""
     by_name = {str(t.get("name")): t for t in listed}
     if name not in by_name:
         raise NoSuchTool(f"the server lists no tool {name}; it lists {', '.join(by_name) or 'none'}")
@@ -130,9 +134,9 @@ def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, 
 
 
 def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -> Operation:
-    """An operation as the profile names it; what the profile does not name is taken from the tool's input schema.
+    """An operation as the profile names it; other arguments are chosen by the tool's input schema.
 
-    An argument with a value in the profile keeps it in every call, so it is not guessed to be one that is varied.
+    An argument with a value in the profile has this value in every call, so it is not used as limit, query or detail.
     """
     properties, required = properties_of(tool), required_of(tool)
     given: Mapping[str, Any] = named.arguments if named is not None else {}
@@ -183,7 +187,8 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
 
 
 def _possible_query(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
-    """The only argument that a tool requires and that takes any text, also if the profile gives it a value."""
+    """The only required argument of a tool that takes any text, even if the profile gives it a value; None if there is
+    none, or more than one."""
     nodes = {name: as_record(properties.get(name)) for name in required}
     closed = {"enum", "const", "default", "format"}
     texts = [name for name, node in nodes.items() if node.get("type") == "string" and not closed & node.keys()]
@@ -197,7 +202,8 @@ def _needed_detail(
     levels: Mapping[str, DetailValue],
     tool: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The specified default level, sent with calls without a level to tools that require one."""
+    """The detail argument with the specified default level, for calls without a level of a tool that requires a level;
+    empty for other tools."""
     if detail is None or not details or detail not in required_of(tool):
         return {}
     usual = "medium" if name == "inject" else "light"
@@ -206,7 +212,7 @@ def _needed_detail(
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
-    """The listed tool that performs an operation, judging by its name; None when none resembles it."""
+    """The listed tool that performs an operation, by its name; None if no name resembles the operation's."""
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]
@@ -215,9 +221,10 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
 
 
 def hinted_tool(name: str, tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Mapping[str, Any] | None:
-    """A tool other than those *known* whose name, or else whose description, hints at an operation; None if none does.
+    """A tool other than the *known* ones whose name, or else whose description, hints at an operation; None if there is
+    no such tool.
 
-    A tool whose name says that it changes something is none.
+    Tools whose names say that they change something are ignored.
     """
     free = [t for t in tools if t.get("name") not in known and not _CHANGES & _words_of(str(t.get("name")))]
     texts = ((t, str(t.get(key) or "")) for key in ("name", "description") for t in free)
@@ -234,10 +241,10 @@ _HINTS = {
 def reading_tools(
     tools: Sequence[Mapping[str, Any]], known: Collection[str]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Tools other than those *known* that seem to perform search or recall and to change nothing.
+    """Tools other than the *known* ones that seem to search or recall and to change nothing.
 
-    Each with that operation and with arguments. A verb in the name says so; a search requires nothing but a query, and
-    a recall requires nothing.
+    Yields the tool's name, the operation and the arguments for a call. The name has a verb such as find or list; a
+    search requires no argument other than a query, and a recall requires none.
     """
     for tool in tools:
         name, required = str(tool.get("name")), set(required_of(tool))
@@ -265,7 +272,7 @@ _CHANGES = {
     *("archive", "cancel", "clear", "delete", "edit", "forget", "merge", "move", "purge"),
     *("remove", "replace", "set", "start", "stop", "update"),
 }
-"""Verbs of tools that change something; a search that was started is not its results."""
+"""Verbs of tools that change something, or that return no results, such as one that only starts a search."""
 
 
 def _words_of(name: str) -> set[str]:
@@ -273,14 +280,14 @@ def _words_of(name: str) -> set[str]:
 
 
 def _split(name: str) -> list[str]:
-    """The words of a name or a text, in lower case: also those of camelCase."""
+    """The words of a name or a text, in lower case; camelCase is split, too."""
     return re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool as a server lists it, each with its schema; empty if there are none.
+    """The arguments of a listed tool, each with its schema; empty if there are none.
 
-    A schema that refers to a definition of the tool's own is replaced by that definition.
+    A reference to a definition in the tool's schema is replaced by that definition.
     """
     schema = as_record(tool.get("inputSchema"))
     return {name: _resolved(as_record(node), schema) for name, node in as_record(schema.get("properties")).items()}
@@ -296,7 +303,7 @@ _DEFINITION = re.compile(r"#/(?P<place>\$defs|definitions)/(?P<name>[^/~%]+)")
 
 
 def required_of(tool: Mapping[str, Any]) -> list[str]:
-    """The required arguments of a tool."""
+    """The names of the required arguments of a listed tool."""
     schema = tool.get("inputSchema")
     required = cast("dict[str, Any]", schema).get("required") if isinstance(schema, dict) else None
     return [r for r in cast("list[Any]", required) if isinstance(r, str)] if isinstance(required, list) else []
@@ -307,13 +314,13 @@ def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
 
 
 def _arguments(kind: str, properties: Mapping[str, Any]) -> list[str]:
-    """The arguments with usual names of a kind, the most usual first."""
+    """The arguments that have usual names for a kind of argument (`_NAMES`), the most usual name first."""
     spelt = {plain_name(name): name for name in [*properties][::-1]}
     return [n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt]
 
 
 def _is_largest_number(name: str, schema: object) -> bool:
-    """True for an argument that is called the largest number of some things, such as maxArticles, but not of units."""
+    """True for a number whose name is max and the plural of some things, such as maxArticles, but not of `_UNITS`."""
     first, *others = re.findall(r"[A-Z]?[a-z]+", name) or [""]
     counts = first.lower() in ("max", "maximum") and bool(others) and others[-1].lower().endswith("s")
     is_integer = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") in ("integer", "number")
@@ -324,15 +331,15 @@ _UNITS = frozenset(("tokens", "characters", "chars", "words", "bytes", "days", "
 
 
 def plain_name(name: str) -> str:
-    """A name without differences of style: max_results, maxResults, max-results."""
+    """A name in lower case with letters and digits only: equal for max_results, maxResults and max-results."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str, ...], Mapping[str, DetailValue]]:
-    """The levels that a detail argument admits, and its values for them if they are not the names of the levels.
+    """The levels that a detail argument accepts, and its values by level if they are not the names of the levels.
 
-    The levels are those of the profile, if it names any. Otherwise a boolean argument has the least and the most
-    detailed one, another argument without an enumeration all three.
+    If the profile names levels, they are used. Otherwise, a boolean argument accepts the least and the most detailed
+    level, an argument with an enumeration the levels in it, and any other argument all three levels.
     """
     if named is not None and named.levels:
         return tuple(named.levels), named.levels
@@ -344,20 +351,20 @@ def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str
 
 
 def flag_levels(argument: str) -> Mapping[str, DetailValue]:
-    """The values of a boolean argument by level: true is full detail, unless its name asks for little, as `brief`."""
+    """The values of a boolean argument by level: true is full detail, unless its name means little, like `brief`."""
     is_for_light = plain_name(argument) in {plain_name(n) for n in _NAMES["asks for light"]}
     return {"light": is_for_light, "full": not is_for_light}
 
 
 def levels_of(values: Sequence[DetailValue]) -> dict[str, DetailValue]:
-    """The levels that two or three values ask for, if they ask for ever more: two for light and full detail."""
+    """Two or three values by level, if each stands for more detail than the one before; two are light and full."""
     return dict(zip(DETAILS if len(values) > 2 else (DETAILS[0], DETAILS[-1]), values, strict=True))
 
 
 def _possible_details(properties: Mapping[str, Any]) -> dict[str, tuple[DetailValue, ...]]:
-    """Arguments that may ask for a level of detail, with their values: boolean ones, and enumerations of a few words.
+    """Arguments that may choose a level of detail, with their values: booleans, and enumerations of two or three words.
 
-    An enumeration with the name of a notation chooses that instead.
+    Enumerations with the name of a notation, such as json, are left out: they choose the notation.
     """
     found: dict[str, tuple[DetailValue, ...]] = {}
     for kind in ("asks for full", "asks for light"):
@@ -377,7 +384,7 @@ _NOTATIONS = frozenset(
 
 
 def enumeration_of(schema: Any) -> list[Any] | None:
-    """The only values that a schema admits; None if it enumerates none."""
+    """The values that a schema enumerates, itself or in a union; None if it does not enumerate values."""
     if not isinstance(schema, dict):
         return None
     node = cast("dict[str, Any]", schema)
@@ -393,13 +400,13 @@ def enumeration_of(schema: Any) -> list[Any] | None:
 
 
 def _is_boolean(schema: Any) -> bool:
-    """Return whether an argument accepts true and false, and nothing else but null."""
+    """Return whether an argument accepts only true and false, and perhaps null."""
     kinds = {kind for one in alternatives(as_record(schema)) for kind in types_of(one)}
     return "boolean" in kinds and kinds <= {"boolean", "null"}
 
 
 def _names_levels(schema: Any) -> bool:
-    """Return whether an argument, whatever its name, accepts two detail levels or more."""
+    """Return whether the enumeration of an argument has the names of two detail levels or more."""
     return len(set(DETAILS) & {v for v in enumeration_of(schema) or [] if isinstance(v, str)}) > 1
 
 
@@ -414,7 +421,8 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that is valid for a schema's constant, default, enumeration, type and format."""
+    """A value that a schema admits, by its constant, default, enumeration, or type and format; "memory" if these are
+    missing."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     for certain in ("const", "default"):
         if certain in node:
@@ -432,9 +440,7 @@ def sample_value(schema: Any) -> Any:
 
 
 def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The alternatives of a union, each with the keywords next to the union; the schema itself if it is no union. A
-    type may be next to the union or inside it.
-    """
+    """The alternatives of a union, each with the keywords next to the union; the schema itself if it has no union."""
     for union in ("anyOf", "oneOf"):
         members: object = schema.get(union)
         if isinstance(members, list) and members:
@@ -444,7 +450,7 @@ def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """The JSON types that a schema names itself, not by a union; a format without a type is that of a string."""
+    """The JSON types that a schema names outside of unions; a schema with a known format but no type is a string."""
     named: Any = schema.get("type", "string" if str(schema.get("format")) in FORMATS else None)
     kinds = cast("list[Any]", named) if isinstance(named, list) else [named]
     return [k for k in kinds if isinstance(k, str)]
@@ -453,7 +459,7 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
 _SAMPLES: Mapping[str, Any] = {
     "string": "memory", "integer": 1, "number": 1, "boolean": False, "array": [], "object": {},
 }  # fmt: skip
-"""A value for each JSON type, apart from null, which is the last resort of a union."""
+"""A value for each JSON type except null, so that a union with null gets a value of another type."""
 
 
 @dataclass(frozen=True)
@@ -462,7 +468,7 @@ class Format:
 
     sample: str
     pattern: re.Pattern[str]
-    """Matches texts that may have the format: a coarse test, which a text of another kind fails."""
+    """Matches all texts that have the format, and some that do not: a coarse test."""
 
 
 _DATE, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
@@ -484,10 +490,10 @@ FORMATS: Mapping[str, Format] = {
     "ipv6": Format("2001:db8::1", re.compile(r"[\da-fA-F:.]*:[\da-fA-F:.]*")),
     "json-pointer": Format("/memory", re.compile(r"(/.*)?")),
 }
-"""Formats of texts by their names; ``url`` is none of JSON Schema, but in use."""
+"""Formats of texts by their names; ``url`` is not in JSON Schema, but is used in practice."""
 
 
 def may_have_format(text: str, schema: Mapping[str, Any]) -> bool:
-    """False if a schema names a format that a text does not have."""
+    """Return whether a text may have the format that a schema names; True if it names no known format."""
     known = FORMATS.get(str(schema.get("format")))
     return known is None or known.pattern.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Queries that find memories: those of the profile, or others if those find too little."""
+"""Queries that find memories: the queries of the profile, or others if these find too little."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
 
 OTHERS = ("*", "memory", "", "e", "a")
-"""Queries that select everything in many servers, and a word that is in most memories of the suite."""
+"""Queries that find everything in many servers, and words and letters that are in most memories."""
 
 BETTER = 2
-"""A query replaces that of the profile if its result is more than so many times as large."""
+"""Ratio of the results of two queries above which the better query replaces the query of the profile."""
 
 
 def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
@@ -28,7 +28,7 @@ def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
 
 
 def tokens_of(call: Call) -> float:
-    """Tokens of a result: the server's own E, or else the lowest honest estimate."""
+    """Tokens of a result: the server's own E or, if that is unknown, the lowest honest estimate."""
     return call.estimate or LOW * size_of(call) / 4
 
 
@@ -40,7 +40,7 @@ def is_enough(bench: Bench, call: Call) -> bool:
 def found_nothing(call: Call) -> bool:
     """Return whether a result has no records: an empty list or file, an error, or a short text.
 
-    A result that could not be written was found, even if nothing of it is returned.
+    A result that could not be written does not count as empty, even if no record of it is returned.
     """
     if call.outcome == "offloaded":
         return call.file is not None and call.file.problem is None and not call.filed
@@ -52,11 +52,11 @@ def found_nothing(call: Call) -> bool:
 
 
 def replace_poor_queries(bench: Bench) -> list[str]:
-    """Replace queries that find too little, for all servers of the profile, by ones that find more than twice as much.
+    """Replace queries that find too little by queries that find more than twice as much, for all servers.
 
     Returns a remark for each operation that finds nothing by any query.
     """
-    fruitless: list[str] = []
+    remarks: list[str] = []
     known: list[Call] = []
     for name, operation in bench.operations.items():
         own = largest_result(bench, name)
@@ -74,20 +74,20 @@ def replace_poor_queries(bench: Bench) -> list[str]:
         if tokens_of(best) > BETTER * tokens_of(own) and not found_nothing(best):
             known.append(best)
             bench.operations[name] = replace(operation, arguments={**operation.arguments, operation.query: best.query})
-            asked = f"the query {show(given)}" if given is not None else "a call without a query"
+            usual = f"the query {show(given)}" if given is not None else "a call without a query"
             little = (
                 "nothing"
                 if found_nothing(own)
-                else f"about {round(tokens_of(own))} tokens, too little to try the default threshold,"
+                else f"about {round(tokens_of(own))} tokens, too little to test the default threshold,"
             )
             bench.ledger.remark(
-                f"{operation.tool}: {asked} found {little} in what the server held at first, so {show(best.query)} is "
-                "asked for instead"
+                f"{operation.tool}: {usual} found {little} in the server's memories, so the suite uses the query "
+                f"{show(best.query)} instead"
             )
         elif found_nothing(own) and own.outcome in ("inline", "offloaded"):
             tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
-            fruitless.append(
+            remarks.append(
                 f"{operation.tool} finds no records by the queries {tried}: name arguments that find many memories "
                 f"(profile: operations.{name}.arguments)"
             )
-    return fruitless
+    return remarks

@@ -39,16 +39,16 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
         return None
     way = "seed.env" if seed.env is not None else "seed.command"
     return (
-        f"{way} gives the server memories before it starts; this needs further ones, while it runs (profile: seed.tool)"
+        f"{way} gives the server memories before it starts, but this needs further memories while it runs (profile: "
+        "seed.tool)"
     )
 
 
 _MOST_CHARACTERS = 1_000_000
-"""Length of the part of a result in which the suite's memories, which are much shorter, are looked for."""
+"""Number of characters at the beginning of a result in which the suite's memories are looked for."""
 
-_MOST_UNLOOKED = 500
-"""Number of stored memories that are searched for in another process; a run stores more only if there is no other
-process."""
+_MOST_UNSEARCHED = 500
+"""Maximum number of stored memories that are kept to be searched for in another process."""
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
@@ -73,16 +73,18 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "blocks": ("blocks",),
     "citations": ("citations",),
 }
-"""Usual argument names by field of a memory. A name of two fields stands for the first that has no other."""
+"""Usual argument names by field of a memory. If a name belongs to two fields, it is the argument for the first field
+that has no other argument."""
 
 _OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
 """Usual argument names for a complete memory, or a list of them."""
 
 
 def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Arguments for a tool that stores a memory: the complete object, or its fields under similar names.
+    """Arguments for a tool that stores a memory: the complete memory, or its fields under similar names.
 
-    Other required arguments get a value of their type. None if no argument could accept the text of a memory.
+    The words ``$memory`` and ``$memory.FIELD`` stand for the memory and its fields. Other required arguments get a
+    value of their type. None if no argument could accept the text of a memory.
     """
     properties, required = properties_of(tool), required_of(tool)
     if not properties:
@@ -104,11 +106,11 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Remarks on fields of a memory that the seed's tool has arguments for, and the profile does not give it.
+    """Remarks on fields of a memory that the seed's tool has arguments for, but that the profile does not give to it.
 
-    Arguments with a usual name are named with their fields, or with the reason why they cannot take them. Of the other
-    arguments, the remark names those that could take a field of `JUDGED` which no argument is given. Among them is a
-    required one with the value that `memory_arguments` gives to unknown arguments; it may also be the title.
+    Arguments with a usual name are named with their fields, or with the reason why they cannot accept them. If a field
+    of `JUDGED` is given to no argument, the remark names the arguments with unusual names that could accept it. One of
+    these may be a required argument with the same sample value for every memory; it may also stand for the title.
     """
     if (
         seed is None
@@ -124,13 +126,13 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
     if missing:
         added = ", ".join(f"{name}: $memory.{field}" for name, field in missing.items())
         yield (
-            f"the seed leaves out fields of a memory that {seed.tool} takes, so checks see less: add {added} (profile: "
-            "seed.arguments)"
+            f"the seed leaves out fields of a memory that {seed.tool} accepts, so fewer checks apply: add {added} "
+            "(profile: seed.arguments)"
         )
     for name, scale in _other_scales(free):
         yield (
-            f"the seed gives {seed.tool} no {name}, which takes {scale}, as the confidence of a memory is a number "
-            "from 0 to 1"
+            f"the seed gives {seed.tool} no {name}, because its scale is {scale}, but the confidence of a memory is a "
+            "number from 0 to 1"
         )
     usual = {plain_name(n) for names in (*_FIELDS.values(), _NO_FIELDS) for n in names}
     properties = properties_of(tool)
@@ -141,8 +143,8 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
         if takers and not {"", field, field.partition(".")[0]} & {*used, *missing.values()}:
             which = takers[0] if len(takers) == 1 else f"one of {', '.join(takers)}"
             yield (
-                f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so checks see less: if {which} stands for "
-                f"it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
+                f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so fewer checks apply: if {which} stands "
+                f"for it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
             )
     if not {"", "title"} & {*used, *missing.values()}:
         for name in (n for n, node in samples.items() if n in unknown and _accepts(node, "title")):
@@ -153,7 +155,7 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
 
 
 def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Arguments for a confidence that take numbers of a scale other than 0 to 1, with that scale."""
+    """Arguments for a confidence whose scale is not 0 to 1, each with its scale."""
     names = {plain_name(n) for n in _FIELDS["provenance.confidence"]}
     for name, node in free.items():
         kinds = {kind for one in alternatives(node) for kind in types_of(one)}
@@ -166,8 +168,8 @@ def _is_sample(name: str, schema: Mapping[str, Any], seed: Seed) -> bool:
 
 
 def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Optional arguments of the seed's tool that get no value, and for which `fields_left_out` gives no reason; none if
-    a complete memory is given."""
+    """Optional arguments of the seed's tool that get no value, except those for a confidence of another scale; empty if
+    the tool is given a complete memory."""
     tool = next((t for t in tools if seed is not None and t.get("name") == seed.tool), None)
     if seed is None or tool is None or "$memory" in memory_words(seed.arguments):
         return []
@@ -180,7 +182,7 @@ _NO_FIELDS = ("author", "creator", "owner", "user", "user_id", "by", "url", "lin
 """Usual names of arguments that stand for no field of a memory."""
 
 JUDGED = ("namespace", "provenance.confidence")
-"""Fields from which a summary is made: without different values of them, a wrong summary can look right."""
+"""Fields that summaries are made from: if they do not vary, a wrong summary can look right."""
 
 
 SELECTING = ("namespace", "memory_type", "tags", "status")
@@ -188,7 +190,7 @@ SELECTING = ("namespace", "memory_type", "tags", "status")
 
 
 def filters(tool: Mapping[str, Any], records: Sequence[Mapping[str, Any]], taken: Collection[str]) -> dict[str, Any]:
-    """Optional arguments of a tool that select memories by a field, each with a value that some of the records has.
+    """Optional arguments of a tool that select memories by a field, each with the value of one of the *records*.
 
     *taken* are the names of arguments that are known to mean something else.
     """
@@ -202,7 +204,7 @@ def filters(tool: Mapping[str, Any], records: Sequence[Mapping[str, Any]], taken
 
 
 def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Arguments that have a usual name of a field and accept it, with the field; not those that are *taken*."""
+    """Arguments, except those in *taken*, that have a usual name of a field and accept it; each with the field."""
     spelt = {plain_name(name): name for name in properties if name not in taken}
     for field, names in _FIELDS.items():
         name = next((spelt[plain_name(n)] for n in names if plain_name(n) in spelt), None)
@@ -228,12 +230,12 @@ _TIMES = ("created", "modified")
 
 
 def _takes_days(schema: Mapping[str, Any]) -> bool:
-    """True if the description of a text asks for a date without a time."""
+    """True if the description of an argument shows a date without a time: YYYY-MM-DD."""
     return re.search(r"\bY{4}-?MM-?DD(?![\sT]*T?HH)", str(schema.get("description")), re.IGNORECASE) is not None
 
 
 def other_scale(schema: Mapping[str, Any]) -> str | None:
-    """The scale of the numbers that an argument takes, by its schema or its description; None if it may be 0 to 1."""
+    """The scale of the numbers that an argument accepts, by its schema or description; None if it may be 0 to 1."""
     for node in alternatives(schema):
         most, least = (node.get(n, node.get(f"exclusive{n.title()}")) for n in ("maximum", "minimum"))
         low, high = (v if isinstance(v, int | float) else None for v in (least, most))
@@ -248,7 +250,7 @@ def other_scale(schema: Mapping[str, Any]) -> str | None:
 
 
 _SPAN = re.compile(r"(?<![\w.-])(?P<low>[01](\.0+)?)\s*(?:to|and|-|–|—|\.{2,3}|…)\s*(?P<high>\d{1,4}(\.\d+)?)(?![\w-])")
-"""The words of a description for the least and the greatest number."""
+"""Matches the range of numbers in a description, such as "0 to 100"."""
 
 
 def _names_a_type(schema: Mapping[str, Any]) -> bool:
@@ -256,7 +258,7 @@ def _names_a_type(schema: Mapping[str, Any]) -> bool:
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:
-    """Return whether a schema without a union admits a value by its types and its format."""
+    """Return whether a schema admits a value by its types and its format; unions in the schema are ignored."""
     if isinstance(value, str) and not may_have_format(value, schema):
         return False
     kinds = types_of(schema)
@@ -264,15 +266,15 @@ def _admits(schema: Mapping[str, Any], value: object) -> bool:
 
 
 _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number"), (list, "array"), (dict, "object"))
-"""The types of JSON that fields of a memory have."""
+"""Python types of values in memories, with their JSON types."""
 
 
 FOUND_S = 2.0
-"""Seconds that a memory may need, after it was stored, until it is found; waited once, if it was not found."""
+"""Seconds to wait, once, for a stored memory that is not found at first."""
 
 LEAST_LAG_S = 1.0
-"""Shortest wait, in seconds, for a server that needs one: an index that is rebuilt at intervals, such as each second,
-may have found the first memory early."""
+"""Least seconds to wait after storing, for a server that does not find memories at once. If its index is rebuilt at
+intervals, such as each second, the first memory may have been found earlier than others will be."""
 
 _POLL_S = 0.1
 
@@ -283,77 +285,78 @@ class Seeding:
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.on = False
-        """True when every server that starts is seeded."""
+        """True if every server that starts is seeded."""
         self.refusal: str | None = None
-        """The reason why the last memory that was refused was not stored, as a remark in the report."""
+        """The reason why the last memory that was refused was not stored, as a remark for the report."""
         self.unfound: str | None = None
-        """The sentence that no call found what was stored, and what to do; None if one did."""
-        self._unlooked: list[Memory] = []
-        """Stored memories that were not looked for in a process that was given none."""
-        self._knows_first = False
-        """True when the first process was searched for memories of an earlier run."""
-        self._knows_others = False
-        """True when a process that was given no memory was searched for those of another."""
+        """A remark for the report that no call found the stored memories, with advice; None if some call did."""
+        self._unsearched: list[Memory] = []
+        """Stored memories that no process without memories was searched for yet."""
+        self._first_searched = False
+        """True if the first process was searched for memories of an earlier run."""
+        self._others_searched = False
+        """True if a process without memories was searched for memories of another process."""
 
     def note_stored(self, bench: Bench, memory: Memory, others: Iterable[Bench]) -> None:
-        """Note a memory that a process has accepted. The first time, search one of the *others* that was given none."""
-        if self._knows_others or len(self._unlooked) >= _MOST_UNLOOKED:
+        """Note a memory that a process has accepted. Unless that was done before, search one of the *others* that was
+        given no memory."""
+        if self._others_searched or len(self._unsearched) >= _MOST_UNSEARCHED:
             return
-        self._unlooked.append(memory)
+        self._unsearched.append(memory)
         for other in others:
             if other is not bench and other.server.alive and not other.state_changing_requests:
                 self.refuse_shared_data(other)
                 return
 
     def refuse_shared_data(self, bench: Bench) -> None:
-        """Raise `Shortage` if a process that was given nothing finds what the suite has stored in another one.
+        """Raise `Shortage` if a process that was given no memories finds memories that were stored in another process.
 
         Servers that run at the same time would find each other's memories, and a user's own data would be mixed up with
-        the suite's. The first process is searched for the memories of an earlier run; once a memory was stored, the
-        next process at hand is searched for it.
+        the suite's. The first process is searched for memories of an earlier run. Once memories were stored, one
+        further process is searched for them.
         """
-        seed, stored = bench.profile.seed, tuple(self._unlooked)
-        if seed is None or seed.tool is None or not bench.operations or self._knows_others:
+        seed, stored = bench.profile.seed, tuple(self._unsearched)
+        if seed is None or seed.tool is None or not bench.operations or self._others_searched:
             return
-        if self._knows_first and not stored:
+        if self._first_searched and not stored:
             return
-        self._knows_first, self._knows_others = True, bool(stored)
+        self._first_searched, self._others_searched = True, bool(stored)
         operations = bench.operations
         name = next((n for n, o in operations.items() if stored and o.query is not None), next(iter(operations)))
         queries = [None] if not stored or operations[name].query is None else [_words_of(stored[0]), None]
         if not any(_finds(largest_result(bench, name, query), stored or corpus(), bench) for query in queries):
             return
-        if bench.state_changing_requests:  # another trial has stored something in it by now
-            self._knows_others = False
+        if bench.state_changing_requests:  # another trial has stored memories in this process meanwhile
+            self._others_searched = False
             return
         raise Shortage(
-            f"server processes share their data: {operations[name].tool} of a new one finds memories that {seed.tool} "
-            "stored in another one, so that results of two processes cannot be compared: let each keep its data in a "
-            "directory of its own, {workdir} (profile: server.command or server.env), and remove the suite's memories "
-            "from where they are now"
+            f"server processes share their data: {operations[name].tool} of a new process finds memories that "
+            f"{seed.tool} stored in another process, so that results of two processes cannot be compared: let each "
+            "process keep its data in a directory of its own, {workdir} (profile: server.command or server.env), and "
+            "remove the suite's memories from where they are now"
         )
 
     def is_wanted(self, bench: Bench) -> bool:
-        """Return whether the server holds too little for the default threshold and the profile says how to seed it."""
+        """Return whether the server has too few memories for the default threshold, and there is a seed tool."""
         seed = bench.profile.seed
         if seed is None or seed.tool is None or not bench.operations:
             return False
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> list[str]:
-        """Seed this server, and every one started later if this one accepts a memory.
+        """Seed this server and, if it accepts a memory, every server that is started later.
 
-        A server that finds a memory only some time after it was stored is given that time from then on. Returns a
+        If the server finds a memory only some time after it was stored, later calls wait for that time. Returns a
         remark for each operation that finds nothing by any query.
         """
         stored = self._stored(bench)
         self.on = bool(stored)
-        fruitless = replace_poor_queries(bench)
+        remarks = replace_poor_queries(bench)
         if stored:
             self._measure_lag(bench, stored)
             if bench.ledger.finding_lag_s:
-                fruitless = replace_poor_queries(bench)
-        return fruitless if self.unfound is None else []  # `unfound` says it of all of them
+                remarks = replace_poor_queries(bench)
+        return remarks if self.unfound is None else []  # the remark `unfound` is about all operations
 
     def fill(self, bench: Bench) -> None:
         """Store the suite's memories, until one is refused."""
@@ -371,7 +374,8 @@ class Seeding:
         return stored
 
     def _measure_lag(self, bench: Bench, stored: Sequence[Memory]) -> None:
-        """Look for a memory that was stored last, and wait up to `FOUND_S` for it if it is not found."""
+        """Look for a memory that was stored last, by each operation. If it is not found, wait for it up to `FOUND_S`,
+        and note how long that took."""
         begun = bench.stored_at
         seekers = [_Seeker(bench, name, stored) for name in bench.operations]
         waiting = [s for s in seekers if not s.needs_no_wait()]
@@ -387,13 +391,13 @@ class Seeding:
             bench.ledger.finding_lag_s = max(LEAST_LAG_S, 2 * lag_s)
             self._remark(
                 f"a memory is found only {lag_s:.1f} s after {tool} stored it, so the suite waits "
-                f"{bench.ledger.finding_lag_s:.1f} s after storing before it calls a tool"
+                f"{bench.ledger.finding_lag_s:.1f} s after it has stored a memory before it calls a tool"
             )
         elif seekers and len(waiting) == len(seekers) and not any(s.found_any for s in waiting):
             calls = ", ".join(s.calls[0].label for s in waiting)
             self.unfound = (
-                f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but for {FOUND_S:g} s after that none "
-                f"was found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
+                f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but within {FOUND_S:g} s none was "
+                f"found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
                 f"server needs longer, let {tool} answer only once the memory can be found, or give the server the "
                 "memories before it starts (profile: seed.command or seed.env)"
             )
@@ -430,23 +434,23 @@ class Seeding:
 
 
 class _Seeker:
-    """Looks for stored memories by one operation: by their titles if it has a query, or else for any of them."""
+    """Looks for stored memories by one operation: by their titles if it has a query, otherwise for any of them."""
 
     def __init__(self, bench: Bench, name: str, stored: Sequence[Memory]) -> None:
         self._bench, self._name = bench, name
         self._first, self._last = stored[0], stored[-2:][0]  # the very last has an unusual title
         operation = bench.operations[name]
-        # a text that is made to fit a budget need not have the memory that fits a query best
+        # a text that is cut to a budget may lack the memory that fits the query best
         self._has_query = operation.query is not None and operation.budget is None
         self._finds_first = False
         self.calls: list[Call] = []
-        """The calls of the last look."""
+        """The calls that the last search made."""
         self.found_any = False
-        """True if any of the suite's memories was found."""
+        """True if any of the suite's memories was found so far."""
 
     def needs_no_wait(self) -> bool:
-        """True if the last memory is found; or if others are, and this operation's way to select explains that the last
-        is not."""
+        """True if the last memory is found, or if others are found, and the operation's limit or lack of a query
+        explains why the last is not."""
         self.calls = []
         if self._has_query:
             if self._finds(self._last):
@@ -458,19 +462,19 @@ class _Seeker:
         return self._shows_any()
 
     def finds_now(self) -> bool:
-        """True if what was not found is found by now."""
+        """True if a memory that was not found before is found now."""
         self.calls = []
         if self._has_query and self._finds(self._last):
             return True
         return not self._finds_first and self._shows_any()
 
     def _finds(self, memory: Memory) -> bool:
-        return self._tells(largest_result(self._bench, self._name, _words_of(memory)), [memory])
+        return self._shows(largest_result(self._bench, self._name, _words_of(memory)), [memory])
 
     def _shows_any(self) -> bool:
-        return self._tells(largest_result(self._bench, self._name), corpus())
+        return self._shows(largest_result(self._bench, self._name), corpus())
 
-    def _tells(self, call: Call, memories: Sequence[Memory]) -> bool:
+    def _shows(self, call: Call, memories: Sequence[Memory]) -> bool:
         self.calls.append(call)
         found = _finds(call, memories, self._bench)
         self.found_any |= found
@@ -478,7 +482,7 @@ class _Seeker:
 
 
 def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
-    """Return whether a call has found one of these memories. An answer that only repeats its query has not."""
+    """Return whether a call has found one of these memories. An answer that only repeats the query does not count."""
     text = _text_of(call)
     if not mentions_any(text, memories):
         return False
@@ -487,8 +491,10 @@ def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
         text, [{k: v for k, v in m.items() if not mentions_any(query, [{k: v}])} for m in memories]
     ):
         return True
-    turned = " ".join(reversed(query.split()))  # finds as much, but is in no memory
-    return not mentions_any(_text_of(largest_result(bench, call.operation, turned)), [{"title": turned}])
+    # the words in reverse order find the same memories, but are in none: an answer that has them repeats its query
+    reversed_query = " ".join(reversed(query.split()))
+    answer = largest_result(bench, call.operation, reversed_query)
+    return not mentions_any(_text_of(answer), [{"title": reversed_query}])
 
 
 def _words_of(memory: Memory) -> str:

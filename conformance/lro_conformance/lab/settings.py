@@ -1,4 +1,4 @@
-"""LRO settings of one start, and a local time zone far from UTC to start a server in."""
+"""LRO settings of one server start, and a time zone far from UTC in which a server can be started."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lro_conformance.lab.thresholds import AcceptedThresholds
 from lro_conformance.profile.launcher import Value
 
 FAR_ZONE_OFFSET_S = 7 * 3600
-"""Seconds by which local time in the far zone is ahead of UTC, all the year."""
+"""Seconds by which local time in the far zone is ahead of UTC, all year round."""
 
 _NAME, _RULE = "Etc/GMT-7", "XXX-7"
 """The zone by its name in the time zone database, and by its POSIX rule, which needs no database."""
@@ -24,12 +24,13 @@ class Settings:
     ttl_seconds: int | None = None
     enabled: bool | None = None
     output_dir: str | None = "{own}"
-    """``{own}`` is a fresh folder of the bench, ``{relative}`` that folder by a relative path; None leaves it out."""
+    """``{own}`` is a fresh folder of the bench, ``{relative}`` is the same folder by a relative path; other values are
+    given to the server as they are."""
     as_shipped: bool = False
-    """Leave out ``enabled`` even for a server that had to be switched on to offload at all."""
+    """True to leave out ``enabled`` even if the server offloads only with ``enabled = true``."""
 
     def values(self, accepted: AcceptedThresholds) -> dict[str, Value]:
-        """The settings that are set, with the nearest threshold that the server accepts."""
+        """The settings other than None; the threshold is the nearest that the server accepts."""
         values = {
             "enabled": self.enabled,
             "threshold_tokens": None if self.threshold_tokens is None else accepted.within(self.threshold_tokens),
@@ -41,8 +42,9 @@ class Settings:
 
 @cache
 def far_zone() -> str:
-    """The value of TZ for the far zone: its name if the machine knows it, since not every runtime reads rules.
+    """The value of TZ for the far zone: its name if the machine knows it, otherwise its POSIX rule, which not every
+    runtime understands.
 
-    One server is started there, so that timestamps in local time show wherever the suite runs.
+    Some servers are started in this zone, so that timestamps in local time are noticed wherever the suite runs.
     """
     return _NAME if os.path.exists(os.path.join("/usr/share/zoneinfo", _NAME)) else _RULE

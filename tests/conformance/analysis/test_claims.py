@@ -58,7 +58,7 @@ def test_a_server_that_speaks_of_offloading_is_not_one_without_lro() -> None:
 def test_a_tool_of_an_unknown_name_that_speaks_of_offloading_asks_for_operations() -> None:
     report = report_of(profile_for_command(command(UNKNOWN)))
     assert exit_code(report) == EXIT_NO_VERDICT
-    assert "no tool of the server was called, so no level is proved" in (report.failure or "")
+    assert "so none was called and no level is proved" in (report.failure or "")
     assert "lro init --tool recall=NAME -- COMMAND (profile: operations)" in (report.failure or "")
 
 
@@ -72,7 +72,7 @@ def test_a_claim_that_large_results_refute_is_told(tmp_path: Path) -> None:
     (tmp_path / "lro.yaml").write_text(profile_text("knows_no_offloading"))
     report = report_of(profiles.load(tmp_path / "lro.yaml"))
     assert (report.implemented, report.achieved) == (False, 2)
-    assert any("yet nothing was offloaded, not even a result of" in note for note in report.notes)
+    assert any("but nothing was offloaded, not even a result of" in note for note in report.notes)
 
 
 def test_an_operation_whose_exact_threshold_was_not_tested_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,5 +82,5 @@ def test_an_operation_whose_exact_threshold_was_not_tested_is_named(monkeypatch:
     monkeypatch.setattr(edges, "_with_estimates", with_estimates)
     report = certify(profile_for_command(command()), only={"LRO-THR-07"}, examples=0)
     assert [n for n in report.notes if "was not tested" in n] == [
-        "the exact threshold of inject was not tested: no result of it has 3 tokens or more"
+        "the exact threshold of inject was not tested: none of its results has 3 tokens or more"
     ]

@@ -55,7 +55,7 @@ FAULTS: dict[str, tuple[str, str, Shows]] = {
     ),
     "recall_defaults_to_the_level_last_used": (
         "LRO-DET-02",
-        "other fields than at light",
+        "differs from its form at light",
         lambda stdout, stderr: '"detail": "light"' not in stdout,
     ),
     "header_estimate_grows_with_every_call": (

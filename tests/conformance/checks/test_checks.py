@@ -77,13 +77,13 @@ class TestCallsInFlight:
     @pytest.mark.parametrize(
         ("records", "said"),
         [
-            ([{"id": "0"}], "1 records, in a file of its own"),
+            ([{"id": "0"}], "1 record, in a file of its own"),
             ([{"id": "0"}, {"id": "1"}, {"id": "2"}], "3 records, in a file of its own"),
-            ([{"id": "0"}, {"id": "2"}], "2 records, other ones, or other fields of them, in a file of its own"),
-            ([{"id": "1"}, {"id": "0"}], "2 records, other ones, or other fields of them, in a file of its own"),
+            ([{"id": "0"}, {"id": "2"}], "2 records, different ones or with different fields, in a file of its own"),
+            ([{"id": "1"}, {"id": "0"}], "2 records, different ones or with different fields, in a file of its own"),
             (
                 [{"id": "0", "content": "x"}, {"id": "1"}],
-                "2 records, other ones, or other fields of them, in a file of",
+                "2 records, different ones or with different fields, in a file of",
             ),
             ([], "0 records, in a file of its own"),
         ],
@@ -420,7 +420,10 @@ class TestExpiry:
         assert seen(result) == (Verdict.PASS if stays else Verdict.FAIL, 1)
 
     def test_that_could_not_be_seen_says_why(self) -> None:
-        for reason, said in ((None, "no file was written into a folder with many others"), ("no folder", "no folder")):
+        for reason, said in (
+            (None, "no file was written to a folder with many other files"),
+            ("no folder", "no folder"),
+        ):
             assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(reason=reason)).observed == said
 
     @pytest.mark.parametrize(
@@ -588,7 +591,7 @@ class TestInject:
         ):
             result = judged("inject.decided_before_budgeting", survey=made, edges=edges)
             assert result.verdict is expected
-        assert result.observed == "inject's threshold is not exact: see LRO-THR-06 and LRO-THR-07"
+        assert result.observed == "inject does not decide exactly at its threshold (see LRO-THR-06 and LRO-THR-07)"
 
 
 def ulid(milliseconds: int, random: int) -> str:

@@ -58,7 +58,7 @@ class TestLevelsOfRecipes:
         other = (others, self.FULL, ".id")
         result = self.judged(("light", self.LIGHT, ".content"), other)
         assert seen(result) == (FAIL, 2)
-        assert result.expected == "recipe #6 at level light: fields that its records have"
+        assert result.expected == "recipe #6 at level light: only fields that records of this level have"
         assert result.observed.startswith(".content, which records of another level have: tail")
 
     def test_the_first_is_told_that_is(self) -> None:
@@ -208,4 +208,4 @@ def test_a_description_that_another_command_has_elsewhere_is_told_with_the_first
     known = [*own, Command(other, 2, "same", texts[2]), *moved]
     result = judged("recipes.descriptions_stay_with_their_commands", commands=known)
     assert seen(result) == (FAIL, 5)
-    assert '"same", which that one has for "jq .a' in result.observed
+    assert '"same", which the other descriptor has for "jq .a' in result.observed

@@ -360,8 +360,8 @@ def test_a_tool_that_takes_fields_is_given_every_one_that_a_memory_has(tmp_path:
     (tmp_path / "lro.yaml").write_text(written.replace(seed, short))
     (note,) = [note for note in _notes(tmp_path) if "seed" in note]
     assert note == (
-        "the seed leaves out fields of a memory that store_memory takes, so checks see less: add tags: $memory.tags, "
-        "created_at: $memory.created, status: $memory.status, summary: $memory.summary, confidence: "
+        "the seed leaves out fields of a memory that store_memory accepts, so fewer checks apply: add tags: "
+        "$memory.tags, created_at: $memory.created, status: $memory.status, summary: $memory.summary, confidence: "
         "$memory.provenance.confidence (profile: seed.arguments)"
     )
 
@@ -402,7 +402,7 @@ def test_a_seed_has_values_of_the_formats_and_its_gaps_are_told(tmp_path: Path) 
     done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)
     assert "nothing was stored" not in done.stderr
     note = (
-        "the seed gives store_memory no namespace, so checks see less: if bucket stands for it, add bucket: "
+        "the seed gives store_memory no namespace, so fewer checks apply: if bucket stands for it, add bucket: "
         "$memory.namespace (profile: seed.arguments)"
     )
     assert f"note: {note}" in done.stdout.splitlines()
@@ -732,9 +732,7 @@ def test_memories_that_are_stored_and_not_found_are_told(tmp_path: Path) -> None
     words = [sys.executable, "-I", "-S", str(tmp_path / "server.py")]
     done = _init(tmp_path, "--tool", "seed=store_memory", "--", *words)
     *_, advice, following = done.stdout.splitlines()
-    assert advice.startswith(
-        "store_memory accepted 160 memories of the suite, but for 2 s after that none was found by "
-    )
+    assert advice.startswith("store_memory accepted 160 memories of the suite, but within 2 s none was found by ")
     assert following == "next: edit lro.yaml, then lro certify"
     assert f"# NOT FOUND: {advice}\n" in (tmp_path / "lro.yaml").read_text()
 

@@ -43,14 +43,14 @@ def compared(
 
 def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
-    assert said.endswith(", which were compared with those in files: subject with title, body with content")
+    assert said.endswith(", which were compared with the names in files: subject with title, body with content")
     told = compared(["a"], ["b"], True, names={"subject": "title"}, unpaired=("namespace", "created"))
-    assert told.endswith("; like no inline field, and not compared: namespace, created")
+    assert told.endswith("; these fields of files match no inline field and were not compared: namespace, created")
 
 
 def test_records_that_were_compared_by_title_are_said_to_be() -> None:
     said = compared(["a"], ["b"], False, True)
-    assert "were compared with inline results by title" in said
+    assert "were compared with inline results, by their titles" in said
     assert "cannot be compared" not in said
 
 
@@ -217,4 +217,4 @@ def test_results_that_each_process_orders_otherwise_are_said_to_be_compared_by_t
     name = "orders_its_memories_by_the_moment_of_storing"
     (tmp_path / "lro.yaml").write_text(profile_text(name, sounds()[name].profile), encoding="utf-8")
     report = certify(profiles.load(tmp_path / "lro.yaml"), seed=1, examples=0, only={"LRO-FILE-09"})
-    assert any("only their number was compared (lro explain I-31)" in note for note in report.notes)
+    assert any("only its number of records was compared (lro explain I-31)" in note for note in report.notes)

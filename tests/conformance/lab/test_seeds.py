@@ -216,7 +216,7 @@ def test_a_confidence_is_only_given_on_its_own_scale(schema: dict[str, Any], sca
     arguments = memory_arguments(tool) or {}
     assert ("certainty" in arguments) is (scale is None)
     remarks = [*fields_left_out(Seed("add", arguments), [tool])]
-    said = f"no certainty, which takes {scale}, as the confidence of a memory is a number from 0 to 1"
+    said = f"no certainty, because its scale is {scale}, but the confidence of a memory is a number from 0 to 1"
     assert any(said in remark for remark in remarks) is (scale is not None)
     tool["inputSchema"]["required"] = ["certainty"]
     required = memory_arguments(tool) or {}
@@ -247,7 +247,7 @@ def test_fields_that_the_seed_leaves_out_are_named(
 ) -> None:
     """Not those that it gives elsewhere, nor an argument to which it gives a value of its own."""
     said = (
-        "the seed leaves out fields of a memory that add takes, so checks see less: add "
+        "the seed leaves out fields of a memory that add accepts, so fewer checks apply: add "
         f"{missing} (profile: seed.arguments)"
     )
     assert [*fields_left_out(Seed("add", arguments), _listed(*properties))] == ([said] if missing else [])
@@ -261,11 +261,11 @@ def test_fields_that_the_seed_leaves_out_are_named(
             {"text": {}, "bucket": {"type": "string"}, "weight": {"type": ["number", "null"]}},
             [
                 (
-                    "the seed gives add no namespace, so checks see less: if bucket stands for it, add bucket: "
+                    "the seed gives add no namespace, so fewer checks apply: if bucket stands for it, add bucket: "
                     "$memory.namespace (profile: seed.arguments)"
                 ),
                 (
-                    "the seed gives add no confidence, so checks see less: if weight stands for it, add weight: "
+                    "the seed gives add no confidence, so fewer checks apply: if weight stands for it, add weight: "
                     "$memory.provenance.confidence (profile: seed.arguments)"
                 ),
             ],
@@ -275,8 +275,8 @@ def test_fields_that_the_seed_leaves_out_are_named(
             {"text": {}, "bucket": {"type": "string"}, "shelf": {"type": "string"}, "colour": {}},
             [
                 (
-                    "the seed gives add no namespace, so checks see less: if one of bucket, shelf stands for it, add "
-                    "NAME: $memory.namespace (profile: seed.arguments)"
+                    "the seed gives add no namespace, so fewer checks apply: if one of bucket, shelf stands for it, "
+                    "add NAME: $memory.namespace (profile: seed.arguments)"
                 )
             ],
         ),
@@ -285,7 +285,7 @@ def test_fields_that_the_seed_leaves_out_are_named(
             {"text": {}, "author": {"type": "string"}, "product": {"type": "string"}},
             [
                 (
-                    "the seed gives add no namespace, so checks see less: if product stands for it, add product: "
+                    "the seed gives add no namespace, so fewer checks apply: if product stands for it, add product: "
                     "$memory.namespace (profile: seed.arguments)"
                 ),
                 (
@@ -386,8 +386,8 @@ def test_a_server_that_finds_a_memory_later_is_given_the_time(tmp_path: Path) ->
     assert (report.failure, result.verdict) == (None, Verdict.PASS)
     (note,) = [n for n in report.notes if "stored" in n]
     assert re.fullmatch(
-        r"a memory is found only 0\.\d s after store_memory stored it, so the suite waits \d\.\d s after storing "
-        r"before it calls a tool",
+        r"a memory is found only 0\.\d s after store_memory stored it, so the suite waits \d\.\d s after it "
+        r"has stored a memory before it calls a tool",
         note,
     )
 
@@ -398,7 +398,7 @@ def test_what_is_not_found_in_time_is_told_with_what_to_do(tmp_path: Path) -> No
     assert report.failure is not None
     (note,) = [n for n in report.notes if "store" in n or "find" in n]
     assert note.startswith(
-        "store_memory accepted 160 memories of the suite, but for 2 s after that none was found by recall_memories("
+        "store_memory accepted 160 memories of the suite, but within 2 s none was found by recall_memories("
     )
     assert "search_memories(" in note
     assert "let store_memory answer only once the memory can be found" in note

@@ -51,7 +51,7 @@ def started(folder: Path, refused: str, words: str = "invalid configuration") ->
 def test_the_lowest_threshold_that_is_taken_stands_for_one(tmp_path: Path, words: str) -> None:
     report, starts = started(tmp_path, "int(value) < 200", words)
     assert starts[:8] == ["1", "2048", "1", "16", "64", "128", "256", "256"]
-    assert any("a threshold of 1 is rejected; 256 is the lowest" in note for note in report.notes)
+    assert any("rejects a threshold of 1; of the tried values, 256 is the lowest" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("words", WORDS)

@@ -122,7 +122,7 @@ def test_a_run_that_its_time_limit_ended_is_to_be_run_to_its_end() -> None:
 
 
 def test_many_requirements_without_a_verdict_for_one_reason_are_one_row_and_no_next_step() -> None:
-    why = "no tool of the server was called, so no level is proved"
+    why = "no tool of the server resembles recall, search or inject, so none was called and no level is proved"
     unseen = [replace(judged(r.id, Verdict.NOT_OBSERVED, level=1), reason=why) for r in catalogue()[:20]]
     other = replace(judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=1), reason="something else")
     unproved = made(*unseen, other, levels=dict.fromkeys((1, 2, 3), "unproved"), notes=(why,))

@@ -158,7 +158,7 @@ class takes_a_file_away_after_a_second(Server):
             os.remove(path)
 
 
-@fault("LRO-CLN-03", says="deleted when they expired", proves=1, long=True)
+@fault("LRO-CLN-03", says="along with the older files", proves=1, long=True)
 class a_timer_takes_the_latest_file(Server):
     """Each file has a timer, which deletes the one that was written last, as it looks up the path when it is due."""
 

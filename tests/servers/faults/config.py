@@ -68,7 +68,7 @@ class cuts_to_the_threshold_though_disabled(Server):
         return super().inline(call)
 
 
-@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+@fault("LRO-THR-07", says="no file if every result is inline", proves=0)
 class writes_the_file_before_it_compares(Server):
     """Every result is written; the file of an inline result remains, and is not mentioned."""
 
@@ -78,7 +78,7 @@ class writes_the_file_before_it_compares(Server):
         return super().inline(call)
 
 
-@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+@fault("LRO-THR-07", says="no file if every result is inline", proves=0)
 class files_inline_results_of_inject(Server):
     """Inline results of inject are written as well, under a different kind of name."""
 
@@ -293,7 +293,7 @@ class finds_a_hundred_at_most_with_offloading(Server):
         return super().limited(found, min(limit or 100, 100) if self.settings.enabled else limit)
 
 
-@fault("LRO-THR-04", says="lines of that text are missing", proves=0)
+@fault("LRO-THR-04", says="lines of that text missing", proves=0)
 class shows_a_hundred_at_most_with_offloading(Markdown):
     """Inline results are Markdown; where results may be offloaded, no call finds more than a hundred memories."""
 
@@ -350,7 +350,7 @@ class has_another_envelope_with_offloading(Server):
         return {"type": "object"}
 
 
-@fault("LRO-INJ-01", says="lines are missing", proves=0)
+@fault("LRO-INJ-01", says="missing in a text", proves=0)
 class injects_one_title_with_offloading(Server):
     """Where results may be offloaded, the text below the threshold is a heading and the title of one memory."""
 

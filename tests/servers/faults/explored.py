@@ -293,7 +293,7 @@ class keeps_its_last_200_files(Server):
         return path
 
 
-@fault("LRO-NAME-04", says="several of them", proves=0, also=("LRO-FILE-07", "LRO-NAME-03"), explored=True)
+@fault("LRO-NAME-04", says="several results", proves=0, also=("LRO-FILE-07", "LRO-NAME-03"), explored=True)
 class uses_names_again_in_a_long_session(Server):
     """Every hundredth result of a process gets the name of the one before."""
 

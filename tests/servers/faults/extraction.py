@@ -218,7 +218,7 @@ class a_keyword_is_evaluated(Extracting):
         )
 
 
-@broken("06", says="a search for --version")
+@broken("06", says="the same answer to --version")
 class a_pattern_may_be_an_option(Extracting):
     """The pattern is handed to grep without a guard."""
 
@@ -311,7 +311,7 @@ class recipes_count_from_zero(Extracting):
         return super().program(recipe + 1 if recipe < 10 else 1)
 
 
-@broken("10", says="as jq gives")
+@broken("10", says="as jq returns")
 class recipes_give_one_record(Extracting):
     """Of what a recipe gives, only the first is returned."""
 
@@ -362,7 +362,7 @@ class ranges_are_of_bytes(Extracting):
         return text.encode()[start:end].decode("utf-8", "replace")
 
 
-@broken("22", says="every character between", also=("12",))
+@broken("22", says="every character of", also=("12",))
 class ranges_lose_their_last_character(Extracting):
     """A range ends one character early."""
 

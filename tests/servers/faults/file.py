@@ -404,7 +404,7 @@ class schema_version_differs_by_operation(Headed):
         return {**header, "schema_version": f"1.{len(call.operation)}.{ord(call.operation[0])}"}
 
 
-@fault("LRO-FILE-13", says="again, for a file of the same size", proves=0, also=("LRO-THR-06", "LRO-DESC-04"))
+@fault("LRO-FILE-13", says="as in a file with the same memories", proves=0, also=("LRO-THR-06", "LRO-DESC-04"))
 class header_estimate_grows_with_every_call(Headed):
     """The decision is made with E; the header says E and the number of calls so far."""
 

@@ -143,7 +143,7 @@ class inject_file_holds_what_the_text_would(Budgeting):
         return super().offload(call)
 
 
-@fault("LRO-INJ-03", says="what a budget has left", proves=0)
+@fault("LRO-INJ-03", says="cut to a budget", proves=0)
 class inject_is_cut_before_it_is_judged(Server):
     """The service returns what fits into 4,000 tokens, so that E and the file are those of the rest."""
 
@@ -166,7 +166,7 @@ class inject_file_holds_fifty_at_most(Budgeting):
         return super().offload(call)
 
 
-@fault("LRO-INJ-03", says="but recall has", proves=0)
+@fault("LRO-INJ-03", says="but a file of recall has", proves=0)
 class inject_file_lacks_the_last_memory(Budgeting):
     """Off by one; the header counts what is there."""
 

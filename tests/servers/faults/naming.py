@@ -293,7 +293,7 @@ class calls_in_flight_share_their_content(Batching):
         return data
 
 
-@fault("LRO-NAME-04", says="other fields of them", proves=0, also=("LRO-DET-01",), long=True)
+@fault("LRO-NAME-04", says="with different fields", proves=0, also=("LRO-DET-01",), long=True)
 class calls_in_flight_share_their_detail(Batching):
     """The level is kept for all calls, and the first one in flight sets it for records and header."""
 

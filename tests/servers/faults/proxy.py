@@ -233,7 +233,7 @@ class replaces_by_text_alone(Proxy):
         return {k: v for k, v in super().replaced(result, descriptor).items() if k != "structuredContent"}
 
 
-@broken("08", says="admits what the server's own does")
+@broken("08", says="admits each value")
 class lists_the_schema_of_a_descriptor(Proxy):
     """Small results are not valid any more."""
 
@@ -241,7 +241,7 @@ class lists_the_schema_of_a_descriptor(Proxy):
         return {"type": "object", "required": ["offloaded"]}
 
 
-@broken("09", says="text alone")
+@broken("09", says="no blocks besides text")
 class drops_images_beside_a_text(Proxy):
     """The answer is the descriptor and nothing else."""
 
@@ -250,7 +250,7 @@ class drops_images_beside_a_text(Proxy):
         return {**made, "content": made["content"][:1]}
 
 
-@broken("09", says="blocks of type image")
+@broken("09", says="blocks of the types image")
 class drops_links_beside_a_text(Proxy):
     """Images stay, links do not."""
 
@@ -331,7 +331,7 @@ class takes_one_call_at_a_time(Proxy):
                 self.tell(following)
 
 
-@broken("12", says="none was received")
+@broken("12", says="the server received none")
 class keeps_cancellations_to_itself(Proxy):
     """The server goes on."""
 
@@ -345,7 +345,7 @@ class maps_ids_but_not_those_of_cancellations(Renumbering):
     """The server is told to stop a call that it does not know."""
 
 
-@broken("13", says="notifications of progress")
+@broken("13", says="progress notifications")
 class drops_progress(Proxy):
     """Progress notifications are dropped."""
 
@@ -452,7 +452,7 @@ class cuts_without_a_word(Proxy):
 # a server at an address
 
 
-@broken("13", says="notifications of progress", profile=AT_AN_ADDRESS)
+@broken("13", says="progress notifications", profile=AT_AN_ADDRESS)
 class reads_the_last_event_alone(Remote):
     """Of a stream, only the answer is passed on."""
 

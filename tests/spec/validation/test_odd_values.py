@@ -36,7 +36,7 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
     known = Made(operations={"recall": Made(tool="recall", possible_details={})}, tools=tools, messages=())
     (found,) = inner(notes, "_unused_features")(known)
     assert found.startswith("recall may be called as MCP tasks, but the server does not declare the capability")
-    assert found.endswith(": they were called directly (LRO-SCOPE-07)")
+    assert found.endswith(": called only without a task (LRO-SCOPE-07)")
 
 
 HUGE = 10**400

@@ -1,1 +1,1 @@
-"""Checks of extensions: the proxy, and tools that read offloaded files."""
+"""Checks of extensions: the proxy, tools that read offloaded files, and compaction of conversations."""

@@ -1,4 +1,4 @@
-"""Compaction of conversations: nothing is lost, nothing else changes, and no file is outside the server's folders."""
+"""Compaction of conversations: no text is lost, nothing else changes, and files stay in the server's own folders."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lro_conformance.trials.extensions.extraction import MARK
 from lro_conformance.trials.extensions.families import Asked
 
 _LARGE = 3
-"""Index of the message that is large and old."""
+"""Index of the only large old message in the suite's conversation."""
 
 
 @check("LRO-EXTRACT-18")
 def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Subjects) -> None:
-    """A message that was offloaded is in the file that replaces it, and `read_file` returns it exactly."""
+    """The file that replaces a message has all of its text, and `read_file` returns this text unchanged."""
     if compaction.stored is None:
         raise NotObserved("no message refers to a file")
     stored = compaction.stored.data.decode("utf-8", "replace")
@@ -42,7 +42,7 @@ def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Su
 
 @check("LRO-EXTRACT-19")
 def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: Subjects) -> None:
-    """Only large tool results other than the latest are replaced, by something shorter."""
+    """Only large tool results other than the latest are replaced, each by a shorter text."""
     original, compacted = conversation(), compaction.messages
     if not subjects.expect(
         len(compacted) == len(original),
@@ -56,19 +56,19 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
         if place == _LARGE:
             rest = {**message, "content": TEXT} == before
             shorter = isinstance(message.get("content"), str) and len(message["content"]) < len(TEXT) / 2
-            right, expected = rest and shorter, "a shorter content and no other change"
+            holds, expected = rest and shorter, "a shorter content and no other change"
         else:
-            right, expected = message == before, show(before, 120)
+            holds, expected = message == before, show(before, 120)
         subjects.expect(
-            right, expected=f"message {place + 1}: {expected}", observed=show(after, 160), at=compaction.done
+            holds, expected=f"message {place + 1}: {expected}", observed=show(after, 160), at=compaction.done
         )
 
 
 @check("LRO-EXTRACT-20")
 def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects) -> None:
-    """A folder that the client names is not written if it is none of the server's own."""
+    """The server writes no files to a folder that the client names, unless the folder is the server's own."""
     if compaction.elsewhere is None:
-        raise NotObserved("no folder of the client's was tried")
+        raise NotObserved("no call that names a folder was tried")
     if not compaction.elsewhere:
         raise NotApplicable("context_offload takes no store_dir")
     _expect_nothing(compaction, compaction.elsewhere, subjects)
@@ -76,15 +76,15 @@ def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects
 
 @check("LRO-EXTRACT-25")
 def test_ids_do_not_lead_elsewhere(compaction: Compaction, subjects: Subjects) -> None:
-    """The id of a call does not lead to a file outside the folder that messages are stored in."""
+    """No id of a tool call makes the server write a file outside its own folders."""
     _expect_nothing(compaction, compaction.escaping, subjects)
 
 
 def _expect_nothing(compaction: Compaction, tried: Iterable[tuple[Asked, str]], subjects: Subjects) -> None:
     if compaction.stored is None or compaction.stored.problem is not None:
-        raise NotObserved("no stored file can be read by the suite")
-    for asked, path in tried:
-        subjects.expect(not path, expected=f"{asked.about}: no file elsewhere", observed=f"the file {path}", at=asked)
+        raise NotObserved("the suite cannot read the file of any offloaded message")
+    for one, path in tried:
+        subjects.expect(not path, expected=f"{one.about}: no file elsewhere", observed=f"the file {path}", at=one)
 
 
 @check("LRO-EXTRACT-21")
@@ -102,7 +102,7 @@ def test_only_stored_messages_are_read(compaction: Compaction, subjects: Subject
 
 @check("LRO-EXTRACT-28")
 def test_small_conversations_stay(compaction: Compaction, subjects: Subjects) -> None:
-    """A conversation of no more than max_total_tokens comes back as it was."""
+    """A conversation of no more than max_total_tokens is returned unchanged."""
     one = compaction.within
     if one is None:
         raise NotApplicable("context_offload takes no max_total_tokens")
@@ -120,19 +120,22 @@ def test_small_conversations_stay(compaction: Compaction, subjects: Subjects) ->
 
 @check("LRO-EXTRACT-29")
 def test_system_and_recent_messages_stay(compaction: Compaction, subjects: Subjects) -> None:
-    """A mode that summarises keeps the beginning of the system message and the latest message, or reports an error."""
+    """A mode that summarises keeps the text of the system message at its beginning, and the latest message unchanged.
+
+    The server may also refuse such a mode with an error; then the mode is not observed.
+    """
     if not compaction.summarised:
         raise NotApplicable("context_offload takes no context_manage_mode")
     system, *_, last = conversation()
     for one in compaction.summarised:
         if refused(one.call):
-            subjects.not_observed(f"{one.about} is refused: it needs a language model")
+            subjects.not_observed(f"{one.about} is refused, perhaps because it needs a language model")
             continue
         messages = [as_record(m) for m in messages_of(one.call)]
         first = str(messages[0].get("content")) if messages else ""
         subjects.expect(
             bool(messages) and first.startswith(system["content"]) and messages[-1] == last,
-            expected=f"{one.about}: the system message, what is left of the others, and the latest message unchanged",
+            expected=f"{one.about}: first the system message, last the latest message unchanged",
             observed=show(messages, 160) if messages else describe(one.call),
             at=one,
         )
@@ -140,7 +143,7 @@ def test_system_and_recent_messages_stay(compaction: Compaction, subjects: Subje
 
 @check("LRO-EXTRACT-30")
 def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Subjects) -> None:
-    """`read_file` returns the lines that offset, from 0, and limit select."""
+    """`read_file` returns the lines that offset and limit select; offset counts from 0."""
     one = compaction.lines
     if one is None:
         raise NotApplicable("the server lists no read_file with offset and limit along with context_offload")

@@ -15,16 +15,16 @@ from lro_conformance.trials.extensions.families import Asked
 from lro_conformance.trials.extensions.reading_tools import TOOLS
 
 MAX_CHARACTERS = 100_000
-"""Characters that an answer may have at most: about 25,000 tokens."""
+"""Maximum number of characters of an answer: about 25,000 tokens."""
 
 
 @check("LRO-EXTRACT-01")
 def test_requested_file_is_read(extraction: Extraction, subjects: Subjects) -> None:
-    """Each tool reads the requested file: its answer is in that file."""
+    """Each tool reads the requested file: its answer has content of that file."""
     for one, wanted in extraction.wanted():
         subjects.expect(
             one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
-            expected=f"{one.tool}: for {one.about} an answer with {show(wanted, 60)}",
+            expected=f"{one.tool}: an answer with {show(wanted, 60)} for {one.about}",
             observed=describe(one.call),
             at=one,
         )
@@ -32,21 +32,21 @@ def test_requested_file_is_read(extraction: Extraction, subjects: Subjects) -> N
 
 @check("LRO-EXTRACT-02")
 def test_paths_outside_are_refused(extraction: Extraction, subjects: Subjects) -> None:
-    """No path leads out of the folder of offloaded results: not with .., a link, or a folder with a similar name."""
+    """No path leads out of the folder of offloaded results, whether by .., a link, or a folder with a similar name."""
     _expect_refusals(extraction, extraction.outside, subjects)
 
 
 @check("LRO-EXTRACT-03")
 def test_foreign_files_are_refused(extraction: Extraction, subjects: Subjects) -> None:
-    """A file that the server has not offloaded is not read, even if it is in the folder and looks like one."""
+    """A file that the server did not write is not read, even if it is in the folder and looks like a result."""
     _expect_refusals(extraction, extraction.foreign, subjects)
 
 
 def _expect_refusals(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> None:
     for one in _by_working_tools(extraction, asked, subjects):
-        read = MARK in one.call.text or MARK in json.dumps(one.call.reply.error or "")
+        was_read = MARK in one.call.text or MARK in json.dumps(one.call.reply.error or "")
         subjects.expect(
-            not read, expected=f"{one.tool}: {one.about} is refused", observed="the content of that file", at=one
+            not was_read, expected=f"{one.tool}: {one.about} is refused", observed="the content of that file", at=one
         )
 
 
@@ -62,7 +62,7 @@ def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], subjects: 
 def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None:
     """A refused path, a deleted file and an unknown name are answered with an error, not with an empty result."""
     for one in (*extraction.outside, *extraction.foreign, *extraction.gone):
-        if MARK in one.call.text or _shown(one) in one.call.text or one.call.outcome == "offloaded":
+        if MARK in one.call.text or _text_if_read(one) in one.call.text or one.call.outcome == "offloaded":
             subjects.not_observed(f"{one.about} is read or offloaded instead")
             continue
         subjects.expect(
@@ -70,13 +70,14 @@ def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None
         )
 
 
-def _shown(one: Asked) -> str:
-    """A text that the answer for a planted file contains if that file was read."""
+def _text_if_read(one: Asked) -> str:
+    """A text that the answer has if the tool has read a planted file."""
     return TOOLS[one.tool].shows.replace("{id}", MARK)
 
 
 def refused(call: Call) -> bool:
-    """Return whether a call failed: with an error of either kind, or with an object that has the key error."""
+    """Return whether a call failed: with a JSON-RPC error, with isError true and a text, or with a JSON object that has
+    the key error."""
     if call.outcome == "error":
         return bool(call.text.strip() or call.reply.error)
     try:
@@ -107,7 +108,7 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
     ids = [str(r.get("id")) for r in extraction.source.filed]
     for one in _by_working_tools(extraction, extraction.spliced, subjects):
         if one.call.outcome == "offloaded":
-            subjects.not_observed("an answer is a descriptor")
+            subjects.not_observed("an answer was offloaded")
             continue
         if one.about == "a query that is an option":
             subjects.expect(
@@ -120,7 +121,8 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
             usual = answers[one.tool, "a pattern that is nowhere"]
             subjects.expect(
                 _without(one.call, "--version") == _without(usual, NOWHERE),
-                expected=f"{one.tool}: a search for --version is answered as one for {NOWHERE}: {show(usual.text, 60)}",
+                expected=f"{one.tool}: the same answer to --version as to {NOWHERE}, which is not in the file either: "
+                f"{show(usual.text, 60)}",
                 observed=describe(one.call),
                 at=one,
             )
@@ -131,7 +133,7 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
                 continue
             subjects.expect(
                 not any(id in one.call.text for id in ids),
-                expected=f"{one.about} finds nothing, as no record has it",
+                expected=f"{one.about} finds nothing, because no record has it",
                 observed=describe(one.call),
                 at=one,
             )

@@ -1,4 +1,4 @@
-"""Single families of tools: recipes by number, ranges of characters, lines, budgets."""
+"""Tools of single servers that read offloaded files: recipes by number, ranges of characters, lines, budgets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from lro_spec.display import counted
 
 @check("LRO-EXTRACT-10")
 def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
-    """A recipe by its number returns what the descriptor's own recipe returns: those records, so sorted, so much."""
+    """A recipe that is requested by its number returns what the descriptor's recipe returns: the same records in the
+    same order, and no more of each."""
     _require(extraction, "lro_extract")
     source = extraction.families.source
     if not extraction.families.numbered:
@@ -32,38 +33,42 @@ def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
             continue
         call = one.asked.call
         if call.outcome == "error" and len(wanted) < len(source.filed):
-            subjects.not_observed("a recipe with a parameter requires a value for it")
+            subjects.not_observed("a recipe with a parameter requires a value of the parameter")
             continue
-        wrong = describe(call) if call.outcome != "inline" else _other(source, one.given, call.text)
+        wrong = describe(call) if call.outcome != "inline" else _difference(source, one.given, call.text)
         subjects.expect(
             call.outcome == "offloaded" or wrong is None,
-            expected=f"{one.asked.about}: {len(wanted)} records, as jq gives",
+            expected=f"{one.asked.about}: {counted(len(wanted), 'record')}, as jq returns",
             observed=wrong or "",
             at=one.asked,
         )
 
 
-def _other(source: Call, given: str, text: str) -> str | None:
-    """The difference between what jq gives and an answer; None if there is none that forms and ties do not explain."""
+def _difference(source: Call, given: str, text: str) -> str | None:
+    """Description of the difference between jq's output and an answer; None if there is none.
+
+    The format of the answer and the order of ties may differ.
+    """
     wanted, found = _mentioned(source, given), _mentioned(source, text)
     if set(found) != set(wanted):
-        return f"{len(found)} record{'s' if len(found) != 1 else ''}: {show(text, 160)}"
+        return f"{counted(len(found), 'record')}: {show(text, 160)}"
     filed = [str(r.get("id")) for r in source.filed if str(r.get("id")) in found]
     if found == filed != wanted:
         return f"the records in the order of the file: {show(text, 160)}"
     values = (
-        v for r in source.filed for k, v in r.items() if k != "id" and isinstance(v, str) and _TELLING.fullmatch(v)
+        v for r in source.filed for k, v in r.items() if k != "id" and isinstance(v, str) and _LITERAL.fullmatch(v)
     )
     more = next((v for v in values if v in text and v not in given), None)
     return None if more is None else f"more of the records, such as {show(more, 60)}"
 
 
-_TELLING = re.compile(r"[ -!#-\[\]-~]{12,}")
-"""Values that an answer contains only if it shows their field, as no form of JSON or text writes them otherwise."""
+_LITERAL = re.compile(r"[ -!#-\[\]-~]{12,}")
+"""Matches values that JSON does not escape, and that are too long to be in an answer by chance."""
 
 
 def _mentioned(source: Call, text: str) -> list[str]:
-    """Ids of the records that a text mentions, in its order: by id, or by title if it has no id."""
+    """Ids of the records that a text mentions, in the order of the text: by their ids or, if it has none, by their
+    titles."""
     known = {str(r.get("id")): r for r in source.filed}
     places = {id: text.find(id) for id in known}
     if all(place < 0 for place in places.values()):
@@ -82,31 +87,35 @@ def test_recipe_and_query_exclude_each_other(extraction: Extraction, subjects: S
 
 @check("LRO-EXTRACT-12")
 def test_ranges_count_characters(extraction: Extraction, subjects: Subjects) -> None:
-    """A range counts characters from 0 with an exclusive end; an end beyond the file is the end of the file."""
+    """A range counts characters from 0, and its end is exclusive; an end beyond the file means the end of the file."""
     _require(extraction, "read_large_output")
     if any(_of_characters(part) is False for part in extraction.families.ranges):
-        raise NotObserved("ranges are not of characters, or are refused")
+        raise NotObserved("ranges do not count characters (LRO-EXTRACT-22)")
     _parts(extraction.families.ranges, subjects)
 
 
 def _of_characters(part: Part) -> bool | None:
-    """True if a range is of characters, give or take one at either end; None if it is refused, or too short to tell."""
+    """True if an answer has the expected characters, except for one at either end. None if the range is refused, or too
+    short to show that."""
     inner = part.expected[1:-1]
     return inner in part.asked.call.text if len(inner) >= 12 and part.asked.call.outcome == "inline" else None
 
 
 @check("LRO-EXTRACT-22")
 def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
-    """Ranges count characters, and two of which one begins where the other ends leave none out."""
+    """Ranges count characters, and if one range begins where another ends, no character between them is left out.
+
+    A range may have one character more or less at either end.
+    """
     _require(extraction, "read_large_output")
     families = extraction.families
     for part in (*families.ranges, *families.consecutive):
-        right = _of_characters(part)
-        if right is None and part in families.consecutive and part.asked.call.outcome == "error":
-            right = False  # the last of the others may be refused, as it is beyond the end
-        if right is not None:
+        holds = _of_characters(part)
+        if holds is None and part in families.consecutive and part.asked.call.outcome == "error":
+            holds = False  # of the other ranges, the last may be refused, since its end is beyond the file
+        if holds is not None:
             expected = f"{part.asked.about}, give or take one at either end: {show(part.expected[1:-1], 80)}"
-            subjects.expect(right, expected=expected, observed=describe(part.asked.call), at=part.asked)
+            subjects.expect(holds, expected=expected, observed=describe(part.asked.call), at=part.asked)
     if len(families.consecutive) == 2 and all(map(_of_characters, families.consecutive)):
         first, second = families.consecutive
         both, middle = first.expected + second.expected, len(first.expected)
@@ -114,13 +123,14 @@ def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
         answers = first.asked.call.text, second.asked.call.text
         subjects.expect(
             any(both[1:cut] in answers[0] and both[cut:-1] in answers[1] for cut in cuts),
-            expected=f"every character between {first.asked.about} and {second.asked.about} in one of the answers",
+            expected=f"every character of {first.asked.about} and of {second.asked.about} in one of the two answers, "
+            "give or take one at either end",
             observed=f"{show(answers[0][-40:])} and {show(answers[1][:40])}",
             at=second.asked,
         )
         subjects.expect(
             both[middle + 1 : -1] not in answers[0],
-            expected=f"{first.asked.about} without those that follow",
+            expected=f"{first.asked.about}, without the range that follows",
             observed=f"{len(answers[0])} characters",
             at=first.asked,
         )
@@ -128,20 +138,20 @@ def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
 
 @check("LRO-EXTRACT-13")
 def test_search_ignores_case(extraction: Extraction, subjects: Subjects) -> None:
-    """A search ignores case if it is not told otherwise."""
+    """A search ignores case unless case_sensitive is set."""
     _require(extraction, "search_large_output")
     _searches(extraction, extraction.families.cased[:1], (True,), subjects)
 
 
 @check("LRO-EXTRACT-23")
 def test_search_heeds_case_sensitive(extraction: Extraction, subjects: Subjects) -> None:
-    """A search heeds case if case_sensitive is true, and ignores it if that is false."""
+    """A search respects case if case_sensitive is true, and ignores case if it is false."""
     _require(extraction, "search_large_output")
     _searches(extraction, extraction.families.cased[1:], (False, True), subjects)
 
 
 def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[bool], subjects: Subjects) -> None:
-    """Searches for a word of the first record in another case, and whether each has to find it."""
+    """Judge searches for a word of the first record in the opposite case; *wanted* says which have to find it."""
     id = str(extraction.families.source.filed[0].get("id"))
     for one, finds in zip(asked, wanted, strict=False):
         if one.call.outcome != "inline":
@@ -149,7 +159,7 @@ def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[b
             continue
         subjects.expect(
             (id in one.call.text) is finds,
-            expected=f"{one.about}: the record that has it" if finds else f"{one.about}: nothing",
+            expected=f"{one.about}: the record that has the word" if finds else f"{one.about}: nothing",
             observed=describe(one.call),
             at=one,
         )
@@ -157,17 +167,17 @@ def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[b
 
 @check("LRO-EXTRACT-26")
 def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -> None:
-    """A search for one result does not return half of the records."""
+    """A search that is limited to one result returns fewer than half of the records."""
     _require(extraction, "search_large_output")
     ids = [str(r.get("id")) for r in extraction.families.source.filed]
     for one in extraction.families.counted:
         if len(ids) < MANY or one.call.outcome != "inline":
-            subjects.not_observed(f"fewer than {MANY} records, or a search for every line is rejected")
+            subjects.not_observed(f"the file has fewer than {MANY} records, or a search for every line is rejected")
             continue
         found = sum(id in one.call.text for id in ids)
         subjects.expect(
             found < len(ids) / 2,
-            expected=f"{one.about}, of {len(ids)} records: that one, and the lines around it",
+            expected=f"{one.about}, of {len(ids)} records: one record, perhaps with the lines around it",
             observed=f"{counted(found, 'record')}",
             at=one,
         )
@@ -175,7 +185,7 @@ def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -
 
 @check("LRO-EXTRACT-27")
 def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) -> None:
-    """A query with compact gives each result on one line; with raw, texts come without quotation marks."""
+    """A query with compact returns each result on one line; with raw, it returns texts without quotation marks."""
     _require(extraction, "query_large_output")
     first = extraction.families.source.filed[0]
     title = first.get("title")
@@ -186,15 +196,15 @@ def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) ->
         lines = one.call.text.splitlines()
         if "compact" in one.call.arguments:
             wanted = {"id": first.get("id"), "title": title}
-            right, expected = any(_object(line) == wanted for line in lines), f"the line {show(wanted, 120)}"
+            holds, expected = any(_object(line) == wanted for line in lines), f"the line {show(wanted, 120)}"
         else:
-            right, expected = any(line.strip() == title for line in lines), f"the line {title}"
-        subjects.expect(right, expected=f"{one.about}: {expected}", observed=describe(one.call), at=one)
+            holds, expected = any(line.strip() == title for line in lines), f"the line {title}"
+        subjects.expect(holds, expected=f"{one.about}: {expected}", observed=describe(one.call), at=one)
 
 
 @check("LRO-EXTRACT-24")
 def test_oversized_answer_is_refused(extraction: Extraction, subjects: Subjects) -> None:
-    """An answer over the budget is refused, and neither cut nor left empty without a word."""
+    """An answer over the budget is refused; it is neither cut nor left empty without a message."""
     _require(extraction, "read")
     for one in (o for o in extraction.flooding if o.tool == "read" and o.call.outcome != "offloaded"):
         subjects.expect(refused(one.call), expected=f"a refusal of {one.about}", observed=describe(one.call), at=one)
@@ -206,7 +216,7 @@ def test_oversized_answer_is_reported_as_result(extraction: Extraction, subjects
     _require(extraction, "read")
     for one in (o for o in extraction.flooding if o.tool == "read" and o.call.outcome != "offloaded"):
         if not refused(one.call):
-            subjects.not_observed("what is too large is not refused")
+            subjects.not_observed("an answer over the budget is not refused (LRO-EXTRACT-24)")
             continue
         answer = _object(one.call.text) if one.call.outcome == "inline" else {}
         tokens: Any = answer.get("estimated_tokens")
@@ -238,9 +248,9 @@ def _parts(parts: Iterable[Part], subjects: Subjects) -> None:
     for part in parts:
         call = part.asked.call
         more = next((text for text in part.longer if text in call.text), None)
-        right = call.outcome == "inline" and part.expected in call.text and more is None
+        is_exact = call.outcome == "inline" and part.expected in call.text and more is None
         subjects.expect(
-            call.outcome == "offloaded" or right,
+            call.outcome == "offloaded" or is_exact,
             expected=f"{part.asked.about}: {show(part.expected, 80)}",
             observed=describe(call) if more is None else f"more than that: {show(call.text, 120)}",
             at=part.asked,
@@ -249,7 +259,10 @@ def _parts(parts: Iterable[Part], subjects: Subjects) -> None:
 
 @check("LRO-EXTRACT-16")
 def test_missing_key_error_lists_available_keys(extraction: Extraction, subjects: Subjects) -> None:
-    """The answer to a path with a missing key lists the keys that exist."""
+    """The answer to a path with a missing key lists the keys that exist.
+
+    One of these keys in the text of the answer is enough.
+    """
     _require(extraction, "get_in")
     for one in extraction.families.missing:
         keys = list(extraction.families.source.filed[0])

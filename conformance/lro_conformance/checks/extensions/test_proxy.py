@@ -1,4 +1,4 @@
-"""A proxy in front of any server: small results pass unchanged, large ones are in files, and nothing is lost."""
+"""A proxy in front of any server: small results pass unchanged, large results are in files, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.proxy import FACTOR, Passed, Proxied
 from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
+from lro_spec.display import counted
 from lro_spec.schema.line_schema import lines_violating, schema_problem
 from lro_spec.tokens import honest_estimates
 
-SHOWN = 1 / 3
-"""Share of a payload of four times the threshold that an answer may contain as a preview."""
+PREVIEW_SHARE = 1 / 3
+"""Share of an offloaded payload that the answer may contain as a preview."""
 
 
 @check("LRO-PROXY-01")
@@ -34,9 +35,9 @@ def test_small_results_are_unchanged(proxied: Proxied, subjects: Subjects) -> No
 
 @check("LRO-PROXY-01")
 def test_inline_up_to_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
-    """A text that every honest estimate puts below the threshold is not offloaded."""
+    """A text that no honest estimate puts above the threshold is not offloaded."""
     for one, characters, (_, high) in _at_the_edge(proxied, "offloaded"):
-        expected = f"a text of {characters} characters, {high} tokens at most, is inline at {proxied.threshold}"
+        expected = f"a text of {characters} characters ({high} tokens at most) inline at threshold {proxied.threshold}"
         subjects.expect(high > proxied.threshold, expected=expected, observed="a descriptor", at=one)
 
 
@@ -55,7 +56,7 @@ def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> No
         wrong = _not_offloaded(one.call)
         subjects.expect(
             wrong is None,
-            expected=f"{one.kind}, {FACTOR} times the threshold of {proxied.threshold} tokens: a descriptor, a file",
+            expected=f"{one.kind}, {FACTOR} times the threshold of {proxied.threshold} tokens: a descriptor and a file",
             observed=wrong or "",
             at=one,
         )
@@ -65,12 +66,14 @@ def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> No
 def test_offloaded_above_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
     """A text that every honest estimate puts above the threshold is offloaded."""
     for one, characters, (low, _) in _at_the_edge(proxied, "inline"):
-        expected = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
+        expected = (
+            f"a text of {characters} characters ({low} tokens at least) offloaded at threshold {proxied.threshold}"
+        )
         subjects.expect(low <= proxied.threshold, expected=expected, observed="inline", at=one)
 
 
 def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
-    """Texts near the threshold with this outcome, their lengths in characters and their honest estimates."""
+    """Texts near the threshold with this outcome, each with its length in characters and the honest estimates."""
     for one in (o for o in proxied.edge if o.call.outcome == outcome):
         characters = len(as_record(json.loads(one.given))["content"][0]["text"])
         yield one, characters, honest_estimates(0, 0, characters)
@@ -92,9 +95,9 @@ def _not_offloaded(call: Call) -> str | None:
 
 @check("LRO-PROXY-04")
 def test_nothing_is_lost(proxied: Proxied, subjects: Subjects) -> None:
-    """Each record, each line and each value of a large result is found in its file."""
+    """Every record, line and value of a large result is in its file."""
     known = proxied.known
-    for one in _filed(proxied, subjects):
+    for one in _with_readable_file(proxied, subjects):
         missing = lost(known[one.kind], one.call.file) if one.call.file is not None else None
         subjects.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
 
@@ -102,7 +105,7 @@ def test_nothing_is_lost(proxied: Proxied, subjects: Subjects) -> None:
 @check("LRO-PROXY-05")
 def test_numbers_keep_their_digits(proxied: Proxied, subjects: Subjects) -> None:
     """An integer of any size and a decimal are in the file as the server wrote them."""
-    for one in (o for o in _filed(proxied, subjects) if o.kind == "numbers"):
+    for one in (o for o in _with_readable_file(proxied, subjects) if o.kind == "numbers"):
         data = one.call.file.data if one.call.file is not None else b""
         wanted = len(payloads.marks(data))
         for number in (payloads.BIG, payloads.EXACT):
@@ -117,12 +120,12 @@ def test_numbers_keep_their_digits(proxied: Proxied, subjects: Subjects) -> None
 
 @check("LRO-PROXY-06")
 def test_no_payload_in_answers(proxied: Proxied, subjects: Subjects) -> None:
-    """A payload that is in a file is neither in the text nor in the structured content of the answer."""
+    """Of a payload that is in a file, at most a third is in the answer, as text or as structured content."""
     known = proxied.known
-    for one in _filed(proxied, subjects):
+    for one in _with_readable_file(proxied, subjects):
         shown = len(set(payloads.marks(one.call.reply.raw or b"")))
         subjects.expect(
-            shown <= SHOWN * known[one.kind].count,
+            shown <= PREVIEW_SHARE * known[one.kind].count,
             expected=f"{one.kind}: at most a third of its {known[one.kind].count} pieces in the answer",
             observed=f"{shown} of them, in an answer of {len(one.call.reply.raw or b'')} bytes",
             at=one,
@@ -131,14 +134,14 @@ def test_no_payload_in_answers(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-07")
 def test_payload_is_stored_once(proxied: Proxied, subjects: Subjects) -> None:
-    """A payload that a server sends as text and as structured content is in the file once."""
-    for one in _filed(proxied, subjects):
+    """A payload that a server sends as text and as structured content is in the file only once."""
+    for one in _with_readable_file(proxied, subjects):
         lines = [line.raw for line in one.call.file.record_lines] if one.call.file is not None else []
         twice = [word.decode() for word, times in Counter(payloads.marks(b"\n".join(lines))).items() if times > 1]
         subjects.expect(
             not twice,
             expected=f"{one.kind}: every piece once in the file",
-            observed=f"{len(twice)} of them more than once, such as {', '.join(twice[:1])}",
+            observed=f"{counted(len(twice), 'piece')} more than once, such as {', '.join(twice[:1])}",
             at=one,
         )
 
@@ -156,12 +159,12 @@ def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None
     example = {"items": [{"id": 1}]}
     subjects.expect(
         not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
-        expected=f"the listed schema admits what the server's own does, such as {show(example)}",
-        observed=f"it does not: {show(listed, 200)}",
+        expected=f"the listed schema admits each value that the server's own schema admits, such as {show(example)}",
+        observed=f"it does not admit this value: {show(listed, 200)}",
     )
     for one in (o for o in proxied.large if o.call.operation == "typed" and o.call.result is not None):
         structured = (one.call.result or {}).get("structuredContent")
-        wrong = "there is none" if structured is None else _invalid(listed, structured)
+        wrong = "no structuredContent" if structured is None else _problem_with(listed, structured)
         subjects.expect(
             wrong is None,
             expected="structuredContent that is valid for the listed outputSchema",
@@ -170,7 +173,7 @@ def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None
         )
 
 
-def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
+def _problem_with(schema: Mapping[str, Any], value: Any) -> str | None:
     found = lines_violating(dict(schema), [value])
     return found[0][1] if found else None
 
@@ -186,23 +189,28 @@ def test_other_blocks_stay(proxied: Proxied, subjects: Subjects) -> None:
         subjects.expect(
             found == list(known[one.kind].beside),
             expected="the image and the link",
-            observed=f"blocks of type {', '.join(str(b.get('type')) for b in found) or 'text alone'}",
+            observed=f"besides text, blocks of the types {', '.join(str(b.get('type')) for b in found)}"
+            if found
+            else "no blocks besides text",
             at=one,
         )
 
 
 @check("LRO-PROXY-10")
 def test_errors_stay_inline(proxied: Proxied, subjects: Subjects) -> None:
-    """An error is forwarded unchanged, however large: a result with isError, and a JSON-RPC error."""
+    """Errors are forwarded unchanged, however large: results with isError, and JSON-RPC errors.
+
+    The message of a JSON-RPC error may have text added to it.
+    """
     for one in proxied.errors:
         if one.call.operation == "refuse":
-            wrong = _other_error(json.loads(one.given), one.call)
+            wrong = _changed_error(json.loads(one.given), one.call)
         else:
             wrong = "a descriptor" if one.call.outcome == "offloaded" else changed(one.given, one.call)
         subjects.expect(wrong is None, expected=f"{one.kind}, unchanged", observed=wrong or "", at=one)
 
 
-def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
+def _changed_error(given: Mapping[str, Any], call: Call) -> str | None:
     error = as_record(call.reply.error)
     if not error:
         return f"{call.outcome}: {show(call.result, 120)}"
@@ -212,14 +220,15 @@ def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
 
 @check("LRO-PROXY-11")
 def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
-    """Each of several concurrent calls gets its own result, and none waits for an earlier one."""
+    """Each of several concurrent calls gets its own result, and none waits for an earlier call."""
     fleet = proxied.together
     files = [p.call.file.path for p in fleet.passed if p.call.file is not None]
     for one in fleet.passed:
+        wrong = _not_its_own(one, files)
         subjects.expect(
-            _own(one, files) is None,
+            wrong is None,
             expected=f"{one.kind}: its own result, while an earlier call waits",
-            observed=_own(one, files) or "",
+            observed=wrong or "",
             at=one,
         )
     if fleet.waited is not None:
@@ -232,7 +241,8 @@ def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
         )
 
 
-def _own(one: Passed, files: Sequence[str]) -> str | None:
+def _not_its_own(one: Passed, files: Sequence[str]) -> str | None:
+    """The reason why a call did not get its own result; None if it did. *files* are the paths of all such calls."""
     call = one.call
     if call.reply.failure is not None:
         return call.reply.failure.detail
@@ -240,11 +250,11 @@ def _own(one: Passed, files: Sequence[str]) -> str | None:
         return changed(one.given, call)
     wanted = payloads.marks(one.given.encode())
     if call.file is None:
-        return None if set(wanted) <= set(payloads.marks(call.reply.raw or b"")) else "another result"
+        return None if set(wanted) <= set(payloads.marks(call.reply.raw or b"")) else "a different result"
     if files.count(call.file.path) > 1:
         return f"the file of another call: {call.file.path}"
     foreign = set(payloads.marks(call.file.data)) - set(wanted)
-    return f"a file with what another call returned: {foreign.pop().decode()}" if foreign else None
+    return f"a file with a part of another call's result: {foreign.pop().decode()}" if foreign else None
 
 
 @check("LRO-PROXY-12")
@@ -252,20 +262,22 @@ def test_cancellation(proxied: Proxied, subjects: Subjects) -> None:
     """A cancellation reaches the server, with the id by which the server knows the call."""
     one = proxied.cancelled
     if one is None:
-        subjects.not_observed("calls in flight together got no answers, so nothing could be cancelled")
+        subjects.not_observed("the proxy did not answer concurrent calls, so no call could be cancelled")
         return
     notes = [as_record(n) for n in one.heard]
     ids = [as_record(n.get("params")).get("requestId") for n in notes if n.get("method") == "notifications/cancelled"]
     subjects.expect(
         any(id in one.waiting or not one.waiting for id in ids),
-        expected=f"notifications/cancelled for {_ids(one.waiting)}, the call that waits",
-        observed=f"cancellations of {_ids(ids)}" if ids else "none was received",
+        expected=f"notifications/cancelled for {_ids(one.waiting)}, the call that waits"
+        if one.waiting
+        else "notifications/cancelled for the call",
+        observed=f"cancellations of {_ids(ids)}" if ids else "the server received none",
         at=one,
     )
 
 
 def _ids(ids: Sequence[Any]) -> str:
-    return ", ".join(json.dumps(id) for id in ids) or "nothing"
+    return ", ".join(json.dumps(id) for id in ids)
 
 
 @check("LRO-PROXY-13")
@@ -277,22 +289,23 @@ def test_notifications_arrive(proxied: Proxied, subjects: Subjects) -> None:
     own = [s for s in steps if s.get("progressToken") == progress.token]
     subjects.expect(
         [(s.get("progress"), s.get("message")) for s in own] == [(n, f"step {n}") for n in range(1, STEPS + 1)],
-        expected=f"{STEPS} notifications of progress with the token {progress.token}, in order",
-        observed=f"{len(own)} of {len(steps)}: {show([s.get('progress') for s in own], 80)}",
+        expected=f"{STEPS} progress notifications with the token {progress.token}, in order",
+        observed=f"{len(own)} of {counted(len(steps), 'progress notification')} with the token, with progress "
+        f"{show([s.get('progress') for s in own], 80)}",
         at=progress,
     )
     logged = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/message"]
     subjects.expect(
         any(n.get("data") == {"n": 1} and n.get("level") == "warning" for n in logged),
         expected="the log message of the server",
-        observed=show(logged, 120) if logged else "none",
+        observed=show(logged, 120) if logged else "no log message",
         at=progress,
     )
 
 
 @check("LRO-PROXY-13")
 def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
-    """All messages of a large burst reach the client in order, and the answer follows them."""
+    """All messages of a large burst reach the client in order, at the latest shortly after the answer to the call."""
     flooded = proxied.flooded
     if flooded is None:
         subjects.not_observed("the call that causes a burst of messages was not answered")
@@ -302,7 +315,7 @@ def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
     subjects.expect(
         numbers == list(range(FLOOD)),
         expected=f"{FLOOD} log messages, in order",
-        observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in a different order",
+        observed=counted(len(numbers), "log message") if len(numbers) != FLOOD else "all of them, in a different order",
         at=flooded,
     )
 
@@ -310,28 +323,28 @@ def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
 @check("LRO-PROXY-13")
 def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """A request of the server reaches the client, and the client's answer reaches the server."""
-    asked = proxied.requested
-    requests = [as_record(json.loads(line)) for line in asked.messages]
+    exchange = proxied.requested
+    requests = [as_record(json.loads(line)) for line in exchange.messages]
     own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
     subjects.expect(
         any(all(r.get(k) == v for k, v in ASKED.items()) for r in own),
         expected="the server's request sampling/createMessage",
-        observed=show(own, 120) if own else "none",
-        at=asked,
+        observed=show(own, 120) if own else "no such request",
+        at=exchange,
     )
     if own:
-        answer = asked.call.text
+        answer = exchange.call.text
         subjects.expect(
             '"code":-32601' in answer.replace(" ", ""),
-            expected="the client's own answer to it, an error -32601, at the server",
-            observed=show(answer or asked.call.outcome, 120),
-            at=asked,
+            expected="the client's answer to it, the error -32601, received by the server",
+            observed=show(answer or exchange.call.outcome, 120),
+            at=exchange,
         )
 
 
 @check("LRO-PROXY-14")
 def test_recipes_run(proxied: Proxied, subjects: Subjects) -> None:
-    """Every recipe of a descriptor is a command on its file that jq runs without an error."""
+    """Every recipe of a descriptor is a command on the descriptor's file that ends without an error."""
     for one in proxied.recipes:
         wrong = one.command.problem if one.run is None else None
         if one.run is not None and not one.run.ok:
@@ -348,7 +361,7 @@ def test_recipes_run(proxied: Proxied, subjects: Subjects) -> None:
 def test_upstream_exit_fails_pending_calls(proxied: Proxied, subjects: Subjects) -> None:
     """When the upstream server exits, every call in progress is answered with an error."""
     if not proxied.ended:
-        subjects.not_observed("the proxy did not answer before, so its upstream server was not stopped")
+        subjects.not_observed("the proxy did not answer earlier calls, so its upstream server was not stopped")
     for call in proxied.ended:
         subjects.expect(
             call.outcome == "error",
@@ -360,7 +373,7 @@ def test_upstream_exit_fails_pending_calls(proxied: Proxied, subjects: Subjects)
 
 @check("LRO-PROXY-16")
 def test_failed_write_keeps_the_result(proxied: Proxied, subjects: Subjects) -> None:
-    """A call whose file cannot be written succeeds with the whole result, or with its beginning and a warning."""
+    """A call whose file cannot be written succeeds with the complete result, or with a part of it and a warning."""
     known = proxied.known
     if not proxied.unwritable:
         subjects.not_observed(proxied.problem or "writing could not be made to fail")
@@ -368,7 +381,7 @@ def test_failed_write_keeps_the_result(proxied: Proxied, subjects: Subjects) -> 
         wrong = _data_loss(one, known[one.kind])
         subjects.expect(
             wrong is None,
-            expected=f"{one.kind}: all of it, or its beginning and a warning, as output_dir is a regular file",
+            expected=f"{one.kind}: all of it, or a part and a warning, since output_dir is a regular file",
             observed=wrong or "",
             at=one,
         )
@@ -389,8 +402,8 @@ def _data_loss(one: Passed, known: payloads.Large) -> str | None:
 
 @check("LRO-PROXY-17")
 def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
-    """No file but those that descriptors name holds a part of a payload."""
-    if proxied.copies is None or not any(_filed(proxied, subjects)):
+    """Only files that descriptors name have a part of a payload in them."""
+    if proxied.copies is None or not any(_with_readable_file(proxied, subjects)):
         raise NotObserved("no file could be read, or the proxy's directories were not searched")
     subjects.expect(
         not proxied.copies,
@@ -399,8 +412,8 @@ def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
     )
 
 
-def _filed(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
-    """Large results with a readable file."""
+def _with_readable_file(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
+    """Large results with a readable file; others are noted as not observed."""
     for one in proxied.large:
         if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:
             yield one
