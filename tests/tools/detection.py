@@ -33,12 +33,12 @@ Every check has servers that it must blame and others that it must not. This pag
 them in full: the broken servers of `tests/servers/faults`, each wrong in one respect, and the sound servers of
 `tests/servers/sound`, each conformant in an unusual way. `python tests/tools/detection.py` makes the page again.
 
-A fault is *caught* if the requirement that it violates fails, or warns if it is a SHOULD. It is *blamed exactly* if no
-other requirement does, except requirements that the fault necessarily violates, too. The *level* is right if the highest
-level that is proved is the highest one that the fault does not affect.
+A fault is *caught* if the requirement that it violates fails, or warns if it is a SHOULD. It is *blamed exactly* if
+no other requirement does, except requirements that the fault necessarily violates, too. The *level* is right if the
+highest level that is proved is the highest one that the fault does not affect.
 
-A table that is perfect on its own cases proves little. [Another page](fresh-faults.md) shows how the suite judges faults
-that it has never met.
+A table that is perfect on its own cases proves little. [Another page](fresh-faults.md) shows how the suite judges
+faults that it has never met.
 
 Some checks belong to another edition only, or look at messages of MCP's protocols other than results. Their servers are
 in `tests/servers/editions`. Three checks of the second kind are counted below, although no server here violates them.
