@@ -29,20 +29,19 @@ PAGE = ROOT / "docs" / "detection.md"
 HEAD = """\
 # What the suite detects
 
-Every check has servers that it must blame and others that it must not. This page is the outcome of certifying all of
-them in full: the broken ones of `tests/servers/faults`, each wrong in one respect, and the sound ones of
-`tests/servers/sound`, each conformant in an unusual way. `python tests/tools/detection.py` makes it anew.
+Every check has servers that it must blame and others that it must not. This page shows the result of certifying all of
+them in full: the broken servers of `tests/servers/faults`, each wrong in one respect, and the sound servers of
+`tests/servers/sound`, each conformant in an unusual way. `python tests/tools/detection.py` makes the page again.
 
-A fault is *caught* when the requirement that it breaks fails (or warns, where it is a SHOULD) and *blamed exactly* when
-no other does, but for those that it cannot help breaking too. The *level* is right when the highest level proved is the
-one that the fault leaves standing.
+A fault is *caught* if the requirement that it violates fails, or warns if it is a SHOULD. It is *blamed exactly* if
+no other requirement does, except requirements that the fault necessarily violates, too. The *level* is right if the
+highest level that is proved is the highest one that the fault does not affect.
 
-A table that is perfect on its own cases proves little. What the suite makes of faults that it has never met is
-[a page of its own](fresh-faults.md).
+A table that is perfect on its own cases proves little. [Another page](fresh-faults.md) shows how the suite judges
+faults that it has never met.
 
-Checks that only another edition knows, or that look at the messages of MCP's protocols beside results, have their
-servers in `tests/servers/editions`. Three of the latter kind are counted among the checks below: nothing here breaks
-them.
+Some checks belong to another edition only, or look at messages of MCP's protocols other than results. Their servers are
+in `tests/servers/editions`. Three checks of the second kind are counted below, although no server here violates them.
 """
 
 
