@@ -34,7 +34,7 @@ def pointer(path: list[str | int]) -> str:
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
 
 
-def telling_line(stderr: Sequence[str]) -> str:
+def error_line(stderr: Sequence[str]) -> str:
     """The line of standard error that says why a process ended; empty if no line has a word.
 
     It is the last line with a word. If that names no error, it is the first line that does, because some programs print

@@ -154,7 +154,7 @@ def _malformed(line: PhysicalLine, text: str, problem: StrictJsonError) -> Findi
     reason = "a byte order mark" if kind is Kind.BYTE_ORDER_MARK else problem.problem
     message = f"the line is not JSON: {reason}"
     expected, hint = "one JSON object", ""
-    if not line.terminated and strict.breaks_off(text, problem.offset):
+    if not line.terminated and strict.is_cut_off(text, problem.offset):
         kind, message, expected, hint = Kind.CUT_OFF, "the last line is truncated", "a complete JSON object", _RENAME
     elif text[: problem.offset].endswith("\r"):
         hint = "end each line with a line feed, not a carriage return"

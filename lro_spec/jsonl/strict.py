@@ -132,7 +132,7 @@ def nearest_position(text: str, pointer: str) -> int:
         pointer = pointer.rpartition("/")[0]
 
 
-def breaks_off(text: str, at: int) -> bool:
+def is_cut_off(text: str, at: int) -> bool:
     """True if a text that is invalid from *at* on is cut off: it ends there, or within a string that begins there."""
     return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
 
@@ -169,10 +169,10 @@ def equal(a: Json, b: Json) -> bool:
     """
     if type(a) in _SCALARS and type(a) is type(b) and a == b:
         return True
-    return (type(a) in _CONTAINERS and identical(a, b)) or canonical(a) == canonical(b)
+    return (type(a) in _CONTAINERS and surely_equal(a, b)) or canonical(a) == canonical(b)
 
 
-def identical(a: Json, b: Json) -> bool:
+def surely_equal(a: Json, b: Json) -> bool:
     """True if two values are spelled alike, and are therefore equal.
 
     A quick test that recognises most equal values; false does not mean that they differ.
@@ -182,7 +182,7 @@ def identical(a: Json, b: Json) -> bool:
 
 
 def bytes_of(value: Json) -> bytes | None:
-    """Bytes that are equal for values that are `identical`; None if the value is nested too deeply."""
+    """Bytes that are equal for values that are `surely_equal`; None if the value is nested too deeply."""
     try:
         return marshal.dumps(value, 0)  # version 0 does not mark interned strings
     except ValueError:

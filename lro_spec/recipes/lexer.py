@@ -84,7 +84,7 @@ def _known_tokens(program: str) -> tuple[Token, ...]:
     return tuple(_tokens(program, 0, len(program)))
 
 
-def refuse_reaching_out(program: str) -> None:
+def refuse_other_inputs(program: str) -> None:
     r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
 
     Such programs use ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename`` or modules. Comments that end in

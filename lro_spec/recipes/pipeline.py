@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from lro_spec.recipes.filters import NotInterpretedError, awk_exclusion, awk_lines, grep_exclusion, sed_exclusion
-from lro_spec.recipes.lexer import refuse_reaching_out
+from lro_spec.recipes.lexer import refuse_other_inputs
 from lro_spec.recipes.shell import LONGEST, SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
 
 _FLAGS = {
@@ -332,7 +332,7 @@ def _jq(words: list[str]) -> tuple[JqCall, str | None]:
     if not operands:
         raise RecipeSyntaxError("jq has no program")
     program, *files = operands
-    refuse_reaching_out(program)
+    refuse_other_inputs(program)
     if odd := sorted(options & _BEYOND):
         raise NotInterpretedError(f"jq --{odd[0]} is an option that is not interpreted")
     join = "join-output" in options

@@ -11,7 +11,7 @@ from lro_conformance.capture.file import FileSeen
 from lro_conformance.checks.extensions.test_extraction import MAX_CHARACTERS
 from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
-from lro_conformance.trials.extensions.families import Asked, ByNumber, Families, Part
+from lro_conformance.trials.extensions.families import ByNumber, Families, FileToolCall, Part
 from lro_conformance.trials.extensions.reading_tools import TOOLS
 from lro_conformance.wire.reply import Failure
 from tests.golden import Cases
@@ -30,17 +30,17 @@ FAILURE = Failure("timeout", "no answer within 5 s")
 TEMP = "/tmp/of-the-server"
 
 
-def ask(tool: str, about: str, result: Any = REFUSED, file: FileSeen | None = None, **more: Any) -> Asked:
+def ask(tool: str, about: str, result: Any = REFUSED, file: FileSeen | None = None, **more: Any) -> FileToolCall:
     """One call of a tool."""
-    return Asked(tool, about, asked(tool, result, file, **more))
+    return FileToolCall(tool, about, asked(tool, result, file, **more))
 
 
-def said(tool: str, about: str, words: str, **arguments: Any) -> Asked:
+def said(tool: str, about: str, words: str, **arguments: Any) -> FileToolCall:
     """One that is answered with some words."""
     return ask(tool, about, text(words), arguments=arguments)
 
 
-def away(tool: str, about: str) -> Asked:
+def away(tool: str, about: str) -> FileToolCall:
     """One whose answer is a descriptor."""
     return ask(tool, about, *OFFLOADED)
 
@@ -109,7 +109,7 @@ def sound() -> Extraction:
 PLACE = "/kept/tool_call_1.txt"
 
 
-def returned(messages: Any) -> Asked:
+def returned(messages: Any) -> FileToolCall:
     """A conversation that comes back like this."""
     return said("context_offload", "a conversation", json.dumps({"success": True, "messages": messages}))
 
@@ -161,7 +161,7 @@ def own(name: str, place: int, one: Any) -> Change:
     return {"own": {name: tuple(known)}}
 
 
-def number(call: Asked, given: str = "m0 m1") -> Change:
+def number(call: FileToolCall, given: str = "m0 m1") -> Change:
     """A recipe by its number otherwise."""
     return own("numbered", 0, ByNumber(call, given))
 

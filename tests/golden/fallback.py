@@ -66,10 +66,11 @@ def failing(
     """A call whose result could not be written."""
     first = call(operation, original or {}, inline=False)
     known: dict[str, Any] = {
-        "kind": "replaced by a file", "threshold": THRESHOLD, "server": 7, "known": by_id(first.filed), "alive": True,
+        "kind": "replaced by a file", "threshold": THRESHOLD, "server": 7, "known": by_id(first.file_records),
+        "alive": True,
         "events": (EVENT,), "first": True, "events_observable": True, "new_entries": (),
     }  # fmt: skip
-    shown = told(first.filed[:1], WARNING) if answer is None else answer
+    shown = told(first.file_records[:1], WARNING) if answer is None else answer
     return Told(call=call(operation, shown, inline=not filed), original=first, **{**known, **other})
 
 

@@ -12,8 +12,16 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.recipes import Command
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.payloads import Large, dumps
-from lro_conformance.trials.extensions.proxy import FACTOR, Cancelled, Exchange, Passed, Proxied, Recipe, Together
-from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
+from lro_conformance.trials.extensions.proxy import (
+    FACTOR,
+    CallWithMessages,
+    Cancelled,
+    Forwarded,
+    Proxied,
+    Recipe,
+    Together,
+)
+from lro_conformance.trials.extensions.upstream import FLOOD, ITEMS_SCHEMA, SAMPLING_PARAMS, STEPS
 from lro_conformance.wire.reply import Failure
 from lro_spec.recipes.runner import JqRun
 from tests.golden import Cases
@@ -22,20 +30,20 @@ from tests.golden.finding import Evidence, Finding, found, judged
 
 THRESHOLD = 100
 LARGE = payloads.large(FACTOR * 4 * THRESHOLD)
-EITHER = {"type": "object", "anyOf": [ITEMS, {"required": ["file_path"]}]}
+EITHER = {"type": "object", "anyOf": [ITEMS_SCHEMA, {"required": ["file_path"]}]}
 RAN = JqRun(0, b"", "", timed_out=False, engine="jq")
 TIMEOUT = Failure("timeout", "no answer within 5 s")
 Change = dict[str, Any]
 
 
-def inline(kind: str, given: str, operation: str = "say", **other: Any) -> Passed:
+def inline(kind: str, given: str, operation: str = "say", **other: Any) -> Forwarded:
     """A result that came as it was given."""
-    return Passed(kind, asked(operation, json.loads(given), raw=given.encode(), **other), given)
+    return Forwarded(kind, asked(operation, json.loads(given), raw=given.encode(), **other), given)
 
 
-def answered(kind: str, given: str, result: Any = None, operation: str = "say", **other: Any) -> Passed:
+def answered(kind: str, given: str, result: Any = None, operation: str = "say", **other: Any) -> Forwarded:
     """A result that came as another."""
-    return Passed(kind, asked(operation, result, **other), given)
+    return Forwarded(kind, asked(operation, result, **other), given)
 
 
 def rows(one: Large) -> list[str]:
@@ -58,7 +66,7 @@ def offloaded(
     content: Callable[[list[Any]], Any] = list,
     structured: Any = ...,
     **more: Any,
-) -> Passed:
+) -> Forwarded:
     """A result that left as a descriptor."""
     where = path or f"/out/{kind.replace(' ', '-')}.jsonl"
     head = {"context": [line for line in one.lines if one.records]}
@@ -69,12 +77,12 @@ def offloaded(
     whole = {**result, "content": content(blocks), **more}
     if one.typed and structured is not None:
         whole["structuredContent"] = inner if structured is ... else structured
-    return Passed(kind, asked("typed" if one.typed else "say", whole, seen), one.result)
+    return Forwarded(kind, asked("typed" if one.typed else "say", whole, seen), one.result)
 
 
-def told(call: Call, *messages: Any) -> Exchange:
+def told(call: Call, *messages: Any) -> CallWithMessages:
     """A call, and what arrived before its answer."""
-    return Exchange(call, tuple(dumps({"jsonrpc": "2.0", **m}) for m in messages), "", "lro-probe-token")
+    return CallWithMessages(call, tuple(dumps({"jsonrpc": "2.0", **m}) for m in messages), "", "lro-probe-token")
 
 
 def step(number: int, token: Any = "lro-probe-token", message: str | None = None) -> Change:
@@ -89,7 +97,7 @@ def log(data: Any = ..., level: str = "warning", logger: str = "lro-probe") -> C
     return {"method": "notifications/message", "params": said}
 
 
-def request(params: Any = ASKED) -> Change:
+def request(params: Any = SAMPLING_PARAMS) -> Change:
     """A request of the server's."""
     return {"id": "x", "method": "sampling/createMessage", "params": params}
 
@@ -108,13 +116,13 @@ REFUSED = '{"code":-32099,"message":"refused ä","data":{"why":["kept",1]}}'
 PARTLY = text("\n".join(LARGE["text"].lines[:3]) + "\nWarning: offloading failed; this is the first part only.")
 
 
-def fleet(number: int, change: Callable[[bytes], bytes] = lambda data: data, **other: Any) -> Passed:
+def fleet(number: int, change: Callable[[bytes], bytes] = lambda data: data, **other: Any) -> Forwarded:
     """A large result among others in flight."""
     given = LARGE["text"].result.replace("mktext", f"mkfleet{'abcd'[number]}")
     data = lines_of(*rows(LARGE["text"])).replace(b"mktext", b"mkfleet" + b"abcd"[number : number + 1])
     where = other.pop("path", f"/out/fleet{number}.jsonl")
     call = asked("say", descriptor(where), filed(where, change(data), **other))
-    return Passed(f"large {number}", call, given)
+    return Forwarded(f"large {number}", call, given)
 
 
 def put_in(other: bytes) -> Callable[[bytes], bytes]:
@@ -164,7 +172,7 @@ def have(**change: Any) -> Evidence:
     return {"proxied": replace(sound(), **change)}
 
 
-def large(kind: str, made: Passed | None = None, **other: Any) -> Change:
+def large(kind: str, made: Forwarded | None = None, **other: Any) -> Change:
     """One large result otherwise."""
     one = made or offloaded(kind, LARGE[kind], **other)
     return {"large": tuple(one if known.kind == kind else known for known in sound().large)}
@@ -177,7 +185,7 @@ def put(name: str, place: int, made: Any) -> Change:
     return {name: tuple(known)}
 
 
-def together(*passed: Passed, waited: Passed | None = WAITED) -> Change:
+def together(*passed: Forwarded, waited: Forwarded | None = WAITED) -> Change:
     """Other calls in flight."""
     return {"together": Together(passed, waited)}
 
@@ -225,7 +233,7 @@ CHANGES: dict[str, Change] = {
     "a large one names no file": large(ARRAY, answered(ARRAY, LARGE[ARRAY].result, descriptor(""))),
     "a large one is in no file that can be read": large(ARRAY, file={"problem": "cannot be opened"}),
     "a file that can be read, and no descriptor": large(
-        ARRAY, Passed(ARRAY, asked("say", None, filed("/out/x", SEEN), error={"code": 1}), LARGE[ARRAY].result)
+        ARRAY, Forwarded(ARRAY, asked("say", None, filed("/out/x", SEEN), error={"code": 1}), LARGE[ARRAY].result)
     ),
     "a file is empty": large(ARRAY, data=b""),
     "a file has no header": large(ARRAY, data=SEEN.partition(b"\n")[2]),
@@ -256,11 +264,12 @@ CHANGES: dict[str, Change] = {
     "no output schema": schema(None),
     "an output schema that is none": schema({"type": "x"}),
     "an output schema that is true": schema(True),
-    "an output schema that is the server's": schema(ITEMS),
+    "an output schema that is the server's": schema(ITEMS_SCHEMA),
     "an output schema without the server's": schema({"required": ["file_path"]}),
     "no structured content": large(BOTH, structured=None),
     "structured content with two faults": {
-        **large(BOTH, structured={"a": 1, "b": 2}), **schema({"anyOf": [ITEMS, {"required": ["file_path", "x"]}]}),
+        **large(BOTH, structured={"a": 1, "b": 2}),
+        **schema({"anyOf": [ITEMS_SCHEMA, {"required": ["file_path", "x"]}]}),
     },
     "structured content with faults in two places": {
         **large(BOTH, structured={"items": [1, 2]}), **schema({"properties": {"items": {"items": {"type": "object"}}}}),
@@ -330,9 +339,9 @@ CHANGES: dict[str, Change] = {
     "a flood beside other messages": {"flooded": told(DONE, log(), *FLOODED)},
     "no request": {"requested": told(asked("ask", text("x")))},
     "a request with a parameter less": {"requested": told(DECLINED, request({"maxTokens": 5}))},
-    "a request with a parameter more": {"requested": told(DECLINED, request({**ASKED, "temperature": 1}))},
+    "a request with a parameter more": {"requested": told(DECLINED, request({**SAMPLING_PARAMS, "temperature": 1}))},
     **{
-        f"a request for {n} tokens": {"requested": told(DECLINED, request({**ASKED, "maxTokens": n}))}
+        f"a request for {n} tokens": {"requested": told(DECLINED, request({**SAMPLING_PARAMS, "maxTokens": n}))}
         for n in (4, 6)
     },
     "a request of another method": {"requested": told(asked("ask", text("x")), {**request(), "method": "x"})},
@@ -369,7 +378,7 @@ CHANGES: dict[str, Change] = {
 }  # fmt: skip
 
 
-def edges(check: str, outcome: Callable[[str, str], Passed]) -> list[str]:
+def edges(check: str, outcome: Callable[[str, str], Forwarded]) -> list[str]:
     """From how many characters on a text is missed, at some thresholds."""
     said: list[str] = []
     ones = judged(check)

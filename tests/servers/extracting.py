@@ -147,10 +147,10 @@ class Extracting(Server):
     # Queries
 
     def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
-        self.refuse_reaching_out(program)
+        self.refuse_other_inputs(program)
         return self.run_jq(f"(\n{program}\n)", path, [*options])
 
-    def refuse_reaching_out(self, program: str) -> None:
+    def refuse_other_inputs(self, program: str) -> None:
         if re.search(r"\benv\b|\$\s*ENV|\b(import|include|input_filename|input|inputs)\b", program):
             raise BadArguments("the query asks for more than its input")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.display import telling_line
+from lro_spec.display import error_line
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from lro_spec.display import telling_line
     ],
 )
 def test_the_line_that_names_an_error_is_found_among_what_follows_it(stderr: str, said: str) -> None:
-    assert telling_line(stderr.splitlines()) == said
+    assert error_line(stderr.splitlines()) == said

@@ -13,9 +13,9 @@ class Made(SimpleNamespace):
     """Stands for a call, or for anything else of which only some attributes matter."""
 
     @property
-    def filed_ids(self) -> frozenset[str]:
-        """The ids of the records in the file, as `Call.filed_ids`."""
-        return frozenset(by_id(self.filed))
+    def file_ids(self) -> frozenset[str]:
+        """The ids of the records in the file, as `Call.file_ids`."""
+        return frozenset(by_id(self.file_records))
 
     @property
     def order(self) -> tuple[str | None, ...]:

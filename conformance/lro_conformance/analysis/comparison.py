@@ -40,7 +40,7 @@ class Comparison:
         return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
 
     @cached_property
-    def restless(self) -> frozenset[str]:
+    def unstable_operations(self) -> frozenset[str]:
         """Operations whose identical calls return different records, or may do so where a limit cuts the result."""
         return self.survey.volatile_operations | self.reordered
 
@@ -60,7 +60,7 @@ class Comparison:
     def unmatched(self) -> str | None:
         """Reason why records of files cannot be matched by id with inline results of another process; None if they
         can."""
-        filed = {k for c in self.survey.files for k in c.filed_ids}
+        filed = {k for c in self.survey.files for k in c.file_ids}
         shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
         if not filed:
             return "the records of files have no ids"
@@ -88,7 +88,7 @@ class Comparison:
     def _remedy(self) -> str:
         """The key of the profile that helps or, if none does, what the server lacks."""
         records = [r for c in self.inline.calls for r in c.records or []]
-        if not any(c.filed_ids for c in self.survey.files) or (records and not by_id(records)):
+        if not any(c.file_ids for c in self.survey.files) or (records and not by_id(records)):
             return "no key of the profile helps: the server would have to give each record one id, in files and inline"
         if not records:
             return "profile: inline.records, the path of the records in an inline result"
@@ -131,7 +131,7 @@ class Comparison:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
 
         added = self.added.difference(names.values())
-        found = fields(filed.filed)
+        found = fields(filed.file_records)
         if found == fields(shown.records or []):
             return None
         whole = self.inline.whole

@@ -57,4 +57,4 @@ def _order(key: tuple[str, str, str, str]) -> tuple[str, str, int]:
 
 
 def _records(call: Call) -> int:
-    return len(call.filed or call.records or [])
+    return len(call.file_records or call.records or [])

@@ -35,9 +35,11 @@ class DetailLevels:
         if not self.survey.operations[call.operation].details:
             return default if default != "light" or not _has_content(call) else None
         explicit = self.survey.whole.get((call.operation, default))
-        if default is None or explicit is None or not explicit.filed or not call.filed:
+        if default is None or explicit is None or not explicit.file_records or not call.file_records:
             return None
-        same = set(explicit.filed[0]) == set(call.filed[0]) and _has_content(explicit) == _has_content(call)
+        same = set(explicit.file_records[0]) == set(call.file_records[0]) and _has_content(explicit) == _has_content(
+            call
+        )
         return default if same else None
 
     def reason_for_no_level(self, call: Call) -> str | None:
@@ -82,14 +84,14 @@ class DetailLevels:
 
     def _named_by_all(self, operation: str) -> str | None:
         whole = self.survey.whole
-        calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.filed}
-        if len(calls) < 2 or len({filled_fields(c.filed) for c in calls.values()}) > 1:
+        calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.file_records}
+        if len(calls) < 2 or len({filled_fields(c.file_records) for c in calls.values()}) > 1:
             return None
         named = {str(c.header.get("detail")) for c in calls.values()}
         if len(named) == 1 and not named & {"None", ""}:
             return named.pop()
         full = calls.get("full")
-        others = [c for (n, d), c in whole.items() if d == "full" and n != operation and c.filed]
+        others = [c for (n, d), c in whole.items() if d == "full" and n != operation and c.file_records]
         if full is None or not _missing_core(full) or not others or any(map(_missing_core, others)):
             return None
         return "the same"
@@ -113,8 +115,8 @@ def filled_fields(records: Sequence[Record]) -> frozenset[str]:
 
 def _missing_core(call: Call) -> list[str]:
     """Core fields that no record of a file has."""
-    return [k for k in CORE if not any(k in r for r in call.filed)]
+    return [k for k in CORE if not any(k in r for r in call.file_records)]
 
 
 def _has_content(call: Call) -> bool:
-    return any(r.get("content") not in (None, "") for r in call.filed)
+    return any(r.get("content") not in (None, "") for r in call.file_records)

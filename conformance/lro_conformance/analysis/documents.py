@@ -123,7 +123,7 @@ class Documents:
 
     def duplicates_in_store(self, one: Document) -> str | None:
         """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
-        twice = _twice(one.call.filed)
+        twice = _twice(one.call.file_records)
         may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
         return "the store has several memories with the same id" if may else None
 
@@ -348,7 +348,7 @@ def _largest_first(documents: Sequence[Document]) -> list[Document]:
     """
 
     def rank(one: Document) -> tuple[bool, int, int]:
-        return len(one.call.filed) <= SAMPLE_RECORDS, len(one.call.filed), one.call.weight
+        return len(one.call.file_records) <= SAMPLE_RECORDS, len(one.call.file_records), one.call.weight
 
     return sorted(documents, key=rank, reverse=True)
 
@@ -397,7 +397,7 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     explored calls with a violation that did not recur.
     """
     excluded = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
-        id(c) for c in survey.concurrent_files if c.filed
+        id(c) for c in survey.concurrent_files if c.file_records
     }
     explored = found.get("explored")
     excluded |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
@@ -510,7 +510,7 @@ def _needs_file(one: Document) -> str | None:
 
 
 def _needs_records(one: Document) -> str | None:
-    return _needs_file(one) or (None if one.call.filed else "a file has no records")
+    return _needs_file(one) or (None if one.call.file_records else "a file has no records")
 
 
 def _needs_filled_texts(one: Document) -> str | None:
@@ -568,7 +568,7 @@ def _needs_estimate(one: Document) -> str | None:
 
 
 def _needs_namespace(one: Document) -> str | None:
-    named = any(isinstance(r.get("namespace"), str) for r in one.call.filed)
+    named = any(isinstance(r.get("namespace"), str) for r in one.call.file_records)
     return None if named else "no record of a file has a namespace"
 
 

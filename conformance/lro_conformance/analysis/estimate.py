@@ -44,10 +44,12 @@ _MANY_RECORDS = 20
 _UNLIKE_RATIO = 1.2
 """Ratio of their tokens per character that similar texts never reach."""
 
-MEASURES_OTHERS = "E is the estimate of records that are not in the file, or of a different detail level (LRO-THR-05)"
+MEASURES_OTHER_RECORDS = (
+    "E is the estimate of records that are not in the file, or of a different detail level (LRO-THR-05)"
+)
 """Reason why E is not compared with the records of a file."""
 
-OF_AN_EARLIER_CALL = "E may belong to an earlier call, whose file this call names (LRO-NAME-04)"
+ESTIMATE_OF_EARLIER_CALL = "E may belong to an earlier call, whose file this call names (LRO-NAME-04)"
 """Reason why a result cannot be judged by the E of its file."""
 
 LARGER = 1.1
@@ -76,13 +78,17 @@ class Estimates:
 
     def _same_memories(self) -> Iterator[tuple[Call, Call]]:
         known: dict[tuple[object, ...], Call] = {}
-        files = (c for c in self.survey.files if c.filed)
+        files = (c for c in self.survey.files if c.file_records)
         for other in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
             level = other.detail or str(other.header.get("detail"))
-            key = (other.operation, level, other.filed_ids, frozenset(other.filed[0]))
+            key = (other.operation, level, other.file_ids, frozenset(other.file_records[0]))
             one = known.setdefault(key, other)
             # A file that lost records may seem to have the same memories as one with a lower limit.
-            more = (len(c.filed) > len(other.filed) for c in self.survey.files if c.operation == other.operation)
+            more = (
+                len(c.file_records) > len(other.file_records)
+                for c in self.survey.files
+                if c.operation == other.operation
+            )
             partly = one.limit != other.limit and any(more)
             if one is not other and not partly and not self.is_cut_short(other):
                 yield one, other
@@ -113,7 +119,7 @@ class Estimates:
         record lines, such as a rendered one, the share would vary with the detail level, since keys weigh more where
         records are short. None if the files are too similar to show the difference.
         """
-        known = [c for c in self.survey.files if c.estimate and c.filed and characters(c) >= _MIN_CHARACTERS]
+        known = [c for c in self.survey.files if c.estimate and c.file_records and characters(c) >= _MIN_CHARACTERS]
         known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
         if not known or _spread([_values_share(c) for c in known]) < _DIFFERENT_SPREAD:
             return None
@@ -122,7 +128,7 @@ class Estimates:
             return None
         return max(known, key=characters), sum(shares) / len(shares)
 
-    def of_a_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
+    def call_estimated_in_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
         """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
         set. At least two honest estimates must differ by half, so that a constant does not count as an estimate.
 
@@ -130,8 +136,8 @@ class Estimates:
         """
         groups: dict[object, list[Call]] = {}
         for call in (*self.survey.files, *more):
-            if call.operation == operation and call.estimate and call.filed and not self.is_cut_short(call):
-                groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+            if call.operation == operation and call.estimate and call.file_records and not self.is_cut_short(call):
+                groups.setdefault((call.query, frozenset(call.file_records[0])), []).append(call)
         for calls in groups.values():
             honest = [c for c in calls if LOW <= 4 * tokens_per_character(c) <= HIGH]
             known = [c.estimate or 0 for c in honest]
@@ -147,8 +153,8 @@ class Estimates:
         """
         groups: dict[object, list[Call]] = {}
         for call in self.survey.files:
-            if call.operation == operation and call.estimate and call.filed and call.limit is not None:
-                groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+            if call.operation == operation and call.estimate and call.file_records and call.limit is not None:
+                groups.setdefault((call.query, frozenset(call.file_records[0])), []).append(call)
         pairs = [(min(calls, key=characters), max(calls, key=characters)) for calls in groups.values()]
         pairs = [(a, b) for a, b in pairs if characters(b) >= 2 * characters(a)]
         same = all(abs((a.estimate or 0) - (b.estimate or 0)) <= 2 for a, b in pairs)
@@ -156,7 +162,7 @@ class Estimates:
             return None
         return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
-    def against_detail(self, operation: str) -> tuple[Call, Call] | None:
+    def call_ignoring_detail(self, operation: str) -> tuple[Call, Call] | None:
         """Two calls which show that E does not follow the detail level; None if it does.
 
         Of two calls for the same records, the one whose file is larger by a tenth must have the greater E, and the E of
@@ -164,7 +170,7 @@ class Estimates:
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
-        ids = {id(c): c.filed_ids for c in calls}
+        ids = {id(c): c.file_ids for c in calls}
         for one in calls:
             for other in calls:
                 if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
@@ -177,10 +183,10 @@ class Estimates:
     def measure_differently(self, operation: str) -> bool:
         """True if E is the estimate of another set than the returned one: at a different detail level, before a limit
         is applied, or cut to a budget."""
-        deviations = (self.against_detail, self.estimated_before_limit, self.of_a_budget)
+        deviations = (self.call_ignoring_detail, self.estimated_before_limit, self.calls_estimated_at_budget)
         return any(deviation(operation) is not None for deviation in deviations)
 
-    def of_a_budget(self, operation: str) -> tuple[Call, Call] | None:
+    def calls_estimated_at_budget(self, operation: str) -> tuple[Call, Call] | None:
         """The smallest and the largest of an inject's results that have the same E, far too low for the latter.
 
         None if no smaller result has a clearly smaller E, or if other operations have such results, too.
@@ -192,7 +198,7 @@ class Estimates:
         return own if not any(found.values()) else None
 
     def _capped(self, operation: str) -> tuple[Call, Call] | None:
-        calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.filed]
+        calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.file_records]
         cap = max((c.estimate or 0 for c in calls), default=0)
         same = sorted((c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * cap), key=characters)
         grows = any((c.estimate or 0) < cap / 2 for c in calls)
@@ -205,7 +211,9 @@ class Estimates:
         """Two results of different operations at one detail level whose tokens per character differ, although both are
         long texts of the same kind; the one farther from characters ÷ 4 first."""
         large = [
-            c for c in self.survey.whole.values() if c.estimate and len(c.filed) >= _MANY_RECORDS and self._is_latin(c)
+            c
+            for c in self.survey.whole.values()
+            if c.estimate and len(c.file_records) >= _MANY_RECORDS and self._is_latin(c)
         ]
         large = [c for c in large if not (self.is_cut_short(c) or self.memories_beyond(c))]
         large = [c for c in large if not self.measure_differently(c.operation)]
@@ -227,9 +235,11 @@ class Estimates:
         None if there is no such recall.
         """
         known = self._recall_for(call)
-        if known is None or not known.filed or not call.filed:
+        if known is None or not known.file_records or not call.file_records:
             return None
-        return len(call.filed) < len(known.filed) and tokens_per_character(call) > 1.6 * tokens_per_character(known)
+        return len(call.file_records) < len(known.file_records) and tokens_per_character(
+            call
+        ) > 1.6 * tokens_per_character(known)
 
     def memories_beyond(self, call: Call) -> int | None:
         """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
@@ -243,7 +253,7 @@ class Estimates:
         if self.survey.volatile_operations or self.rounding_step > 1:
             return None
         same = known.estimate == call.estimate and known.estimate is not None and is_honest(known)
-        return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
+        return len(known.file_records) if same and 0 < len(call.file_records) < len(known.file_records) else None
 
     def _recall_for(self, call: Call) -> Call | None:
         """The recall with an inject's query at the same detail level or, if recall has no such level, with the same
@@ -255,7 +265,12 @@ class Estimates:
         if level is None or level in recall.details:
             return next((c for at, c in recalls if at == level), None)
         return next(
-            (c for _, c in recalls if c.filed and call.filed and c.filed[0].keys() == call.filed[0].keys()), None
+            (
+                c
+                for _, c in recalls
+                if c.file_records and call.file_records and c.file_records[0].keys() == call.file_records[0].keys()
+            ),
+            None,
         )
 
 
@@ -272,7 +287,7 @@ def _spread(shares: list[float]) -> float:
 
 def _values_share(call: Call) -> float:
     """Share of the record lines that is in texts and numbers, not in keys and punctuation."""
-    return sum(map(_characters_of_values, call.filed)) / characters(call)
+    return sum(map(_characters_of_values, call.file_records)) / characters(call)
 
 
 def _characters_of_values(value: object) -> int:

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, cast
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
-from lro_conformance.analysis.estimate import OF_AN_EARLIER_CALL, Estimates, slack
+from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, Estimates, slack
 from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import in_sequence
@@ -71,7 +71,7 @@ from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 from lro_spec.editions import Edition
-from lro_spec.jsonl.strict import equal, identical
+from lro_spec.jsonl.strict import equal, surely_equal
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
 
 
@@ -109,7 +109,7 @@ class Exchange:
     @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
         """The subject by which this exchange is reproduced."""
-        found = by_id(self.call.filed or self.call.records or []).keys()
+        found = by_id(self.call.file_records or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
         if memories or self.steps:
             return AfterStoring(self.call, memories, self.in_flight, self.steps)
@@ -136,13 +136,13 @@ class Exchange:
 
     def _has_ids_of(self, shown: Sequence[Record]) -> bool:
         """True if the file has the id of each of these records, with the same title."""
-        filed = by_id(self.call.filed)
+        filed = by_id(self.call.file_records)
         pairs = [(r, filed.get(id_of(r) or "")) for r in shown]
         return all(f is not None and ("title" not in r or f.get("title") == r["title"]) for r, f in pairs)
 
     def _text_of_each(self, shown: Sequence[Record]) -> Literal["id", "title", "content"]:
         """The field with a text in each of these records and in each of the file's; the id if there is none."""
-        both = (*shown, *self.call.filed)
+        both = (*shown, *self.call.file_records)
         if all(isinstance(r.get("title"), str) for r in both):
             return "title"
         return "content" if all(isinstance(r.get("content"), str) for r in both) else "id"
@@ -171,9 +171,9 @@ class Exchange:
         return {text: alike[0] for text, alike in _by_text(records, self.paired_by).items()}
 
     @cached_property
-    def filed(self) -> Mapping[str, Record]:
+    def file_records(self) -> Mapping[str, Record]:
         """The records in the file, by their `paired_by` field; empty if there is no file."""
-        return self.index(self.call.filed)
+        return self.index(self.call.file_records)
 
     @cached_property
     def shown(self) -> Mapping[str, Record]:
@@ -198,9 +198,9 @@ class Exchange:
         if self.paired_by != "id":
             return None
         changed = self.own_ids and not self._has_ids_of([renamed(r, self.names) for r in self._records])
-        if changed or (self.stored and not self.shown.keys() & (self.stored.keys() | self.filed.keys())):
+        if changed or (self.stored and not self.shown.keys() & (self.stored.keys() | self.file_records.keys())):
             return "each process gives stored memories ids of its own, and inline results show no titles"
-        return None if self.names and self.shown.keys() & self.filed.keys() else comparison.obstacle
+        return None if self.names and self.shown.keys() & self.file_records.keys() else comparison.obstacle
 
 
 class Rate(NamedTuple):
@@ -252,9 +252,9 @@ class Context:
         return [replace(e, names=self.names, own_ids=self.own_ids) for e in exchanges]
 
     @property
-    def restless(self) -> frozenset[str]:
-        """Operations whose identical calls may return other records (`Comparison.restless`)."""
-        return self.survey.volatile_operations if self.comparison is None else self.comparison.restless
+    def unstable_operations(self) -> frozenset[str]:
+        """Operations whose identical calls may return other records (`Comparison.unstable_operations`)."""
+        return self.survey.volatile_operations if self.comparison is None else self.comparison.unstable_operations
 
     @cached_property
     def largest_inject(self) -> tuple[int, int]:
@@ -306,7 +306,7 @@ class Exchanges:
                 if isinstance(found, str):
                     subjects.not_observed(found)
                 elif not found.holds and any(c.identity in self.repeated for c in found.depends_on):
-                    subjects.not_observed(OF_AN_EARLIER_CALL)
+                    subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
                 else:
                     at = self._at(exchange, found)
                     subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
@@ -324,7 +324,7 @@ class Exchanges:
     def unpaired(self) -> tuple[str, ...]:
         """The documented fields of files that no inline record has, under whatever name."""
         both = [e for e in self.exchanges if e.has_file and e.shown]
-        filed = {key for e in both for record in e.call.filed for key in filled_fields([record])}
+        filed = {key for e in both for record in e.call.file_records for key in filled_fields([record])}
         shown = {key for e in both for record in e.shown.values() for key in renamed(record, self.names)}
         return tuple(field for field in ("id", *MEMORY_FIELDS) if field in filed - shown)
 
@@ -350,7 +350,7 @@ class Exchanges:
     def _shows_scores(self, exchange: Exchange) -> bool:
         call, twin = exchange.call, exchange.twin
         by_confidence = (call.operation, call.query) in self.context.scored_by_confidence
-        return by_confidence or any("score" in r for r in call.filed) or bool(twin and hit_scores(twin.result))
+        return by_confidence or any("score" in r for r in call.file_records) or bool(twin and hit_scores(twin.result))
 
     def _at(self, exchange: Exchange, found: Judged) -> object:
         at = Marked(exchange.at, found.mark) if found.mark else exchange.at
@@ -408,7 +408,7 @@ def exchanges(
     ]
     # If files were still growing when descriptors named them, only those of the survey have been read again.
     every = made if survey.unsettled else [*made, *explicit]
-    context = learnt(context, every)
+    context = extended_context(context, every)
     every = context.applied_to(every)
     by_confidence = scored_by_confidence(every)
     context = replace(context, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
@@ -419,7 +419,7 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
     """Documented fields that memories fill in files, by server, detail level and id of the memory."""
     found: dict[tuple[int, str, str], frozenset[str]] = {}
     for call in (e.call for e in exchanges if e.has_file and e.call.detail is not None):
-        for memory, record in by_id(call.filed).items():
+        for memory, record in by_id(call.file_records).items():
             key = (id(call.start), call.detail or "", memory)
             found[key] = found.get(key, frozenset()) | filled_fields([record])
     return found
@@ -444,7 +444,7 @@ def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
             files.setdefault(call.operation, []).append(call)
     found: dict[str, Rate] = {}
     for operation, calls in files.items():
-        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.filed) <= _FEW])
+        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.file_records) <= _FEW])
         if rate is not None:
             found[operation] = Rate(rate, median(map(_separators, calls)))
     return found
@@ -465,7 +465,7 @@ def _same_rate(calls: Sequence[Call]) -> float | None:
 
 
 def _has_estimate(exchange: Exchange) -> bool:
-    return exchange.has_file and bool(exchange.call.filed and exchange.call.estimate)
+    return exchange.has_file and bool(exchange.call.file_records and exchange.call.estimate)
 
 
 _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
@@ -479,7 +479,7 @@ _FEW = 5
 """Number of records up to which all are measured, even by a server that estimates longer results by a sample."""
 
 
-def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
+def extended_context(context: Context, exchanges: Sequence[Exchange]) -> Context:
     """The context, extended by what these exchanges show of the server: names that it maps, whether it gives stored
     memories ids of its own, and by how much they vary."""
 
@@ -488,8 +488,8 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
             there = others(exchange)
             yield from ((record, there[key]) for key, record in exchange.shown.items() if key in there)
 
-    def filed(exchange: Exchange) -> Mapping[str, Record]:
-        return exchange.filed if exchange.has_file else {}
+    def of_files(exchange: Exchange) -> Mapping[str, Record]:
+        return exchange.file_records if exchange.has_file else {}
 
     def of_same_titles(others: Callable[[Exchange], Iterable[Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
@@ -498,20 +498,20 @@ def learnt(context: Context, exchanges: Sequence[Exchange]) -> Context:
                 yield from of_same_memories(shown, others(exchange))
 
     def filed_with_titles() -> Iterator[tuple[Record, Record]]:
-        return of_same_titles(lambda exchange: exchange.call.filed if exchange.has_file else ())
+        return of_same_titles(lambda exchange: exchange.call.file_records if exchange.has_file else ())
 
     seeds = corpus() if context.survey.seeded_by is not None else ()
     names = {
-        **names_of_fields(shown_with(filed)),
+        **names_of_fields(shown_with(of_files)),
         **names_of_fields(filed_with_titles()),
         **names_of_fields(shown_with(lambda exchange: exchange.given)),
         **names_of_fields(of_same_titles(lambda exchange: (*seeds, *exchange.stored.values()))),
         **context.names,
     }
-    names |= names_of_cut_fields(chain(shown_with(filed), filed_with_titles()), names)
+    names |= names_of_cut_fields(chain(shown_with(of_files), filed_with_titles()), names)
     return replace(
         context,
-        maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(filed)),
+        maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(of_files)),
         names=names,
         own_ids=context.own_ids if (own := _gives_own_ids(context.survey, exchanges)) is None else own,
         varying=max(context.varying, _varying(exchanges)),
@@ -529,8 +529,8 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
             for e in exchanges
             if e.call is e.lowest and e.has_file
             for key, shown in e.shown.items()
-            for record in (e.filed.get(key, {}),)
-            if record.keys() == shown.keys() and not identical(record, shown)
+            for record in (e.file_records.get(key, {}),)
+            if record.keys() == shown.keys() and not surely_equal(record, shown)
         ),
         default=0,
     )
@@ -544,7 +544,7 @@ def _confidences(call: Call) -> tuple[float, float] | None:
     """The least and the greatest confidence in a file; None unless all its lines can be read and have one."""
     if call.file is None or any(line.record is None for line in call.file.record_lines):
         return None
-    values = [as_record(record.get("provenance")).get("confidence") for record in call.filed]
+    values = [as_record(record.get("provenance")).get("confidence") for record in call.file_records]
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
 
@@ -729,21 +729,21 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if records is None:
         yield from _complete_by_text(exchange, context)
         return
-    here, there = exchange.shown, exchange.filed
+    here, there = exchange.shown, exchange.file_records
     is_part = is_a_page(shown.result) or filed.operation == "inject"  # its file is not cut to the budget
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
             added = set[str]()
         memories = len(here) if exchange.paired_by == "id" else len(records)  # several may have the same title
-        lacks = not missing and len(filed.filed) < memories
+        lacks = not missing and len(filed.file_records) < memories
         yield Judged(
             not missing and not added and not lacks,
             f"the {counted(memories, 'memory')} that the call returns inline",
             (
-                f"{len(filed.filed)} records: some of several with the same {exchange.paired_by} are missing"
+                f"{len(filed.file_records)} records: some of several with the same {exchange.paired_by} are missing"
                 if lacks
-                else f"{counted(len(filed.filed), 'record')}: {len(missing)} missing, {len(added)} additional"
+                else f"{counted(len(filed.file_records), 'record')}: {len(missing)} missing, {len(added)} additional"
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
             + (_cut_inline(shown) if added and not missing else ""),
@@ -755,11 +755,12 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             ),
         )
         return
-    more = is_part and len(filed.filed) > len(records)
+    more = is_part and len(filed.file_records) > len(records)
     yield Judged(
-        len(filed.filed) == len(records) or more,
+        len(filed.file_records) == len(records) or more,
         f"{counted(len(records), 'record')}, as inline",
-        f"{counted(len(filed.filed), 'record')}" + (_cut_inline(shown) if len(filed.filed) > len(records) else ""),
+        f"{counted(len(filed.file_records), 'record')}"
+        + (_cut_inline(shown) if len(filed.file_records) > len(records) else ""),
     )
 
 
@@ -808,7 +809,7 @@ MUCH_LARGER = 1.5
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file has each known memory that a text shows with title and content, as often as the text shows it."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.restless:
+    if prose is None or shown is None or filed.operation in context.unstable_operations:
         return
     known = shown_in_text(exchange, context)
     if not known:
@@ -818,13 +819,13 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
     yield Judged(
         not missing,
         f"the {counted(len(known), 'memory')} whose title and content the call shows inline",
-        f"{counted(len(filed.filed), 'record')}, {len(missing)} missing"
+        f"{counted(len(filed.file_records), 'record')}, {len(missing)} missing"
         + (f"; first missing: {show(missing[0])}" if missing else ""),
     )
     for (title, content), times in Counter((m["title"], m["content"]) for m in _stored_in(exchange, shown)).items():
         both = min(times, shown.text.count(content))
-        there = sum(r.get("title") == title for r in filed.filed)  # a content may be altered (LRO-FILE-10)
-        if both > 1 and any("title" in r for r in filed.filed):
+        there = sum(r.get("title") == title for r in filed.file_records)  # a content may be altered (LRO-FILE-10)
+        if both > 1 and any("title" in r for r in filed.file_records):
             yield Judged(
                 there >= both, f"{counted(both, 'memory')} that differ in their ids only, as inline", f"{there} of them"
             )
@@ -853,11 +854,11 @@ def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Titles and contents of stored memories are in the file as a text shows them: as they were stored."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.restless:
+    if prose is None or shown is None or filed.operation in context.unstable_operations:
         return
     stored, there = (
         _by_text((*prose.stored.values(), *exchange.stored.values()), "title"),
-        _by_text(filed.filed, "title"),
+        _by_text(filed.file_records, "title"),
     )
     found = False
     for title in (t for t in stored if t in there):
@@ -885,11 +886,11 @@ def _is_a_selection(exchange: Exchange, context: Context) -> bool:
     Either identical calls return different memories; or the file lacks some inline memories and has as many others
     instead, and each process gives memories times that may decide the choice.
     """
-    call, here, there = exchange.call, exchange.shown, exchange.filed
+    call, here, there = exchange.call, exchange.shown, exchange.file_records
     if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
         return False
     others = len(here.keys() - there.keys()) == len(there.keys() - here.keys()) > 0
-    return call.operation in context.restless or (others and _has_times_of_its_own(exchange))
+    return call.operation in context.unstable_operations or (others and _has_times_of_its_own(exchange))
 
 
 def _has_times_of_its_own(exchange: Exchange) -> bool:
@@ -897,7 +898,7 @@ def _has_times_of_its_own(exchange: Exchange) -> bool:
     shown = (renamed(r, exchange.names) for r in exchange.shown.values())
     return any(
         name in filed and are_of_the_run(value, filed[name], exchange.call)
-        for one, filed in zip(shown, exchange.filed.values(), strict=False)
+        for one, filed in zip(shown, exchange.file_records.values(), strict=False)
         for name, value in one.items()
     )
 
@@ -952,7 +953,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """At full detail, a text that the suite stored is not cut to end in an ellipsis, even if the inline result cuts it,
     too."""
-    for record in exchange.call.filed if exchange.stored and exchange.has_file else ():
+    for record in exchange.call.file_records if exchange.stored and exchange.has_file else ():
         stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
         if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
             continue
@@ -973,7 +974,7 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     They are alike: a server that alters contents alters all of them, unless it writes its file wrongly.
     """
     stored = {m["title"]: m for m in wide()}
-    known = [r for r in exchange.call.filed if r.get("title") in stored and isinstance(r.get("content"), str)]
+    known = [r for r in exchange.call.file_records if r.get("title") in stored and isinstance(r.get("content"), str)]
     same = sum(r["content"] == stored[r["title"]]["content"] for r in known)
     if not exchange.has_file or same < max(_MANY_ALIKE, 0.9 * len(known)):
         return
@@ -1012,9 +1013,9 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield obstacle
         return
     other = comparison.other_level(filed, shown, context.names)
-    wanted, found = filled_fields(shown.records), filled_fields(filed.filed)
+    wanted, found = filled_fields(shown.records), filled_fields(filed.file_records)
     key = min(found - wanted, default=None)
-    first = next((r for r in filed.filed if key is not None and not is_blank(r.get(key))), None)
+    first = next((r for r in filed.file_records if key is not None and not is_blank(r.get(key))), None)
     yield Judged(
         other is None,
         f"records at {filed.detail} detail have the fields {', '.join(sorted(wanted))}",
@@ -1033,8 +1034,8 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
     if not exchange.has_file or call.detail is None or not context.filled:
         return
     changing = {path[0] for path in context.volatile.get(call.operation, ())}
-    fields = filled_fields(call.filed) - changing
-    for number, record in enumerate(call.filed, 1):
+    fields = filled_fields(call.file_records) - changing
+    for number, record in enumerate(call.file_records, 1):
         memory = id_of(record)
         if memory is None:
             continue  # nothing tells which memory it is (LRO-FILE-11)
@@ -1042,7 +1043,9 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"
-            observed = f"record {number} of {len(call.filed)} lacks them; in another file at this level it has them"
+            observed = (
+                f"record {number} of {len(call.file_records)} lacks them; in another file at this level it has them"
+            )
             yield Judged(False, expected, observed, mark_in_file(call, record, "id"))
             return
 
@@ -1074,10 +1077,10 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """score_range has the least and the greatest score that the same call shows inline, if the file has no scores."""
     call, shown = exchange.call, exchange.twin
-    if not exchange.has_file or shown is None or exchange.among_others or call.operation in context.restless:
+    if not exchange.has_file or shown is None or exchange.among_others or call.operation in context.unstable_operations:
         return
     reported, scores = call.summary.get("score_range"), hit_scores(shown.result)
-    if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.filed):
+    if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.file_records):
         return
     low, high = cast("list[float]", reported)
     yield Judged(
@@ -1151,9 +1154,12 @@ def _beside(call: Call) -> str:
 def _repeated(call: Call, text: str) -> str | None:
     """A record of the file that a text repeats; None when there is none."""
     strings = [
-        (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
+        (str(r.get("id")), s)
+        for r in call.file_records
+        for s in (r.get("content"), r.get("title"))
+        if isinstance(s, str)
     ]
-    ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
+    ids = [str(r.get("id")) for r in call.file_records if len(str(r.get("id"))) >= 8]
     several = [i for i in ids if i in text]
     if len(several) > max(3, len(ids) // 4):
         return f"the ids of {counted(len(several), 'record')} next to the descriptor"
@@ -1244,7 +1250,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate
-    if call.operation in context.restless and known is not None:
+    if call.operation in context.unstable_operations and known is not None:
         known = _estimate_of_same_records(exchange, known)
         if known is None:
             yield "identical calls return different records, so the size of this result is unknown"
@@ -1268,7 +1274,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     drift = _drift(call.operation, threshold, context)
     if exceeds(known, threshold) != above or 0 < abs(known - threshold) <= drift:
         return
-    apart = ceil(context.varying * max(1, len(exchange.lowest.filed)) / CHARACTERS_PER_TOKEN)
+    apart = ceil(context.varying * max(1, len(exchange.lowest.file_records)) / CHARACTERS_PER_TOKEN)
     if exceeds(known - apart if above else known + apart, threshold) != above:
         return
     own = call.estimate if call is not exchange.lowest and not above and exchange.has_file else None
@@ -1285,8 +1291,8 @@ def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
     """E of a call whose operation returns different records each time: *known*, from the call at the lowest threshold,
     if both returned the same records; otherwise the call's own, None if it states none."""
     call, lowest = exchange.call, exchange.lowest
-    of_lowest = lowest.filed if lowest is not None else []
-    if exchange.index(call.filed or call.records or []).keys() == exchange.index(of_lowest).keys():
+    of_lowest = lowest.file_records if lowest is not None else []
+    if exchange.index(call.file_records or call.records or []).keys() == exchange.index(of_lowest).keys():
         return known
     return call.estimate
 
@@ -1318,9 +1324,9 @@ def _outcome(call: Call) -> str:
 def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The same call has the same E under each threshold, apart from differences in size."""
     call, lowest = exchange.call, exchange.lowest
-    if lowest is None or lowest is call or not exchange.has_file or not lowest.filed:
+    if lowest is None or lowest is call or not exchange.has_file or not lowest.file_records:
         return
-    if call.filed_ids != lowest.filed_ids:
+    if call.file_ids != lowest.file_ids:
         yield "the files of the same call hold different records"
         return
     one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")

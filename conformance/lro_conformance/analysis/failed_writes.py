@@ -177,7 +177,7 @@ def _recovered(fallback: Fallback) -> Iterator[Recovered]:
 
 def violated_by(failing: Failing, context: Context, inline: Inline, estimates: Estimates) -> Iterator[str]:
     """The requirements that a failed write violates."""
-    rules: dict[str, Iterator[Judged | str]] = {"LRO-ERR-01": succeeds(failing), "LRO-ERR-05": names_no_file(failing)}
+    rules: dict[str, Iterator[Judged | str]] = {"LRO-ERR-01": succeeds(failing), "LRO-ERR-05": no_file_rule(failing)}
     if failing.call.outcome == "inline":
         rules["LRO-ERR-03"] = warns(failing, inline, estimates, {})
         rules["LRO-ERR-07"] = has_fewer_records(failing)
@@ -212,7 +212,7 @@ def keeps_whole_records(
     failing: Failing, survey: Survey, estimates: Estimates, comparison: Comparison
 ) -> Iterator[Judged | str]:
     """The inline result has fewer, but whole records, within the threshold."""
-    if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
+    if not is_honest(failing.original) or estimates.call_ignoring_detail(failing.call.operation) is not None:
         yield "the server's estimate is inaccurate, so result sizes cannot be compared with the threshold"
         return
     if failing.call.operation not in survey.effective:
@@ -220,7 +220,9 @@ def keeps_whole_records(
         return
     wrong = not_truncated(failing, comparison.volatile(failing.call.operation), comparison.added)
     room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
-    expected = f"as many of the {len(failing.known or failing.original.filed)} records as fit, whole, within {room}"
+    expected = (
+        f"as many of the {len(failing.known or failing.original.file_records)} records as fit, whole, within {room}"
+    )
     yield Judged(wrong is None, expected, wrong or "")
 
 
@@ -243,7 +245,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     *added* are fields that only files have.
     """
     records = _returned(failing)
-    listed = failing.original.filed if records is not None else []  # these records may have no ids
+    listed = failing.original.file_records if records is not None else []  # these records may have no ids
     known = [*failing.known.values()] or listed
     first = sum(map(size, known[:1])) * tokens_per_character(failing.original)
     is_empty = not records if records is not None else not _shows_any(failing)
@@ -258,7 +260,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     if _has_all(failing, records):
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
-    if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
+    if len(each) < len(ids) and len(failing.known) == len(failing.original.file_records):
         return f"{counted(len(records), 'record')} with only {counted(len(each), 'distinct id')}: some are repeated"
     rate, returned = tokens_per_character(failing.original), sum(map(size, records))
     tokens = returned * rate
@@ -442,11 +444,11 @@ def _text_outside_memories(call: Call, failing: Failing) -> str:
     records = _returned(failing)
     text = call.text if call.records and not records else text_outside_records(call)
     if call.records is None:
-        text = without(text, long_strings([*failing.known.values(), *failing.original.filed]))
+        text = without(text, long_strings([*failing.known.values(), *failing.original.file_records]))
     return text
 
 
-def names_no_file(failing: Failing) -> Iterator[Judged | str]:
+def no_file_rule(failing: Failing) -> Iterator[Judged | str]:
     """No descriptor is returned for a file that was not written, was only partly written, or is in another folder."""
     if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
         return
@@ -487,7 +489,7 @@ def _descriptive_texts(call: Call) -> list[str]:
     """The texts of a descriptor and those next to it, without the texts of memories, the path and numbers."""
     if _descriptive_texts not in call.computed:
         blocks = [text for text in texts_of(call.result) if not text.lstrip().startswith("{")]
-        texts, values = (*strings_in(call.descriptor), *blocks), long_strings(call.filed)
+        texts, values = (*strings_in(call.descriptor), *blocks), long_strings(call.file_records)
         call.computed[_descriptive_texts] = [
             _NUMBER.sub("", without(text, values).replace(call.path, "")) for text in texts
         ]

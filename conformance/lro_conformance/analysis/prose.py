@@ -52,7 +52,7 @@ class Prose:
     @cached_property
     def _titles(self) -> Mapping[str, Record]:
         """Known memories by their titles, without those whose title is also elsewhere in known memories."""
-        filed = by_id(sorted((r for c in self.survey.files for r in c.filed), key=len, reverse=True))
+        filed = by_id(sorted((r for c in self.survey.files for r in c.file_records), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]
         everything = "\n".join(text for record in known for text in strings_in(record))
@@ -68,9 +68,9 @@ def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
 
     If the text shows a content only as part of the contents of memories in the file, the title is a mere mention.
     """
-    ids, titles = filed.filed_ids, {r.get("title") for r in filed.filed}
+    ids, titles = filed.file_ids, {r.get("title") for r in filed.file_records}
     absent = [r for r in known if id_of(r) not in ids and r["title"] not in titles]
-    return [str(r["title"]) for r in absent if text.count(r["content"]) > _contained(r["content"], filed.filed)]
+    return [str(r["title"]) for r in absent if text.count(r["content"]) > _contained(r["content"], filed.file_records)]
 
 
 def _contained(content: str, records: list[Record]) -> int:

@@ -154,14 +154,14 @@ class Call:
         return (self.file.header or {}) if self.file is not None else {}
 
     @property
-    def filed(self) -> list[Record]:
+    def file_records(self) -> list[Record]:
         """The records in the file."""
         return self.file.records if self.file is not None else []
 
     @cached_property
-    def filed_ids(self) -> frozenset[str]:
+    def file_ids(self) -> frozenset[str]:
         """The ids of the records in the file."""
-        return frozenset(by_id(self.filed))
+        return frozenset(by_id(self.file_records))
 
     @cached_property
     def estimate(self) -> int | None:
@@ -192,14 +192,14 @@ class Call:
         return f"{self.tool}({', '.join(parts)})"
 
 
-class OfACall:
+class CallSubject:
     """Base class of subjects whose evidence, script and location are, by default, those of one call."""
 
     call: Call
 
 
 @dataclass(frozen=True)
-class CallInContext(OfACall):
+class CallInContext(CallSubject):
     """A call whose failure shows only in context; its script also makes the calls before it, and some after it."""
 
     call: Call
@@ -208,7 +208,7 @@ class CallInContext(OfACall):
 
 
 @dataclass(frozen=True)
-class CallAfterOthers(OfACall):
+class CallAfterOthers(CallSubject):
     """A call that depends on earlier calls of its process; its script makes these first."""
 
     call: Call
@@ -217,7 +217,7 @@ class CallAfterOthers(OfACall):
 
 
 @dataclass(frozen=True)
-class ComparedCall(OfACall):
+class ComparedCall(CallSubject):
     """A call that differs from another one, made by a server with other settings; its script makes both."""
 
     call: Call

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.judging.subjects import evidence_of
 from lro_spec.recipes.pipeline import Pipeline, parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 
 @dataclass(frozen=True)
-class Command(OfACall):
+class Command(CallSubject):
     """One recipe of a descriptor."""
 
     call: Call

@@ -18,7 +18,7 @@ from typing import Any, cast
 from unicodedata import combining, is_normalized
 
 from lro_spec.jsonl.parse import lenient
-from lro_spec.jsonl.strict import breaks_off, equal, identical, too_deep
+from lro_spec.jsonl.strict import equal, is_cut_off, surely_equal, too_deep
 from lro_spec.timestamps import parse
 
 Record = dict[str, Any]
@@ -228,7 +228,7 @@ def volatile_paths(a: Sequence[Record], b: Sequence[Record]) -> set[Path]:
 def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
     """The paths at which two objects differ; null, empty and absent are distinguished."""
     found: list[Path] = []
-    if identical(a, b):
+    if surely_equal(a, b):
         return found
     for key in {**a, **b}:
         here = (*at, key)
@@ -256,7 +256,7 @@ def lost_or_changed(
     field if the inline record has names of the server's own (`names_are_mapped`). *names* maps those of them that are
     known to MIF's (`names_of_fields`).
     """
-    if identical(inline, filed):  # as nearly all are
+    if surely_equal(inline, filed):  # as nearly all are
         return []
     skip = set(volatile)
     may_be_added = MEMORY_FIELDS if names_are_mapped(inline, filed) else added
@@ -312,7 +312,7 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
         lacking = {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own else {}
         for name, value in own.items():
             for field, there in lacking.items():
-                if not identical(value, there):
+                if not surely_equal(value, there):
                     other[name, field] += 1
                 elif there not in same[name, field]:
                     same[name, field].append(there)
@@ -630,7 +630,7 @@ def cut_off(text: str, ids: Iterable[str]) -> bool:
     if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
         return False
     problem = _no_json(text, begins.start())
-    return problem is not None and (breaks_off(text, problem.pos) or problem.pos >= len(text) - _CUT_NOTICE_CHARACTERS)
+    return problem is not None and (is_cut_off(text, problem.pos) or problem.pos >= len(text) - _CUT_NOTICE_CHARACTERS)
 
 
 _CUT_NOTICE_CHARACTERS = 60
@@ -644,7 +644,7 @@ def broken_descriptor(text: str) -> str | None:
     problem = None if begins is None else _no_json(text, begins.start())
     if begins is None or problem is None:
         return None
-    cut = breaks_off(text, problem.pos) or "}" not in text[problem.pos :]
+    cut = is_cut_off(text, problem.pos) or "}" not in text[problem.pos :]
     is_descriptor = cut or _FENCE.fullmatch(text, 0, begins.start())
     return f"{problem.msg} (character {problem.pos})" if is_descriptor else None
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext, ComparedCall, OfACall
+from lro_conformance.capture.call import Call, CallAfterOthers, CallInContext, CallSubject, ComparedCall
 from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, FROM_START, MENDED, PARENT_REPLACED, Intervention
@@ -570,17 +570,17 @@ def _(call: Call) -> str:
 
 
 @evidence_of.register
-def _(record: OfACall) -> str:
+def _(record: CallSubject) -> str:
     return evidence_of(record.call)
 
 
 @reproducer_of.register
-def _(record: OfACall) -> str:
+def _(record: CallSubject) -> str:
     return reproducer_of(record.call)
 
 
 @location_of.register
-def _(record: OfACall) -> str:
+def _(record: CallSubject) -> str:
     return location_of(record.call)
 
 
@@ -619,7 +619,7 @@ def _(among: CallInContext) -> str:
 @reproducer_of.register
 def _(marked: Marked) -> str:
     text, subject = reproducer_of(marked.subject), marked.subject
-    call = subject.call if isinstance(subject, OfACall) else subject
+    call = subject.call if isinstance(subject, CallSubject) else subject
     return with_marked_line(text, call, marked.mark) if isinstance(call, Call) else text
 
 

@@ -8,7 +8,7 @@ from lro_conformance.capture.records import show
 from lro_conformance.capture.warnings import write_failure
 
 
-def what_came(call: Call) -> str:
+def result_summary(call: Call) -> str:
     """A short description of a call's result: an error, a text, records, or no response."""
     if (warning := write_failure(call)) is not None:
         return f"a truncated result, which the server says it could not write: {warning}"

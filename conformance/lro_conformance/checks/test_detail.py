@@ -30,7 +30,7 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     for name, operation in survey.operations.items():
-        explicit_calls = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
+        explicit_calls = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.file_records]
         if len(operation.details) < 2 or len(explicit_calls) < 2:
             subjects.not_observed(f"{name} was not offloaded at two detail levels")
             continue
@@ -38,7 +38,8 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
         subjects.expect(
             level is None,
             expected=f"{name}: records of the requested level",
-            observed=f"{level} detail at every level: {', '.join(sorted(filled_fields(explicit_calls[-1].filed)))}",
+            observed=f"{level} detail at every level: "
+            + ", ".join(sorted(filled_fields(explicit_calls[-1].file_records))),
             at=explicit_calls[-1],
         )
 
@@ -86,13 +87,13 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
         subjects.not_applicable(f"{survey.operations[operation].tool} requires a detail level")
         return
     call = survey.whole.get((operation, None))
-    if call is None or call.file is None or not call.filed:
+    if call is None or call.file is None or not call.file_records:
         subjects.not_observed(f"{operation} without a detail level was not offloaded to a readable file")
         return
     reported = _reported_levels(call)
     levels = {str(v) for v in reported.values()}
     explicit_call = survey.whole.get((operation, level))
-    if explicit_call is not None and explicit_call.filed:
+    if explicit_call is not None and explicit_call.file_records:
         other = next(_differing_fields(call, explicit_call), None)
         fields = sorted(other[1]) if other is not None else []
         subjects.expect(
@@ -104,7 +105,7 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
             at=call if other is None else Marked(CallAfterOthers(call), mark_in_file(call, other[0], *fields[:1])),
         )
     elif level == "light":
-        full = next((r for r in call.filed if r.get("content") not in (None, "")), None)
+        full = next((r for r in call.file_records if r.get("content") not in (None, "")), None)
         subjects.expect(
             full is None,
             expected=f"{operation} without a detail level has no content",
@@ -121,8 +122,8 @@ def _reported_levels(call: Call) -> dict[str, object]:
 
 def _differing_fields(one: Call, other: Call) -> Iterator[tuple[Record, set[str]]]:
     """Records of *one* that differ in *other*, each with the fields that only one of the two has."""
-    others = by_id(other.filed)
-    for key, record in by_id(one.filed).items():
+    others = by_id(other.file_records)
+    for key, record in by_id(one.file_records).items():
         if key in others and (differing := _fields_that_differ(record, others[key])):
             yield record, differing
 

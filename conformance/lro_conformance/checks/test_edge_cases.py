@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents, describe
-from lro_conformance.analysis.estimate import MEASURES_OTHERS, Estimates
+from lro_conformance.analysis.estimate import MEASURES_OTHER_RECORDS, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.capture.call import Call, ComparedCall, died
 from lro_conformance.capture.corpus import OTHER_WORD, WORD
@@ -129,7 +129,7 @@ def test_estimate_is_of_this_call(
             subjects.not_observed("the header has no E" if call.estimate is None else "inject is not examined here")
             continue
         if estimates.measure_differently(call.operation):
-            subjects.not_observed(MEASURES_OTHERS)
+            subjects.not_observed(MEASURES_OTHER_RECORDS)
             continue
         if not _roughly_honest(call) and exchanges.alters(call):
             subjects.not_observed(ALTERED)
@@ -137,7 +137,8 @@ def test_estimate_is_of_this_call(
         low, high = _roughly(call)
         subjects.expect(
             _roughly_honest(call),
-            expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
+            expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.file_records)} record "
+            "lines",
             observed=f"E = {call.estimate}",
             at=call,
         )
@@ -188,7 +189,7 @@ def _with(word: str, call: Call | None) -> Record:
 
 
 def _all_with(word: str, call: Call | None) -> list[Record]:
-    return [r for r in (call.filed or call.records or []) if _has(word, r)] if call is not None else []
+    return [r for r in (call.file_records or call.records or []) if _has(word, r)] if call is not None else []
 
 
 def _has(word: str, record: Record) -> bool:

@@ -13,7 +13,7 @@ from lro_conformance.analysis.failed_writes import (
     emits_event,
     has_fewer_records,
     keeps_whole_records,
-    names_no_file,
+    no_file_rule,
     offloads_again,
     remark_on_announced,
     succeeds,
@@ -73,7 +73,7 @@ def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimat
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
     """No descriptor names a file that was not written, only partly written, or written to a wrong directory."""
-    _judge_all(_found(failed_writes.failing, names_no_file), failed_writes, subjects)
+    _judge_all(_found(failed_writes.failing, no_file_rule), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 

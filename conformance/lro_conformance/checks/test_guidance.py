@@ -36,7 +36,7 @@ def test_guidance_follows_the_template(survey: Survey, edition: Edition, subject
         missing = [
             what
             for what, there in {
-                "the count": bool(COUNT.search(guidance)) or str(len(call.filed)) in _plain_numbers(guidance),
+                "the count": bool(COUNT.search(guidance)) or str(len(call.file_records)) in _plain_numbers(guidance),
                 "the tokens saved": bool(TOKENS.search(guidance)) or _names_estimate(call),
                 "the path of the file": str(call.descriptor.get("file_path")) in guidance or bool(paths(guidance)),
                 "the recipes": "recipe" in guidance.lower(),

@@ -27,9 +27,11 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
-        ids = frozenset[str]().union(*(c.filed_ids for c in same))
+        ids = frozenset[str]().union(*(c.file_ids for c in same))
         # a light record may be only an id; other files hold more of the same memories
-        known = [r for c in same for r in c.filed] + [r for c in survey.files for r in c.filed if id_of(r) in ids]
+        known = [r for c in same for r in c.file_records] + [
+            r for c in survey.files for r in c.file_records if id_of(r) in ids
+        ]
         shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
         have_texts = any(r.keys() & {"title", "summary", "content"} for r in known)
         if not (shows_memory or have_texts or (known and call.outcome != "inline")):
@@ -68,7 +70,7 @@ def test_text_is_that_without_lro(
         if pair.off.operation != "inject" or pair.off.records is not None:
             continue
         lost = pair.lost_lines
-        if lost is None or not pair.surrounded or "inject" in comparison.restless:
+        if lost is None or not pair.surrounded or "inject" in comparison.unstable_operations:
             subjects.not_observed("identical calls of inject return different texts")
             continue
         subjects.expect(
@@ -99,7 +101,7 @@ def test_decided_before_budgeting(
                 "the server seems to measure what is left after budgeting",
                 at=small,
             )
-    if (capped := estimates.of_a_budget("inject")) is not None:
+    if (capped := estimates.calls_estimated_at_budget("inject")) is not None:
         less, more = capped
         subjects.expect(
             holds=False,
@@ -150,28 +152,28 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
     operations for the same word.
     """
     _needs_inject(survey)
-    for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
+    for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.file_records):
         short, fewer = estimates.is_cut_short(call), estimates.memories_beyond(call)
         if short is None:
             continue
         subjects.expect(
             not short and not fewer,
             expected=f"the file has every memory that E = {call.estimate} counts",
-            observed=f"{counted(len(call.filed), 'memory')}, "
+            observed=f"{counted(len(call.file_records), 'memory')}, "
             + (f"but a file of recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
         )
     by_level = sorted(
-        (c for (n, level), c in survey.whole.items() if n == "inject" and level is not None and c.filed),
-        key=lambda c: len(c.filed_ids),
+        (c for (n, level), c in survey.whole.items() if n == "inject" and level is not None and c.file_records),
+        key=lambda c: len(c.file_ids),
     )
     least, most = (by_level[0], by_level[-1]) if by_level else (None, None)
     # The same number at each level shows nothing: what cuts the set may count memories.
-    if least and most and least.filed_ids < most.filed_ids and len(least.filed_ids) <= FEWER * len(most.filed_ids):
+    if least and most and least.file_ids < most.file_ids and len(least.file_ids) <= FEWER * len(most.file_ids):
         subjects.expect(
             holds=False,
-            expected=f"the same {counted(len(most.filed_ids), 'memory')} at {least.detail} detail as at {most.detail}",
-            observed=f"{len(least.filed_ids)} of them: the file seems to be cut to a budget",
+            expected=f"the same {counted(len(most.file_ids), 'memory')} at {least.detail} detail as at {most.detail}",
+            observed=f"{len(least.file_ids)} of them: the file seems to be cut to a budget",
             at=least,
         )
     pairs = [(small, "with a small budget", large) for small, large in _budget_pairs(survey)]
@@ -180,18 +182,20 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         pairs.append((plain, "without a budget", pairs[0][-1]))
     for other, budget, large in pairs:
         is_readable = other.outcome == "offloaded" and other.file is not None and other.file.problem is None
-        if is_readable and large.filed:
+        if is_readable and large.file_records:
             subjects.expect(
-                other.filed_ids == large.filed_ids,
-                expected=f"the same {counted(len(large.filed_ids), 'memory')} {budget} as with a large budget",
-                observed=f"{counted(len(other.filed_ids), 'memory')}",
+                other.file_ids == large.file_ids,
+                expected=f"the same {counted(len(large.file_ids), 'memory')} {budget} as with a large budget",
+                observed=f"{counted(len(other.file_ids), 'memory')}",
                 at=other,
             )
     if not subjects.examined:
-        asked = [c for c in survey.calls if c.query is not None and c.query == survey.word and len(c.filed) >= SEVERAL]
+        asked = [
+            c for c in survey.calls if c.query is not None and c.query == survey.word and len(c.file_records) >= SEVERAL
+        ]
         own = next((c for c in asked if c.operation == "inject"), None)
-        if own is not None and any(c.filed_ids == own.filed_ids for c in asked if c.operation != "inject"):
-            expected = f"the {counted(len(own.filed), 'memory')} that another operation finds by the same word"
+        if own is not None and any(c.file_ids == own.file_ids for c in asked if c.operation != "inject"):
+            expected = f"the {counted(len(own.file_records), 'memory')} that another operation finds by the same word"
             subjects.expect(holds=True, expected=expected, observed="the same ones", at=own)
     if not subjects.examined:
         subjects.not_observed(

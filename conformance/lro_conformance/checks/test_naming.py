@@ -90,25 +90,27 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         seen.setdefault(path, call)
     for call, alone in survey.together:
         is_steady = call.operation not in survey.volatile_operations
-        if is_steady and alone.filed and call.outcome == "inline" and call.file is None:
+        if is_steady and alone.file_records and call.outcome == "inline" and call.file is None:
             subjects.expect(
                 holds=False,
                 expected=f"in flight with other calls, {call.label} is offloaded, as it is alone",
                 observed=f"inline: {show(call.text, 200)}",
                 at=Marked(CallInContext(call), None, IN_FLIGHT),
             )
-        if not alone.filed or call.file is None or call.file.problem is not None:
+        if not alone.file_records or call.file is None or call.file.problem is not None:
             continue
         if not survey.has_records_of(call, alone) and survey.files_change:
             subjects.not_observed("files change after their calls have returned (LRO-HARD-07)")
             continue
-        others = "" if len(call.filed) != len(alone.filed) else "different ones or with different fields, "
+        others = (
+            "" if len(call.file_records) != len(alone.file_records) else "different ones or with different fields, "
+        )
         place = "a shared file" if call.path in shared else "a file of its own"
         subjects.expect(
             survey.has_records_of(call, alone),
-            expected=f"in flight with other calls, {call.label} has the {counted(len(alone.filed), 'record')} that it "
-            "has alone",
-            observed=f"{counted(len(call.filed), 'record')}, {others}in {place}",
+            expected=f"in flight with other calls, {call.label} has the "
+            f"{counted(len(alone.file_records), 'record')} that it has alone",
+            observed=f"{counted(len(call.file_records), 'record')}, {others}in {place}",
             at=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
         )
 

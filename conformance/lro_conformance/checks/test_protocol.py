@@ -17,7 +17,7 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.folders import Folders
-from lro_conformance.trials.survey import Said, Survey
+from lro_conformance.trials.survey import ServerMessage, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_conformance.wire.reply import MODERN_VERSION
 from lro_spec.display import counted
@@ -131,7 +131,7 @@ def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subje
             subjects.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
 
 
-def _messages(messages: Iterable[Said], modern: bool, survey: Survey, subjects: Subjects) -> None:
+def _messages(messages: Iterable[ServerMessage], modern: bool, survey: Survey, subjects: Subjects) -> None:
     conversation = Conversation(survey.calls[0].start) if survey.calls else None
     for one in messages:
         wrong = wrong_message(one.kind, one.value, modern=modern)

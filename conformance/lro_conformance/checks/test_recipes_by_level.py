@@ -51,12 +51,12 @@ def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, sub
     files = {id(c.call): c.call for c in commands}.values()
     records: dict[str, list[Record]] = {}
     for call in files:
-        records.setdefault(_level(edition, call), []).extend(call.filed)
+        records.setdefault(_level(edition, call), []).extend(call.file_records)
     records = {level: found for level, found in records.items() if found}
     if len(records) < 2:
         subjects.not_observed("there are no files of two different detail levels")
         return
-    for one in (c for c in commands if c.pipeline is not None and c.call.filed):
+    for one in (c for c in commands if c.pipeline is not None and c.call.file_records):
         own = _level(edition, one.call)
         others = [r for level, found in records.items() if level != own for r in found]
         foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]

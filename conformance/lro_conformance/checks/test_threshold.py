@@ -8,7 +8,7 @@ from math import inf
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
-from lro_conformance.analysis.estimate import LARGER, MEASURES_OTHERS, OF_AN_EARLIER_CALL, Estimates
+from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, LARGER, MEASURES_OTHER_RECORDS, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.analysis.on_off import difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
@@ -74,7 +74,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
             raise NotObserved(
                 f"the server lists {listed}, but the profile does not name it (profile: operations.{operation})"
             )
-        known = {key for c in survey.calls for key in c.filed_ids}
+        known = {key for c in survey.calls for key in c.file_ids}
         hidden = (q for q in survey.queries if q.operation == operation and known & set(q.ids) and not q.offloaded)
         if operation not in survey.absent and (inline := next(hidden, None)) is not None:
             raise NotObserved(
@@ -86,7 +86,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
         subjects.not_observed(f"{survey.reason_not_set('threshold_tokens')}, and no result was above it")
         return
-    known = [r for c in survey.calls for r in (c.filed or c.records or [])]
+    known = [r for c in survey.calls for r in (c.file_records or c.records or [])]
     large = [c for c in calls if not survey.is_small(c)]
     filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known) or write_failure(c)]
     if not filled:
@@ -238,12 +238,12 @@ def test_estimate_is_honest(
     LRO-FILE-10, LRO-INJ-03).
     """
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
-    covers_a_part = any(estimates.of_a_part(n) is not None for n in survey.operations)
+    covers_a_part = any(estimates.call_estimated_in_part(n) is not None for n in survey.operations)
 
     def elsewhere(one: Document) -> str | None:
         call = one.call
         if call.operation in inaccurate:
-            return MEASURES_OTHERS
+            return MEASURES_OTHER_RECORDS
         if estimates.is_cut_short(call):
             return "a file of inject has fewer records than its E counts (LRO-INJ-03)"
         if covers_a_part and (call.estimate or 0) < honest_range(call)[0]:
@@ -281,10 +281,10 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
 
     Only files are examined in which at least 40 % of the characters of the record lines are CJK.
     """
-    implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
+    implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.file_records)
     if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate of other texts is not plausible, either (LRO-THR-02, LRO-THR-05)")
-    of_records = {id(c): wide_share("".join(strings_in(c.filed))) for c in seeded.wide if c.estimate}
+    of_records = {id(c): wide_share("".join(strings_in(c.file_records))) for c in seeded.wide if c.estimate}
     reason_given = False
     for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: of_records[id(c)], reverse=True):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
@@ -336,7 +336,9 @@ def test_operation_runs_as_without_lro(
             "(if not, see LRO-CFG-01 first), and the same memories each time with LRO on"
         )
     for pair in (p for p in pairs if p.off.records is not None):
-        if pair.off.operation in comparison.restless and (pair.off.limit or 0) <= len(pair.off.records or []):
+        if pair.off.operation in comparison.unstable_operations and (pair.off.limit or 0) <= len(
+            pair.off.records or []
+        ):
             subjects.not_observed(
                 f"{pair.off.operation} returns different records in each server process, with LRO on or off"
             )
@@ -378,10 +380,10 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
             subjects.not_observed("the tool takes no detail level, or its levels do not differ in size")
             continue
-        if estimates.of_a_budget(name) is not None:
+        if estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
             continue
-        against = estimates.against_detail(name)
+        against = estimates.call_ignoring_detail(name)
         subjects.expect(
             against is None,
             expected=f"{name}: E follows the size of the records at the requested level",
@@ -404,15 +406,16 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
             less, more = beyond
             subjects.expect(
                 holds=False,
-                expected=f"{name}: different E for {counted(len(less.filed), 'record')} and for {len(more.filed)}",
+                expected=f"{name}: different E for {counted(len(less.file_records), 'record')} and for "
+                f"{len(more.file_records)}",
                 observed=f"E = {less.estimate} for both limits {less.limit} and {more.limit}: it was computed "
                 "before the limit was applied",
                 at=less,
             )
-        elif estimates.of_a_budget(name) is not None:
+        elif estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
         else:
-            _covers_all(name, survey.files, estimates.of_a_part(name), subjects)
+            _covers_all(name, survey.files, estimates.call_estimated_in_part(name), subjects)
 
 
 @check("LRO-THR-05")
@@ -421,10 +424,12 @@ def test_estimate_covers_stored_memories(
 ) -> None:
     """If E is honest for the server's own memories, it is also honest with memories that the suite has stored."""
     for name in {c.operation for c in seeded.wide}:
-        if estimates.of_a_budget(name) is not None:
+        if estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
         elif estimates.estimated_before_limit(name) is None:
-            _covers_all(name, [*survey.files, *seeded.wide], estimates.of_a_part(name, seeded.wide), subjects)
+            _covers_all(
+                name, [*survey.files, *seeded.wide], estimates.call_estimated_in_part(name, seeded.wide), subjects
+            )
 
 
 @check("LRO-THR-05")
@@ -455,7 +460,8 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
     low = honest_range(part)[0] if part is not None else 0
     subjects.expect(
         part is None,
-        expected=f"{name}: E is at least {low} for {len(part.filed)} records, since E is accurate for smaller results"
+        expected=f"{name}: E is at least {low} for {len(part.file_records)} records, since E is accurate for smaller "
+        "results"
         if part is not None
         else "",
         observed=f"E = {part.estimate}, enough for only some of the records" if part is not None else "",
@@ -478,7 +484,7 @@ def test_one_token_above_is_offloaded(
 
 def _own_estimate(call: Call, larger: Call) -> float:
     """E of an inline result, inferred from the E of a larger, offloaded result; infinite if that is unknown."""
-    one, other = (sum(map(size, records)) for records in (call.records or [], larger.filed))
+    one, other = (sum(map(size, records)) for records in (call.records or [], larger.file_records))
     return inf if larger.estimate is None or not other else larger.estimate * one / other
 
 
@@ -534,7 +540,7 @@ def _edges(
         if rule not in ("exact", "comparison"):
             continue
         if estimates.is_of_an_earlier_call(name):
-            subjects.not_observed(OF_AN_EARLIER_CALL)
+            subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue
         edge = edges.edges[name]
         again = [edge.after] if outcome == "inline" and edge.after is not None else []
@@ -604,7 +610,7 @@ def test_total_is_compared(
         rule = decisions[name]
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
         if estimates.is_of_an_earlier_call(name):
-            subjects.not_observed(OF_AN_EARLIER_CALL)
+            subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue
         if edge.largest >= edge.below[0].threshold or unclear:
             subjects.not_observed("no result of small records whose E is compared exactly with the threshold")
@@ -666,7 +672,7 @@ def test_one_threshold_for_all(
         )
     for name, rule in decisions.items():
         if rule == "own threshold" and estimates.is_of_an_earlier_call(name):
-            subjects.not_observed(OF_AN_EARLIER_CALL)
+            subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
         elif rule == "own threshold":
             edge = edges.edges[name]
             wrong = next(

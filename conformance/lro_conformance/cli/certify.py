@@ -267,9 +267,9 @@ def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) ->
     try:
         with adopt_orphans(), view:
             if all_editions:
-                from lro_conformance.engine.run import certify_by_all
+                from lro_conformance.engine.run import certify_for_all_editions
 
-                return certify_by_all(profile, observer=view, **how), None
+                return certify_for_all_editions(profile, observer=view, **how), None
             report = run(profile, observer=view, **how)
             return (report,), None
     except ProfileError as problem:  # problems that only the tools of the server reveal

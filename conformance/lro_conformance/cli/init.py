@@ -49,9 +49,9 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     Exit code: 0 written, 1 written, but no operation was found, 2 the command line is invalid or the file exists, 3 the
     server does not start or does not answer.
     """
-    from lro_conformance.capture.summary import what_came
+    from lro_conformance.capture.summary import result_summary
     from lro_conformance.init.probe import probe
-    from lro_conformance.init.writer import OUTPUT, command_again, not_found, perhaps, profile_text
+    from lro_conformance.init.writer import OUTPUT, count_not_found, init_command, profile_text, proposed_tools
     from lro_conformance.lab.errors import ServerTrouble
     from lro_conformance.lab.operations import OPERATIONS, NoSuchTool
     from lro_conformance.profile import ProfileError, load, profile_for_command
@@ -86,7 +86,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         raise UsageError(f"{output}: {problem}") from None
     except ProfileError as problem:
         raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
-    missing = not_found(text)
+    missing = count_not_found(text)
     click.echo(f"{output}: {_summary(found)}")
     if missing and found.operations:
         click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
@@ -105,12 +105,12 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     with_own_data = ["env", "MY_DATA={workdir}/data", *masks.value(command)]
 
     def again(tools: Mapping[str, str], words: Sequence[str] = masks.value(command)) -> str:
-        return command_again(found, words, output, tools)
+        return init_command(found, words, output, tools)
 
     own_data = f"`-- {join(with_own_data)}`"
 
     missing = [name for name in OPERATIONS if found.operations and name not in found.operations]
-    guessed = {name: tool for name, tool in perhaps(found, missing).items() if tool != "NAME"}
+    guessed = {name: tool for name, tool in proposed_tools(found, missing).items() if tool != "NAME"}
     if guessed:
         may = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
         its, was = ("its name", "it was") if len(guessed) == 1 else ("their names", "they were")
@@ -132,7 +132,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         if not found.offloads:
             if not found.answers:
                 failed = next(iter(found.calls.values()))
-                said = one_line(masks.text(f"{failed.label}: {what_came(failed)}"), 400)
+                said = one_line(masks.text(f"{failed.label}: {result_summary(failed)}"), 400)
                 click.echo(f"no call returned a result, so whether this server offloads is unknown; {said}")
                 click.echo(f"remove the cause that the error names; if it is the arguments, change them in {output}")
             else:
@@ -147,7 +147,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             "name your tools with --tool recall=TOOL (it returns many records), --tool search=TOOL (it finds some by "
             f"words) and --tool inject=TOOL (it gathers context for a prompt), or under `operations` in {output}"
         )
-        proposed = perhaps(found, OPERATIONS)
+        proposed = proposed_tools(found, OPERATIONS)
         if _may_be_seeded(found) and found.has_own_data:
             proposed["seed"] = str((found.storing or {}).get("name"))
         elif _may_be_seeded(found):

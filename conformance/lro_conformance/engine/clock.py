@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-LEAST_S = 1.0
+LEAST_STEP_S = 1.0
 """Smallest step of the clock, in seconds, that counts. A clock that is slewed takes half an hour for it."""
 
 
@@ -25,7 +25,7 @@ class WallClock:
         with self._lock:
             now = _ahead()
             step, self._ahead = now - self._ahead, now
-            if abs(step) >= LEAST_S:
+            if abs(step) >= LEAST_STEP_S:
                 self.times_set += 1
                 self.last_step_s = step
             return self.times_set

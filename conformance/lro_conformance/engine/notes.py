@@ -12,7 +12,7 @@ from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Conversation
-from lro_conformance.capture.summary import what_came
+from lro_conformance.capture.summary import result_summary
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
@@ -178,14 +178,14 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         return
     whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
     yield f"no call returned a result {_above(survey)}, so no level is proved: whether {whose} is unknown"
-    calls = Counter((c.tool, what_came(c)) for c in survey.calls if c.outcome != "no answer")
+    calls = Counter((c.tool, result_summary(c)) for c in survey.calls if c.outcome != "no answer")
     for (tool, came), times in list(calls.items())[:MOST_CALLS]:
-        first = next(c for c in survey.calls if c.tool == tool and what_came(c) == came)
+        first = next(c for c in survey.calls if c.tool == tool and result_summary(c) == came)
         yield f"{first.label}: {came}{f' ({times} such calls)' if times > 1 else ''}"
     if len(calls) > MOST_CALLS:
         yield f"and {len(calls) - MOST_CALLS} other outcomes"
     if silent := [c for c in survey.calls if c.outcome == "no answer"]:
-        yield trouble or f"{silent[0].label}: {what_came(silent[0])}"
+        yield trouble or f"{silent[0].label}: {result_summary(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
         yield f"{len(silent)} calls of {tools} had no response, or were not made after that (profile: server.timeout_s)"
     yield from _signs(survey)

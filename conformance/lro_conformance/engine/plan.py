@@ -50,7 +50,7 @@ class Plan:
         further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
         left_out = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
-        reasons = {t.name: NotApplicable(r) for t in trials if (r := t.unbound(profile)) is not None}
+        reasons = {t.name: NotApplicable(r) for t in trials if (r := t.reason_not_applicable(profile)) is not None}
         return cls(
             checks=tuple(checks_of_edition(profile.edition, wanted)),
             trials=tuple(t for t in trials if t.name not in reasons),

@@ -49,7 +49,7 @@ def certify(
     return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast, all_trials)[0]
 
 
-def certify_by_all(
+def certify_for_all_editions(
     profile: Profile,
     *,
     seed: int | None = None,
@@ -105,7 +105,7 @@ def _certify(
         failed = judgement.find_failure() if fail_fast else None
         return None if failed is None else f"the run ended once {failed} had failed (--fail-fast)"
 
-    with rare_collections():
+    with infrequent_garbage_collection():
         try:
             run = capture.run(jobs or os.cpu_count() or 1, judge_a_part, reason_to_end)
         except ProfileError as problem:
@@ -122,7 +122,7 @@ def _certify(
 
 
 @contextmanager
-def rare_collections() -> Generator[None]:
+def infrequent_garbage_collection() -> Generator[None]:
     """Makes garbage collections rare inside a ``with`` block: a run keeps almost all objects that it allocates, and the
     interpreter's usual collections would scan them repeatedly, which takes a seventh of the run's time."""
     usual = gc.get_threshold()

@@ -26,7 +26,7 @@ from lro_conformance.analysis.documents import (
     with_recipes,
 )
 from lro_conformance.analysis.estimate import Estimates
-from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings, learnt
+from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, extended_context, findings
 from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, in_sequence, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
@@ -37,7 +37,7 @@ from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.broken_folder import BrokenFolder, clear
-from lro_conformance.profile.reader import memory_words
+from lro_conformance.profile.reader import memory_placeholders
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import DAY
 from lro_conformance.trials.edges import Edges
@@ -115,7 +115,9 @@ class Explorer:
         self._estimates = Estimates(survey, levels)
         self._context = context_of(survey, levels, self._estimates, self._edition, inline, edges)
         if self._context.comparison is not None:
-            self._context = learnt(self._context, [Exchange(a, b) for a, b in self._context.comparison.bracketed])
+            self._context = extended_context(
+                self._context, [Exchange(a, b) for a, b in self._context.comparison.bracketed]
+            )
         self._survey, self._inline = survey, inline
         kept = lab.kept
         self._benches: list[Bench] = [b for n in ("survey", "edges", "inline") if (b := kept.get(n)) is not None]
@@ -165,7 +167,7 @@ class Explorer:
         seed = lab.profile.seed
         self.can_store = seed is not None and seed.tool is not None
         """True if the suite can store memories."""
-        words = {*memory_words(seed.arguments)} if seed is not None else set[str]()
+        words = {*memory_placeholders(seed.arguments)} if seed is not None else set[str]()
         self._stores_titles = bool(words & {"$memory", "$memory.title"})
 
     def __enter__(self) -> Explorer:
@@ -601,7 +603,7 @@ class Explorer:
         The query is *word*, with which all of them begin. An answer may repeat it, so it proves nothing by itself.
         """
         calls = (bench.call(n, query=word, limit=5, detail=[None, *d][-1]) for n, d in self.details.items())
-        shown = (strings_in(call.filed or call.records or []) or [call.text] for call in calls)
+        shown = (strings_in(call.file_records or call.records or []) or [call.text] for call in calls)
         return any(beginning in text for texts in shown for text in texts for beginning in beginnings)
 
     def _make_series(self) -> None:
@@ -644,7 +646,7 @@ class Explorer:
         listed = [t for t in self._survey.tools if t.get("name") == operation.tool]
         known = (operation.query, operation.limit, operation.detail, operation.budget)
         taken = {*operation.arguments, *filter(None, known)}
-        found = filters(listed[0], whole.filed or whole.records or [], taken) if listed else {}
+        found = filters(listed[0], whole.file_records or whole.records or [], taken) if listed else {}
         return found if operation.budget is None else {**found, operation.budget: SOME_TOKENS}
 
     def _id(self) -> str:
@@ -659,7 +661,7 @@ class Explorer:
         """
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
-        self._context = learnt(self._context, made)
+        self._context = extended_context(self._context, made)
         made = self._context.applied_to(made)
         violated = (requirement for exchange in made for requirement in self._violated(exchange))
         for requirement in (*self._violated_after_interventions(count), *violated):

@@ -245,7 +245,7 @@ def _selects(bench: Bench, found: ProbeResult, operation: Operation, argument: s
 
 
 def _finds_less(one: Call, other: Call) -> bool:
-    counts = [len(call.filed or call.records or []) for call in (one, other)]
+    counts = [len(call.file_records or call.records or []) for call in (one, other)]
     return not found_nothing(other) and (found_nothing(one) or counts[0] < counts[1])
 
 
@@ -268,7 +268,7 @@ def _with_levels(bench: Bench, found: ProbeResult, operation: Operation) -> Oper
 def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any]) -> set[str]:
     """The fields that records of a call have, apart from empty ones."""
     call = _answered(bench.call(operation.name, limit=_FEW, arguments=arguments))
-    records = call.filed or call.records or []
+    records = call.file_records or call.records or []
     return {name for record in records for name, value in record.items() if not is_blank(value)}
 
 
@@ -406,7 +406,7 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
     with lab.lowest_bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
         low = {name: bench.call(name) for name in bench.operations}
         offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
-        filed = largest_result(bench, offloaded[0]).filed if offloaded else []
+        filed = largest_result(bench, offloaded[0]).file_records if offloaded else []
     if not offloaded:
         for call in low.values():
             _answered(call)
@@ -470,11 +470,11 @@ def _a_file(path: Path) -> None:
 
 def _texts(profile: Profile, workspace: Workspace) -> str:
     """The words of the command, and its output with ``--help`` if there is any: both may name options."""
-    from lro_conformance.profile import own_lro
+    from lro_conformance.profile import with_own_lro
 
     try:
         process = subprocess.run(
-            [*own_lro(profile.server.command), "--help"],
+            [*with_own_lro(profile.server.command), "--help"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=HELP_S,

@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.summary import what_came
+from lro_conformance.capture.summary import result_summary
 from lro_conformance.lab.bench import CLEANUP_TOOL
 from lro_conformance.lab.operations import (
     OPERATIONS,
@@ -58,12 +58,12 @@ _NOT_FOUND = re.compile(r"^[^#\n]*# (?:Perhaps this stores memories\. )?NOT FOUN
 """The beginning of a comment on something that was not found; an error of the server may contain NOT FOUND, too."""
 
 
-def not_found(text: str) -> int:
+def count_not_found(text: str) -> int:
     """Number of NOT FOUND comments in a written profile."""
     return len(_NOT_FOUND.findall(text))
 
 
-def command_again(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
+def init_command(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
     """The shell command that runs `lro init` with these tools and those named before, and overwrites the profile."""
     operations, seed = found.profile.operations or {}, found.profile.seed
     before = {name: operation.tool for name, operation in operations.items() if operation is not None}
@@ -78,9 +78,9 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
     profile = found.profile
 
     def again(tools: Mapping[str, str]) -> str:
-        line = command_again(found, profile.server.command, output, tools)
+        line = init_command(found, profile.server.command, output, tools)
         is_shown = redact(line) == line and line.isprintable() and len(line) < 400
-        return line if is_shown else command_again(found, ["COMMAND"], output, tools)
+        return line if is_shown else init_command(found, ["COMMAND"], output, tools)
 
     title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
     path = _safe(quote(str(output)))
@@ -161,7 +161,7 @@ def _operations(
         yield f"#   {', '.join(names) if names else 'no tools'}"
         if names:
             yield "# If you know, this command finds the rest; leave out operations that the server does not have:"
-            yield f"#   {again(perhaps(found, OPERATIONS))}"
+            yield f"#   {again(proposed_tools(found, OPERATIONS))}"
         yield "# operations:"
         for name in OPERATIONS:
             arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
@@ -190,16 +190,16 @@ def _operations(
             none = "; if the server holds none, see `seed`" if found.empty else ""
             yield f"    # NOT FOUND: arguments that find memories, as many as possible{none}"
         if call is not None and call.outcome in ("error", "no answer"):
-            yield f"    # the call returned no result: {_safe(redact(what_came(call)), 300)}"
+            yield f"    # the call returned no result: {_safe(redact(result_summary(call)), 300)}"
     missing = [name for name in OPERATIONS if name not in found.operations]
     others = _others(found)
     if missing and others:
         one = "that" if len(others) == 1 else "one of them"
         yield f"  # The server also lists {_safe(', '.join(others))}. If {one} performs an operation, name it:"
-        yield f"  #   {again(perhaps(found, missing))}"
+        yield f"  #   {again(proposed_tools(found, missing))}"
 
 
-def perhaps(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
+def proposed_tools(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
     """A tool for each of these operations: one whose name hints at it, or else NAME.
 
     If the server has only one tool, it is proposed for recall. Descriptions are ignored, because the description of a

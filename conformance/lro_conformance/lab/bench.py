@@ -316,7 +316,7 @@ class Bench:
         """The path of a file that the call wrote and that its result names without a valid descriptor: in prose, as a
         link, or in malformed JSON. None for an inline result."""
         result, raw = as_record(reply.result), reply.raw or b""
-        if b".jsonl" not in raw or result.get("isError") is True or self.server.limits_files:
+        if b".jsonl" not in raw or result.get("isError") is True or self.server.file_limit_applied:
             return None
         folders = [self.output_dir] if self.output_dir is not None else self.temps
         names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]
@@ -390,7 +390,7 @@ class Bench:
     def _has_cleanup_tool(self) -> bool:
         """True if the server lists the conventional tool and is not behind `lro proxy`, whose files it would not clean
         up."""
-        is_behind = profiles.behind_proxy(self.profile.server.command) is not None
+        is_behind = profiles.server_index(self.profile.server.command) is not None
         return not is_behind and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:

@@ -6,7 +6,7 @@ from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.wire.reply import Failure
-from lro_spec.display import telling_line
+from lro_spec.display import error_line
 
 
 class ServerTrouble(NotObserved):
@@ -41,7 +41,7 @@ def trouble_of(failure: Failure) -> ServerTrouble:
 def describe(failure: Failure) -> str:
     """A failure in one line, with the line of stderr that names the reason, and the last five lines."""
     lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
-    reason, last = telling_line(lines), lines[-5:]
+    reason, last = error_line(lines), lines[-5:]
     if not reason:
         return failure.detail
     says = "" if reason in last else f"says: {reason} … and "

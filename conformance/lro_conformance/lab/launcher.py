@@ -186,7 +186,7 @@ class Launcher:
         environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
         try:
             with subprocess.Popen(
-                list(profiles.own_lro(words)),
+                list(profiles.with_own_lro(words)),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

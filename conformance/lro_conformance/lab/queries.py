@@ -43,7 +43,7 @@ def found_nothing(call: Call) -> bool:
     A result that could not be written does not count as empty, even if no record of it is returned.
     """
     if call.outcome == "offloaded":
-        return call.file is not None and call.file.problem is None and not call.filed
+        return call.file is not None and call.file.problem is None and not call.file_records
     if write_failure(call) is not None:
         return False
     if call.outcome != "inline":
@@ -63,7 +63,7 @@ def replace_poor_queries(bench: Bench) -> list[str]:
         known.append(own)
         if operation.query is None or is_enough(bench, own):
             continue
-        word = common_word(r for c in known for r in (c.filed or c.records or []))
+        word = common_word(r for c in known for r in (c.file_records or c.records or []))
         given = operation.arguments.get(operation.query)
         others = [q for q in (*OTHERS, *([word] if word is not None else [])) if q != given]
         best = own

@@ -21,7 +21,7 @@ from lro_conformance.lab.operations import (
 )
 from lro_conformance.lab.queries import is_enough, largest_result, replace_poor_queries
 from lro_conformance.profile import Seed
-from lro_conformance.profile.reader import memory_words
+from lro_conformance.profile.reader import memory_placeholders
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.shortage import Shortage
 from lro_spec.display import counted
@@ -100,7 +100,7 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
         for name, field in _fields_by_argument(properties, arguments):
             if name not in required or all(value_of(field, m) is not ABSENT for m in corpus()):
                 arguments[name] = f"$memory.{field}"
-    if not {"$memory", "$memory.content"} & {*memory_words(arguments)}:
+    if not {"$memory", "$memory.content"} & {*memory_placeholders(arguments)}:
         return None
     return {**arguments, **{n: sample_value(properties.get(n, {})) for n in required if n not in arguments}}
 
@@ -118,7 +118,7 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
         or (tool := next((t for t in tools if t.get("name") == seed.tool), None)) is None
     ):
         return
-    used = {word.removeprefix("$memory").removeprefix(".") for word in memory_words(seed.arguments)}
+    used = {word.removeprefix("$memory").removeprefix(".") for word in memory_placeholders(seed.arguments)}
     free = {name: node for name, node in properties_of(tool).items() if name not in seed.arguments}
     missing = {
         name: field for name, field in _fields_by_argument(free, ()) if not {"", field, field.partition(".")[0]} & used
@@ -171,7 +171,7 @@ def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]
     """Optional arguments of the seed's tool that get no value, except those for a confidence of another scale; empty if
     the tool is given a complete memory."""
     tool = next((t for t in tools if seed is not None and t.get("name") == seed.tool), None)
-    if seed is None or tool is None or "$memory" in memory_words(seed.arguments):
+    if seed is None or tool is None or "$memory" in memory_placeholders(seed.arguments):
         return []
     properties = properties_of(tool)
     others = {*seed.arguments, *required_of(tool), *dict(_other_scales(properties))}
@@ -455,7 +455,7 @@ class _Seeker:
         if self._has_query:
             if self._finds(self._last):
                 return True
-            is_cut = (call := self.calls[0]).limit is None or len(call.filed or call.records or ()) >= call.limit
+            is_cut = (call := self.calls[0]).limit is None or len(call.file_records or call.records or ()) >= call.limit
             self._finds_first = self._finds(self._first)
             if self._finds_first:
                 return is_cut
@@ -503,4 +503,4 @@ def _words_of(memory: Memory) -> str:
 
 
 def _text_of(call: Call) -> str:
-    return "\n".join([call.text, *strings_in(call.filed)])[:_MOST_CHARACTERS]
+    return "\n".join([call.text, *strings_in(call.file_records)])[:_MOST_CHARACTERS]

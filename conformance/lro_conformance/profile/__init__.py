@@ -20,7 +20,7 @@ from lro_conformance.profile.model import (
     ServerSpec,
     Setting,
 )
-from lro_conformance.profile.proxy import behind_proxy, fill_upstream, own_lro, proxy_command
+from lro_conformance.profile.proxy import fill_upstream, proxy_command, server_index, with_own_lro
 from lro_conformance.profile.reader import load, parse
 
 __all__ = [
@@ -38,13 +38,13 @@ __all__ = [
     "ServerSpec",
     "Setting",
     "SettingNotOffered",
-    "behind_proxy",
     "fill",
     "fill_upstream",
     "launch",
     "load",
-    "own_lro",
     "parse",
     "profile_for_command",
     "proxy_command",
+    "server_index",
+    "with_own_lro",
 ]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lro_conformance.profile.model import Profile, ServerSpec, default_settings
-from lro_conformance.profile.proxy import behind_proxy
+from lro_conformance.profile.proxy import server_index
 from lro_conformance.profile.reader import load
 from lro_spec.editions import DEFAULT_EDITION
 
@@ -38,7 +38,7 @@ def is_reference(command: Sequence[str]) -> bool:
 
 def _server(command: Sequence[str]) -> Sequence[str]:
     """The command without ``lro proxy`` in front."""
-    at = behind_proxy(command)
+    at = server_index(command)
     return command if at is None else command[at:]
 
 
@@ -47,7 +47,7 @@ def reference_profile(command: Sequence[str], *, edition: str) -> Profile:
 
     Memories are stored in it unless the command names a directory, which may contain the user's own.
     """
-    profile = load(REFERENCE if behind_proxy(command) is None else PROXIED, command=command)
+    profile = load(REFERENCE if server_index(command) is None else PROXIED, command=command)
     return replace(
         profile,
         edition=edition,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lro_conformance.profile.model import Profile
-from lro_conformance.profile.proxy import own_lro, proxy_index
+from lro_conformance.profile.proxy import proxy_index, with_own_lro
 
 _CONFIG_NAME = "lro-config.toml"
 _EVENTS_NAME = "lro-events.jsonl"
@@ -61,7 +61,7 @@ def launch(
     workdir = Path(workdir).absolute()
     Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)
     server = profile.server
-    argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
+    argv = [fill(word, workdir=workdir) for word in with_own_lro(server.command)]
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
     if proxy_index(server.command) is not None:
         env.setdefault("LRO_GAIN", "off")  # calls of the suite must not count in the report of lro gain

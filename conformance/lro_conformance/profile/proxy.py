@@ -22,7 +22,7 @@ def proxy_command(profile: Profile) -> tuple[str, ...] | None:
     """
     if profile.proxy:
         return profile.proxy
-    at = behind_proxy(profile.server.command)
+    at = server_index(profile.server.command)
     return _at_an_address(profile.server.command) if at is None else (*profile.server.command[:at], UPSTREAM)
 
 
@@ -45,13 +45,13 @@ def fill_upstream(command: Sequence[str], upstream: Sequence[str], config: str, 
     return tuple(word.replace(UPSTREAM_CONFIG, config).replace(UPSTREAM_URL, url) for word in words)
 
 
-def own_lro(command: Sequence[str]) -> tuple[str, ...]:
+def with_own_lro(command: Sequence[str]) -> tuple[str, ...]:
     """The command with a bare ``lro`` replaced by this installation, whatever is on the PATH.
 
     The server behind ``lro proxy`` is replaced in the same way.
     """
-    if (at := behind_proxy(command)) is not None:
-        return (*_own(command[:at]), *own_lro(command[at:]))
+    if (at := server_index(command)) is not None:
+        return (*_own(command[:at]), *with_own_lro(command[at:]))
     return _own(command)
 
 
@@ -62,7 +62,7 @@ def _own(command: Sequence[str]) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "lro_conformance", *command[1:])
 
 
-def behind_proxy(command: Sequence[str]) -> int | None:
+def server_index(command: Sequence[str]) -> int | None:
     """Index at which the server's command begins in one of ``lro proxy``; None for any other command."""
     begin = proxy_index(command)
     if begin is None or "--" not in command[begin:-1]:

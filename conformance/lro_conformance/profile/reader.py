@@ -237,7 +237,7 @@ def _seed_inconsistencies(arguments: Mapping[str, Any], *, whole: bool) -> Itera
     """
     wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
     yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
-    if whole and not wrong and not any(memory_words(arguments)):
+    if whole and not wrong and not any(memory_placeholders(arguments)):
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
 
 
@@ -418,13 +418,13 @@ def _mentions(words: Sequence[str], placeholder: str) -> bool:
     return any(placeholder in word for word in words)
 
 
-def memory_words(value: object) -> Iterator[str]:
+def memory_placeholders(value: object) -> Iterator[str]:
     """The placeholders of a memory and of its fields in the arguments of a seed: ``$memory``, ``$memory.title``."""
     if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
         yield value
     elif isinstance(value, dict):
         for child in cast("dict[str, Any]", value).values():
-            yield from memory_words(child)
+            yield from memory_placeholders(child)
     elif isinstance(value, list):
         for child in cast("list[Any]", value):
-            yield from memory_words(child)
+            yield from memory_placeholders(child)

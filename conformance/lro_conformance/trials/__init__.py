@@ -38,7 +38,7 @@ class Trial:
     """A few words for the live view."""
     needs: tuple[str, ...]
     function: Callable[..., Any]
-    unbound: Callable[[Profile], str | None] = _always_applies
+    reason_not_applicable: Callable[[Profile], str | None] = _always_applies
     """Returns the reason why the trial does not apply to a server with this profile; None if it applies."""
     reason_not_listed: Callable[[Any], str | None] = _always_applies
     """Called with the survey. Returns the reason why the server does not seem to have the feature; None if it does."""
@@ -60,7 +60,7 @@ class Trial:
 def trial(
     title: str,
     *,
-    unbound: Callable[[Profile], str | None] = _always_applies,
+    reason_not_applicable: Callable[[Profile], str | None] = _always_applies,
     reason_not_listed: Callable[[Any], str | None] = _always_applies,
     after: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
@@ -71,7 +71,7 @@ def trial(
         if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
             raise ValueError(f"two trials are named {name}")
         needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
-        _REGISTRY[name] = Trial(name, title, needs, function, unbound, reason_not_listed, after)
+        _REGISTRY[name] = Trial(name, title, needs, function, reason_not_applicable, reason_not_listed, after)
         return function
 
     return register

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.file import MAX_FILE_BYTES, open_preserving_atime
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
@@ -171,7 +171,7 @@ def _(crowd: Crowd) -> str:
 
 
 @dataclass(frozen=True)
-class Sessions(OfACall):
+class Sessions(CallSubject):
     """A fresh file of an earlier server process, and the start of the next process."""
 
     call: Call

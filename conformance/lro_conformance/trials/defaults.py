@@ -142,7 +142,7 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
         queries = _queries_by_size(lab, survey, top)
         low, high = -1, len(queries)
     else:
-        queries, low, high = None, 0, min(top.limit, max(1, len(top.filed)))
+        queries, low, high = None, 0, min(top.limit, max(1, len(top.file_records)))
     lower, upper = None, top
     # The search begins near the default of the edition; the server's behaviour decides where it ends.
     near = _likely_limits(top, bench.editions.own.default_threshold_tokens) if queries is None else iter(())
@@ -164,7 +164,7 @@ def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
     """Words of titles in ascending order of E of the results that they find; if E is unknown, from rare to frequent."""
     if survey.operations[top.operation].query is None:
         return []
-    titles = [str(r.get("title") or "") for r in top.filed]
+    titles = [str(r.get("title") or "") for r in top.file_records]
     known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
     words = [word for word, _ in known.most_common()]
     ranks = {int(len(words) ** (n / QUERIES)) for n in range(QUERIES)}  # closer together among the frequent ones

@@ -45,7 +45,7 @@ def _others(profile: Profile) -> tuple[str, ...]:
     return tuple(n for n, way in ways.items() if way != usual[n] and way.toml != f"prompt.offload.{n}")
 
 
-@trial("documented variables", unbound=_as_documented)
+@trial("documented variables", reason_not_applicable=_as_documented)
 def documented(lab: Lab, survey: Survey) -> Documented:
     """Start the server with a threshold of 1 and an output folder in the documented variables, and call it."""
     first = next(n for n in survey.operations if survey.offloads(n))

@@ -180,7 +180,11 @@ def _uncut(lab: Lab, survey: Survey, name: str) -> _Sized | None:
     is no such call of the operation."""
     call = survey.whole.get((name, usual_detail(survey.operations[name])), survey.whole[name, None])
     estimate, limit = call.estimate, call.limit
-    if estimate is None or estimate < lab.accepted.lowest + 2 or (limit is not None and len(call.filed) >= limit):
+    if (
+        estimate is None
+        or estimate < lab.accepted.lowest + 2
+        or (limit is not None and len(call.file_records) >= limit)
+    ):
         return None
     return _Sized(name, estimate, estimate, call)
 
@@ -261,7 +265,7 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
         return None
     if not (known := call(upper, words[0]).records):
         return None
-    count = threshold * SAMPLES * sum(map(size, usual.filed)) // (usual.estimate * sum(map(size, known)))
+    count = threshold * SAMPLES * sum(map(size, usual.file_records)) // (usual.estimate * sum(map(size, known)))
     half = count * 3 // 4
     if not SAMPLES < half <= MOST_PLACED or not store(*base[SAMPLES:half], *more[:half]):
         return None
@@ -307,7 +311,7 @@ def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
     varies over a wider range than two calls show.
     """
     calls = list(survey.repeats[name])
-    same = len({(c.estimate, c.filed_ids) for c in calls}) == 1
+    same = len({(c.estimate, c.file_ids) for c in calls}) == 1
     if name in survey.volatile_operations or not same:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]
@@ -331,11 +335,11 @@ def _returned_others(call: Call, known: Call, stored: Iterable[Memory] = ()) -> 
     An inline result with fewer records is not different: it may be a page of them.
     """
     if call.outcome == "inline" and call.records is None:
-        titles = {str(r["title"]) for r in known.filed if r.get("title")}
+        titles = {str(r["title"]) for r in known.file_records if r.get("title")}
         others = (title for m in stored if (title := m.get("title")) and title not in titles)
         return any(t not in call.text for t in titles) and any(title in call.text for title in others)
-    keys, known_keys = comparable_keys(call.filed or call.records or [], known.filed)
-    return bool(call.filed or len(keys) == len(known_keys)) and sorted(keys) != sorted(known_keys)
+    keys, known_keys = comparable_keys(call.file_records or call.records or [], known.file_records)
+    return bool(call.file_records or len(keys) == len(known_keys)) and sorted(keys) != sorted(known_keys)
 
 
 def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> tuple[Probe, ...]:
@@ -369,7 +373,7 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
         if not known.estimate or name not in survey.effective:
             continue
         for share in (1.3, 0.75):
-            limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
+            limit = max(1, round(len(known.file_records) * share * threshold / known.estimate))
             named = frozenset(lowest.named_files)
             offloaded = lowest.call(name, detail=detail, limit=limit)
             is_new = os.path.basename(offloaded.path) not in named  # otherwise its header states an earlier E

@@ -11,7 +11,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, messages_of, usual_detail
+from lro_conformance.trials.survey import EDGE_LIMIT, ServerMessage, Survey, messages_of, usual_detail
 from lro_conformance.wire.reply import MODERN_VERSION
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Eras:
     protocol: str
     calls: tuple[tuple[Call, Call], ...]
     """Pairs of a call and the same call under the older version, which was offloaded."""
-    messages: tuple[Said, ...]
+    messages: tuple[ServerMessage, ...]
     """The server's messages other than results of tool calls."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.reproduce import of_cleaning, of_cleaning_at_start, of_expiry_between
 from lro_conformance.capture.start import Entry, Start
@@ -46,7 +46,7 @@ class RefusedError(NotObserved):
 
 
 @dataclass(frozen=True)
-class Younger(OfACall):
+class Younger(CallSubject):
     """A file of the server's own that was younger than the TTL when others expired."""
 
     call: Call
@@ -64,7 +64,7 @@ def _(younger: Younger) -> str:
 
 
 @dataclass(frozen=True)
-class Expiry(OfACall):
+class Expiry(CallSubject):
     """Files of the server's own under a short TTL."""
 
     call: Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.intervention import CLEANED_UP, Intervention
 from lro_conformance.capture.records import Record, show
 from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning, of_series, of_steps
@@ -13,7 +13,7 @@ from lro_spec.findings import Finding, Kind
 
 
 @dataclass(frozen=True)
-class Sweep(OfACall):
+class Sweep(CallSubject):
     """One cleanup of files that the suite planted in an output folder."""
 
     call: Call
@@ -89,7 +89,7 @@ class LiveFinding:
 
 
 @dataclass(frozen=True)
-class AfterSteps(OfACall):
+class AfterSteps(CallSubject):
     """A cleanup in a sequence of the explorer."""
 
     call: Call
@@ -112,7 +112,7 @@ def _(after: AfterSteps) -> str:
 
 
 @dataclass(frozen=True)
-class Series(OfACall):
+class Series(CallSubject):
     """Many equal calls of one server process."""
 
     call: Call
@@ -161,7 +161,7 @@ class Explored:
 
 
 @dataclass(frozen=True)
-class AfterStoring(OfACall):
+class AfterStoring(CallSubject):
     """A call after the suite has stored memories."""
 
     call: Call

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.corpus import UNEVEN_WORD, uneven
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.intervention import (
@@ -66,7 +66,7 @@ FOLDER = "results/out"
 
 
 @dataclass(frozen=True)
-class Failing(OfACall):
+class Failing(CallSubject):
     """One call whose result cannot be written."""
 
     kind: str
@@ -125,8 +125,12 @@ class Failing(OfACall):
             return (
                 f"line {broken[0]} of {len(file.lines)} ends in the middle of its object, after {len(file.data)} bytes"
             )
-        count, there = self.call.header.get("count"), len(self.call.filed)
-        if self.original.header.get("count") == len(self.original.filed) and isinstance(count, int) and there < count:
+        count, there = self.call.header.get("count"), len(self.call.file_records)
+        if (
+            self.original.header.get("count") == len(self.original.file_records)
+            and isinstance(count, int)
+            and there < count
+        ):
             return f"{counted(there, 'record')} of the {count} in its header"
         return None if file.data or not whole.data else "it is empty"
 
@@ -137,7 +141,7 @@ def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
     An inline result may be only a page, or may name ids differently. Empty if the inline result is a text without
     records.
     """
-    shown, written = by_id(inline.records or []), by_id(filed.filed)
+    shown, written = by_id(inline.records or []), by_id(filed.file_records)
     return written if inline.records is not None and len(written) > len(shown) else shown
 
 
@@ -153,7 +157,7 @@ def _(failing: Failing) -> str:
 
 
 @dataclass(frozen=True)
-class Recovered(OfACall):
+class Recovered(CallSubject):
     """A call whose result can be written again, on a server whose writes were made to fail before."""
 
     call: Call
@@ -401,15 +405,15 @@ class _Experiment:
         self.has_failed = False
         with BrokenFolder(folder, REPLACED):
             for name, original in written.items():
-                if original.outcome == "offloaded" and original.filed and bench.server.alive:
-                    known = by_id(original.filed) if self._shows_memories(name) else {}
+                if original.outcome == "offloaded" and original.file_records and bench.server.alive:
+                    known = by_id(original.file_records) if self._shows_memories(name) else {}
                     self._record(bench, REPLACED, original, known, asked[name])
         self._measure_returned(bench)
 
     def _shows_memories(self, name: str) -> bool:
         """Return whether inline results of an operation have records, or are a text that shows some."""
         shown = self.inline.whole[name, None]
-        return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].filed)
+        return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].file_records)
 
     def _measure_returned(self, bench: Bench) -> None:
         """Find out E of records that came inline and seem to exceed the threshold.
@@ -423,7 +427,7 @@ class _Experiment:
             if key in self.estimates or seems <= self.threshold or not bench.server.alive:
                 continue
             alone = bench.call(call.operation, detail=call.detail, limit=len(key[2]), query=call.query)
-            if by_id(alone.filed or alone.records or []).keys() == key[2]:
+            if by_id(alone.file_records or alone.records or []).keys() == key[2]:
                 self.estimates[key] = self.threshold if alone.estimate is None else alone.estimate
 
 

@@ -83,9 +83,9 @@ class Seeded:
     def files(self) -> list[Call]:
         """The calls whose files were read and have records. Calls for mixed memories need two or more, since a single
         record is no evidence of an estimate."""
-        mixed = (c for c in self.mixed if len(c.filed) > 1)
+        mixed = (c for c in self.mixed if len(c.file_records) > 1)
         calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *mixed)
-        return [c for c in calls if c is not None and c.filed]
+        return [c for c in calls if c is not None and c.file_records]
 
 
 @trial("memories in a wide script", after=("cleanup", "sweeps"))
@@ -112,7 +112,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         twins_filed, rough_filed, mixed_calls = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
         stored = _store_many(bench) if finder is not None and accepted is not None else 0
         many_filed = _all_of_many(bench, name) if stored > LIMIT else None
-    found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
+    found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.file_records), key=_narrow_share))
     if accepted is None or filed is None or filed.estimate is None or finder is None:
         return Seeded(found, None, filed, 0, None, mixed=mixed_calls)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
@@ -193,7 +193,7 @@ def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     if not any(all(map(bench.stored, mixed(lacking))) for lacking in LACKING if bench.server.alive):
         return ()
     calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
-    return tuple(c for c in calls if c.outcome == "offloaded" and c.filed)
+    return tuple(c for c in calls if c.outcome == "offloaded" and c.file_records)
 
 
 def _store_many(bench: Bench, most: int | None = None) -> int:

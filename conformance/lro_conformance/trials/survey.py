@@ -52,7 +52,7 @@ that of the same call made alone."""
 
 
 @dataclass(frozen=True)
-class Said:
+class ServerMessage:
     """A message of a server other than the result of a tool call: the result of another method, or a notification."""
 
     kind: str
@@ -61,13 +61,13 @@ class Said:
     """The result, or the parameters."""
 
 
-def messages_of(server: ServerProcess) -> tuple[Said, ...]:
+def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
     """Messages of a server so far, other than results of tool calls."""
     opened = "server/discover" if server.modern else "initialize"
-    notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
+    notes = [ServerMessage(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
     return (
-        Said(opened, server.handshake),
-        *(Said("tools/list", page) for page in server.listed),
+        ServerMessage(opened, server.handshake),
+        *(ServerMessage("tools/list", page) for page in server.listed),
         *notes,
     )
 
@@ -122,7 +122,7 @@ class Survey:
     """The server's description of itself."""
     protocol: str | None
     """The protocol version of MCP that the server speaks."""
-    messages: tuple[Said, ...] = ()
+    messages: tuple[ServerMessage, ...] = ()
     """The server's messages other than results of tool calls."""
     event_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
@@ -173,7 +173,7 @@ class Survey:
     def concurrent_files(self) -> list[Call]:
         """Concurrent calls with a readable file; empty if a file has the result of a different call (LRO-NAME-04)."""
         seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
-        mixed = any(a.filed and not self.has_records_of(c, a) for c, a in seen)
+        mixed = any(a.file_records and not self.has_records_of(c, a) for c, a in seen)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
 
@@ -190,7 +190,7 @@ class Survey:
         If identical calls return different records, only the numbers of records are compared.
         """
         if call.operation in self.volatile_operations:
-            return len(call.filed) == len(alone.filed)
+            return len(call.file_records) == len(alone.file_records)
         return _records_of(call) == _records_of(alone)
 
     @property
@@ -221,7 +221,7 @@ class Survey:
     def offloads_other_records(self) -> bool:
         """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
         calls = (*self.offloaded, *(c for c, _ in self.together if c.outcome == "offloaded"))
-        return self.proxied and bool(calls) and not any(resembles_memory(r) for c in calls for r in c.filed)
+        return self.proxied and bool(calls) and not any(resembles_memory(r) for c in calls for r in c.file_records)
 
     @property
     def returned_anything(self) -> bool:
@@ -321,7 +321,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         if operation.budget is not None:
             limits = (LIMIT, None) if operation.limit is not None else (None,)
             budgets += [bench.call(name, limit=limit, budget=b) for limit in limits for b in (50, 100_000)]
-    word = common_word(r for c in whole.values() for r in (c.filed or c.records or []))
+    word = common_word(r for c in whole.values() for r in (c.file_records or c.records or []))
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
     many = next((bench.call(n, limit=LARGE_LIMIT) for n in _truncated_operations(bench, whole, repeats)), None)
@@ -369,7 +369,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         unsettled=unsettled,
         later=later,
         real={p: real_path(p) for p in paths_named((*calls, *(c for c, _ in together)))},
-        unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
+        unnamed=unnamed(bench, (r for c in calls for r in c.file_records)),
         word=word,
         adjustable=adjustable,
         anomalies=tuple(map(str, violations(bench.server.transcript.anomalies))),
@@ -535,7 +535,7 @@ def _shape(call: Call) -> tuple[object, ...]:
 
 def _records_of(call: Call) -> tuple[object, ...]:
     """The ids of the records in the file of a call, and their fields."""
-    return [id_of(record) for record in call.filed], {field for record in call.filed for field in record}
+    return [id_of(record) for record in call.file_records], {field for record in call.file_records for field in record}
 
 
 def _lines(call: Call) -> list[bytes]:
@@ -549,7 +549,7 @@ def _truncated_operations(
     for name, operation in bench.operations.items():
         call = whole[name, None]
         greater = call.limit == LIMIT and (operation.limit_maximum or LARGE_LIMIT) > LIMIT
-        if greater and len(call.filed) == LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
+        if greater and len(call.file_records) == LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
             yield name
 
 

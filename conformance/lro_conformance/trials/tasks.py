@@ -100,7 +100,7 @@ def _fail(bench: Bench, direct: Call) -> Failing | None:
         threshold=threshold if isinstance(threshold, int) else 1,
         server=bench.server.pid,
         original=direct,
-        known=by_id(direct.filed),
+        known=by_id(direct.file_records),
         alive=bench.server.alive,
         events=tuple((Counter(bench.events("OffloadWriteFailed", earlier.total())) - earlier).elements()),
         first=True,

@@ -120,7 +120,7 @@ class ServerProcess:
         self.on_closed: Callable[[], None] | None = None
         """Called once, when the server has ended."""
         self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
-        self.limits_files = False
+        self.file_limit_applied = False
         """True once `limit_files` has taken effect."""
         self._marker, self._watcher = marker, watcher
 
@@ -207,7 +207,7 @@ class ServerProcess:
             resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (size, size))
         except (OSError, ValueError):
             return False
-        self.limits_files = True
+        self.file_limit_applied = True
         return True
 
     def abort(self) -> None:

@@ -20,7 +20,7 @@ from lro_proxy.tools.recipes import RECIPES
 from lro_reference.tool import Tool
 from lro_spec.editions import EDITIONS, StandardRecipe
 from lro_spec.messages import OffloadResponse
-from lro_spec.recipes.lexer import refuse_reaching_out
+from lro_spec.recipes.lexer import refuse_other_inputs
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 MEMORY_EDITION = EDITIONS["lro-6400"]
@@ -160,7 +160,7 @@ def checked(program: str, limits: Limits) -> None:
     if len(program) > limits.program_characters:
         raise Refused(f"the query has {len(program)} characters; at most {limits.program_characters} are allowed")
     try:
-        refuse_reaching_out(program)
+        refuse_other_inputs(program)
     except RecipeSyntaxError as problem:
         raise Refused(f"the query is refused: {problem}") from None
 

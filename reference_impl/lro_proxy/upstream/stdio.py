@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from lro_proxy.wire.framing import LineWriter, Outgoing
-from lro_spec.display import telling_line
+from lro_spec.display import error_line
 
 _STDERR_TAIL = 2048
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
@@ -99,7 +99,7 @@ class StdioUpstream:
             if code >= 0
             else f"was ended by {_signal_name(-code)}"
         )
-        telling = telling_line(self._stderr_tail.decode(errors="replace").splitlines())
+        telling = error_line(self._stderr_tail.decode(errors="replace").splitlines())
         return f"{how}: {telling[:300]}" if telling else how
 
     def end(self, *, patient: bool = True) -> None:

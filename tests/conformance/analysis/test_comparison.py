@@ -75,7 +75,7 @@ def test_ids_that_stay_beside_those_of_stored_memories_match_nothing() -> None:
         return one(records=[{"id": "fixed", "body": "its own"}, {"id": id, "body": told["content"]}])
 
     def unmatched(filed: str, shown: str, seeded_by: str | None = "tool") -> str | None:
-        known = survey(Made(filed=[{"id": "fixed"}, {"id": filed}]), seeded_by=seeded_by)
+        known = survey(Made(file_records=[{"id": "fixed"}, {"id": filed}]), seeded_by=seeded_by)
         return Comparison(known, inline(calls=[seen(shown)])).unmatched
 
     assert unmatched("x", "y") == "memories have different ids in each server process"
@@ -107,7 +107,7 @@ def test_an_operation_that_returns_other_records_in_another_process_is_restless(
     found = Comparison(
         survey(volatile_operations=frozenset({"search"})), inline(**known, **{calls: {"recall": second}})
     )
-    assert found.restless == ({"recall", "search"} if differ else {"search"})
+    assert found.unstable_operations == ({"recall", "search"} if differ else {"search"})
 
 
 def test_a_text_is_restless_by_its_lines_without_numbers() -> None:
@@ -115,16 +115,18 @@ def test_a_text_is_restless_by_its_lines_without_numbers() -> None:
     shown = [one(records=None, text=text) for text in texts]
     for other, differ in zip(shown[1:], (False, True), strict=True):
         made = inline(edges={"inject": shown[0]}, edges_elsewhere={"inject": other})
-        assert Comparison(survey(volatile_operations=frozenset()), made).restless == ({"inject"} if differ else set())
+        assert Comparison(survey(volatile_operations=frozenset()), made).unstable_operations == (
+            {"inject"} if differ else set()
+        )
 
 
 def test_files_are_compared_that_were_written_between_two_inline_results() -> None:
     key, filed, shown = ("recall", None), one(400, 100), one(records=[LIGHT])
     made = survey(whole={key: one(400, 100)})
     assert Comparison(made, inline(whole={key: shown})).bracketed == [(made.whole[key], shown)]
-    both = inline(whole={key: shown}, filed={key: filed}, repeated={key: shown})
+    both = inline(whole={key: shown}, file_records={key: filed}, repeated={key: shown})
     assert Comparison(made, both).bracketed == [(filed, shown)]
-    assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).bracketed == []
+    assert Comparison(made, inline(whole={key: shown}, file_records={key: filed})).bracketed == []
 
 
 @pytest.mark.parametrize(("seeded_by", "remedy"), [("tool", "seed.arguments with $memory.id"), (None, "seed.tool")])

@@ -98,7 +98,7 @@ from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
             None,
             None,
         ),
-        ({("recall", "light"): one(400, 100, LIGHT, filed=[])}, [None, None, "full", None, None], None, None),
+        ({("recall", "light"): one(400, 100, LIGHT, file_records=[])}, [None, None, "full", None, None], None, None),
         (
             {
                 ("recall", "light"): one(400, 100, LIGHT),
@@ -184,10 +184,10 @@ def test_a_level_is_told_by_fields_where_headers_do_not_tell_it(
     levels_of = DetailLevels(known)
     calls = [
         one(400, 100, LIGHT), one(400, 100, FULL), one(400, 100, FULL, detail="full"),
-        one(400, 100, MEDIUM, operation="inject"), one(filed=[]),
+        one(400, 100, MEDIUM, operation="inject"), one(file_records=[]),
     ]  # fmt: skip
     assert [levels_of.level_of(c) for c in calls] == levels
-    against = Estimates(known, levels_of).against_detail("recall")
+    against = Estimates(known, levels_of).call_ignoring_detail("recall")
     estimates = None if against is None else tuple(call.estimate for call in against)
     assert (levels_of.ignored("recall"), estimates) == (deaf, follows)
 

@@ -50,7 +50,7 @@ def test_estimates_are_rounded_where_six_are_multiples_of_ten_or_more(estimates:
         ([one(400, 100, A), one(400, 90, A, limit=5)], [(0, 1, 2)], False),
         ([one(), one(header={})], [], True),
         ([one(400, 100, A, B), one(400, 50, A, B, limit=2), one(900, 90, A, B, C)], [], True),
-        ([one(400, 100, filed=[]), one(400, 90, filed=[])], [], True),
+        ([one(400, 100, file_records=[]), one(400, 90, file_records=[])], [], True),
         ([one(400, 100, A), one(400, 90, A, limit=5), one(900, 90, A, B, C, operation="inject")], [(0, 1, 2)], False),
         ([one(399, 100), one(402, 100)], [(0, 1, 5)], True),
         ([one(400, 100, A, {"id": "b"}), one(400, 90, A, B)], [(0, 1, 2)], False),
@@ -101,7 +101,7 @@ def test_an_estimate_is_honest_between_its_bounds(
         ([one(400, 100), one(800, 200), one(8000, 200, {"id": "b"})], None, None, False),
         ([], None, None, False),
         ([one(400, 100), one(800, 200), one(8000, 200, operation="search")], None, None, False),
-        ([one(400, 100), one(800, 200), one(8000, 200, filed=[])], None, None, False),
+        ([one(400, 100), one(800, 200), one(8000, 200, file_records=[])], None, None, False),
         ([one(400, 100, limit=1), one(4000, 100, limit=9), one(400, 50, query="x")], None, None, False),
         ([one(400, 1000, limit=1), one(4000, 1002, limit=9), one(9, 3, limit=9, query="x")], None, (0, 1), True),
         ([one(400, 1000, limit=1), one(4000, 1003, limit=9), one(9, 3, limit=9, query="x")], None, None, False),
@@ -115,7 +115,7 @@ def test_an_estimate_is_honest_between_its_bounds(
 def test_an_estimate_may_cover_a_part_or_precede_the_limit(
     calls: list[Any], part: int | None, before: tuple[int, int] | None, otherwise: bool
 ) -> None:
-    covered = estimates(*calls).of_a_part("recall")
+    covered = estimates(*calls).call_estimated_in_part("recall")
     limited = estimates(*calls).estimated_before_limit("recall")
     assert (covered and calls.index(covered)) == part
     assert (limited and tuple(calls.index(c) for c in limited)) == before

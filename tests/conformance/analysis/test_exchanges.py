@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lro_conformance.analysis import exchanges
-from lro_conformance.analysis.estimate import OF_AN_EARLIER_CALL
+from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL
 from lro_conformance.analysis.exchanges import (
     RULES,
     Context,
@@ -20,8 +20,8 @@ from lro_conformance.analysis.exchanges import (
     Judged,
     Rate,
     exchanges_of,
+    extended_context,
     findings,
-    learnt,
     scored_by_confidence,
 )
 from lro_conformance.capture.corpus import wide
@@ -72,7 +72,7 @@ def context(
     comparison = Made(
         obstacle=obstacle,
         added=frozenset(),
-        restless=volatile,
+        unstable_operations=volatile,
         volatile=lambda name: set(),
         other_level=lambda filed, shown, names: None,
     )
@@ -450,10 +450,10 @@ def test_a_result_of_other_records_is_decided_by_its_own_estimate(
 def test_a_result_is_not_decided_by_what_each_server_adds_to_a_memory() -> None:
     one, other = {**A, "provenance": {"confidence": 0.5}}, {**A, "provenance": {"confidence": 0.50390625}}
     lowest = call(one, E=10)
-    apart = learnt(context(), [exchange(lowest, inline(other), lowest=lowest)]).varying
+    apart = extended_context(context(), [exchange(lowest, inline(other), lowest=lowest)]).varying
     assert apart == 7
     scored = exchange(lowest, inline({**other, "score": 1}), lowest=lowest)
-    assert learnt(context(), [scored]).varying == 0, "two forms, not two values"
+    assert extended_context(context(), [scored]).varying == 0, "two forms, not two values"
     for threshold, outcome, requirement in ((8, "inline", "LRO-THR-06"), (11, "offloaded", "LRO-THR-07")):
         near = exchange(call(other, outcome=outcome, threshold=threshold), lowest=lowest)
         assert judged(requirement, near) == [False]
@@ -467,13 +467,15 @@ def test_values_are_compared_under_names_that_the_values_themselves_show() -> No
     memories = [{"id": str(n), "title": f"t{n}", "content": f"c{n}", "tags": [f"a{n}", "b"]} for n in range(6)]
     shown = [{"id": m["id"], "title": m["title"], "body": m["content"], "labels": m["tags"]} for m in memories]
     right = exchange(call(*memories), inline(*shown))
-    known = learnt(context(), [right])
+    known = extended_context(context(), [right])
     assert known.names == {"body": "content", "labels": "tags"}
     assert judged("LRO-FILE-10", right, known) == [True] * 6
     lost = [{**m, "tags": m["tags"][:1]} for m in memories[:2]] + [{**m, "content": ""} for m in memories[2:3]]
     wrong = exchange(call(*lost, *memories[3:]), inline(*shown))
     assert judged("LRO-FILE-10", wrong, known) == [False] * 3 + [True] * 3
-    assert learnt(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, "too few to tell"
+    assert extended_context(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, (
+        "too few to tell"
+    )
 
 
 def test_a_value_that_is_cut_in_every_record_is_compared_with_the_whole_one() -> None:
@@ -489,12 +491,16 @@ def test_a_value_that_is_cut_in_every_record_is_compared_with_the_whole_one() ->
         for m, name, time in zip(memories, names, times, strict=True)
     ]
     one = exchange(call(*memories, started=0), inline(*shown))
-    known = learnt(context(), [one])
+    known = extended_context(context(), [one])
     assert known.names == {"product": "namespace", "when": "created"}
     assert judged("LRO-FILE-10", one, known) == [False] * 4
-    assert learnt(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, "too few to tell"
+    assert extended_context(context(), [exchange(call(*memories[:2]), inline(*shown[:2]))]).names == {}, (
+        "too few to tell"
+    )
     kept = [*memories[:3], {**memories[3], "namespace": "z", "created": "2026-02-03"}]
-    assert learnt(context(), [exchange(call(*kept), inline(*shown))]).names == {}, "one is no part of the other"
+    assert extended_context(context(), [exchange(call(*kept), inline(*shown))]).names == {}, (
+        "one is no part of the other"
+    )
 
 
 def test_contents_that_are_alike_are_as_they_were_stored_or_all_of_them_are_not() -> None:
@@ -514,7 +520,7 @@ def test_records_are_told_apart_by_their_titles_under_another_name() -> None:
     filed = [{**m, "id": f"{7 + n}"} for n, m in enumerate(stored.values())]
     shown = [{"id": f"{8 + n}", "subject": m["title"], "body": m["content"]} for n, m in enumerate(stored.values())]
     one = exchange(call(*filed), inline(*shown), stored=stored)
-    known = learnt(context(), [one])
+    known = extended_context(context(), [one])
     assert known.names == {"subject": "title", "body": "content"}
     for requirement, expected in (("LRO-FILE-09", [True]), ("LRO-FILE-10", [True] * 4)):
         assert judged(requirement, replace(one, names=known.names), known) == expected
@@ -533,7 +539,7 @@ def test_notes_that_a_counter_numbers_are_told_apart_by_their_texts(titled: bool
 
     def found(id: str, filed: Sequence[dict[str, Any]]) -> list[bool | str]:
         one = exchange(call(*filed), inline(*noted(7)), stored=stored)
-        known = learnt(context(), [one])
+        known = extended_context(context(), [one])
         return [holds for e in known.applied_to([one]) for holds in judged(id, e, known)]
 
     assert found("LRO-FILE-09", noted(8)) == [True]
@@ -574,7 +580,7 @@ def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
 def test_ids_that_the_suite_gave_tell_records_apart() -> None:
     stored = {id: {"id": id, "title": "t", "content": f"{id} is what we noted"} for id in "ab"}
     one = exchange(call(*stored.values()), inline(*stored.values()), stored=stored)
-    assert not learnt(context(), [one]).own_ids
+    assert not extended_context(context(), [one]).own_ids
 
 
 def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
@@ -626,7 +632,7 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         (of(8000, 2300, separators=800), [False]),
     ):
         assert judged("LRO-THR-05", one, spaced) == expected
-    (reason,) = judged("LRO-THR-05", of(8000, 2600, filed={**A, "content": "cut"}), known)
+    (reason,) = judged("LRO-THR-05", of(8000, 2600, file_records={**A, "content": "cut"}), known)
     assert "not those of the call" in str(reason), "LRO-FILE-10 comes first"
 
 
@@ -685,7 +691,7 @@ def test_what_is_judged_by_the_file_of_an_earlier_call_is_not_observed() -> None
     lowest = call(A, E=500)
     inlined = exchange(inline(A, threshold=100), lowest=lowest)
     named: Any = frozenset({lowest.identity})
-    for repeated, seen in ((frozenset[Any](), (1, [])), (named, (0, [OF_AN_EARLIER_CALL]))):
+    for repeated, seen in ((frozenset[Any](), (1, [])), (named, (0, [ESTIMATE_OF_EARLIER_CALL]))):
         found = Subjects()
         Exchanges([inlined], context(), repeated).judge("LRO-THR-06", found)
         assert (found.examined, found.not_observed_because) == seen
@@ -701,6 +707,9 @@ def test_of_two_memories_with_one_title_a_file_has_both() -> None:
 
 def test_a_field_of_files_that_no_inline_record_shows_is_compared_with_nothing() -> None:
     """It may have been altered in every record, so that nothing tells which field it is."""
-    shown, filed = {**A, "saved": "2026-01-02T03:04:05Z", "name": "A"}, {**A, "created": "2026-01-02", "tags": []}
+    shown, filed = (
+        {**A, "saved": "2026-01-02T03:04:05Z", "name": "A"},
+        {**A, "created": "2026-01-02", "tags": []},
+    )
     made = Exchanges([exchange(call(filed), inline(shown))], context())
     assert made.unpaired == ("created",)

@@ -32,7 +32,7 @@ def failing(known: list[dict[str, Any]], shown: list[dict[str, Any]], *, above: 
     """A failed write of a result that exceeds the threshold by this factor, which came inline as *shown*."""
     characters = sum(map(size, known))
     estimate = characters // 4
-    original = Made(estimate=estimate, filed=known, file=Made(characters=characters))
+    original = Made(estimate=estimate, file_records=known, file=Made(characters=characters))
     of: Any = Made(
         call=Made(records=shown, text="", result={}, operation="recall"), original=original, known=by_id(known),
         threshold=int(estimate / above), returned_estimate=None, kind="replaced by a file",
@@ -81,7 +81,7 @@ def test_a_result_that_may_fit_the_next_time_is_not_judged_as_a_failed_write(est
     def triple(broken: str) -> Any:
         calls = [
             Made(
-                operation="recall", arguments={}, before=(), filed=MANY, records=MANY, outcome=outcome,
+                operation="recall", arguments={}, before=(), file_records=MANY, records=MANY, outcome=outcome,
                 estimate=estimate, settings={"threshold_tokens": 100}, reply=Made(failure=None),
             )
             for outcome in ("offloaded", "inline")

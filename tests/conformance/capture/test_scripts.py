@@ -60,7 +60,7 @@ def made(stored: int, id: str = "first") -> Any:
     )  # fmt: skip
 
 
-def filed(text: str) -> Any:
+def call_with_file(text: str) -> Any:
     """A call of this server that writes a file of this text."""
     one, of = made(stored=0), cast("Any", Call)
     start = replace(one.start, env={**one.start.env, "TEXT": text})
@@ -117,7 +117,7 @@ LONG = f'{{"id": "a", "content": "{"é" * 300}END"}}'
 def test_a_marked_part_of_a_file_is_shown_if_its_beginning_does_not_have_it(
     text: str, mark: Mark | None, shown: str | None
 ) -> None:
-    call = filed(text)
+    call = call_with_file(text)
     inner = Marked(CallAfterOthers(call, ()), mark)
     script = reproducer_of(inner)
     for at in (Marked(inner, None, "place"), CallInContext(call, Marked(call, mark))):
@@ -135,7 +135,7 @@ def test_a_marked_part_of_a_file_is_shown_if_its_beginning_does_not_have_it(
 @pytest.mark.parametrize("name", ["$(touch owned)-recall-01.jsonl", "`touch owned`'\"-recall-01.jsonl"])
 def test_a_file_name_that_the_server_chose_is_no_command(name: str, tmp_path: Path) -> None:
     """The name of planted files begins as that of the server's file, whatever that is."""
-    call = replace(filed("{}\n"), file=FileSeen(f"/servers/0001/out/{name}", data=b"{}\n"))
+    call = replace(call_with_file("{}\n"), file=FileSeen(f"/servers/0001/out/{name}", data=b"{}\n"))
     script = of_cleaning(call, None, planted=[(60, "search")])
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert [p.name for p in tmp_path.rglob("*")] == []
@@ -144,14 +144,14 @@ def test_a_file_name_that_the_server_chose_is_no_command(name: str, tmp_path: Pa
 
 def test_wildcards_in_a_file_name_delete_no_other_file() -> None:
     """A server without an output folder writes where it runs, and its file is deleted by the beginning of its name."""
-    call = replace(filed("{}\n"), file=FileSeen("*[a-recall-01.jsonl", data=b"{}\n"))
+    call = replace(call_with_file("{}\n"), file=FileSeen("*[a-recall-01.jsonl", data=b"{}\n"))
     call = replace(call, start=replace(call.start, output_dir=None, temp=Path("/elsewhere")))
     assert r"-name '\*\[a-*.jsonl' " in of_call(call)
 
 
 def test_the_target_of_a_link_that_the_server_made_is_no_option(tmp_path: Path) -> None:
     """`ln -s -sft/home/user` would link a file of the home directory."""
-    start = filed("").start
+    start = call_with_file("").start
     start = replace(start, planted=(Entry(".bashrc", 1, target=f"-sft{tmp_path}"),))
     script = of_cleaning_at_start(start)
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
@@ -162,7 +162,10 @@ def test_the_target_of_a_link_that_the_server_made_is_no_option(tmp_path: Path) 
 
 def test_nothing_is_planted_where_the_script_is_pasted(tmp_path: Path) -> None:
     """Also not if the server, this time, writes no file that could be copied."""
-    call = replace(filed("{}\n"), start=replace(filed("{}\n").start, env={"OUT": "/dev/null/none", "ID": "first"}))
+    call = replace(
+        call_with_file("{}\n"),
+        start=replace(call_with_file("{}\n").start, env={"OUT": "/dev/null/none", "ID": "first"}),
+    )
     script = of_cleaning(call, None, planted=[(60, "search")])
     subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert [p.name for p in tmp_path.iterdir()] == []

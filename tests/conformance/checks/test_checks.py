@@ -68,8 +68,8 @@ class TestCallsInFlight:
         monkeypatch.setattr(reproduce, "of_call_in_context", lambda one: "")
 
     def test_a_pair_that_tells_nothing_does_not_hide_the_next(self) -> None:
-        lost = (call(), call(filed=[{"id": "a"}, {"id": "b"}]))
-        first = (call(file=file("/out/first")), call(file=file("/out/alone"), filed=[]))
+        lost = (call(), call(file_records=[{"id": "a"}, {"id": "b"}]))
+        first = (call(file=file("/out/first")), call(file=file("/out/alone"), file_records=[]))
         result = judged(self.NAME, survey=survey(together=(first, lost)))
         assert seen(result) == (Verdict.FAIL, 3), "two files of their own, and one pair"
         assert "has the 2 records" in result.expected
@@ -93,23 +93,23 @@ class TestCallsInFlight:
         alone = [{"id": "0"}, {"id": "1"}]
         for count in (2, len(records)):
             pair = (
-                call(outcome="inline", filed=records, header={"count": count}),
-                call(filed=alone, header={"count": 2}),
+                call(outcome="inline", file_records=records, header={"count": count}),
+                call(file_records=alone, header={"count": 2}),
             )
             result = judged(self.NAME, survey=survey(together=(pair,)))
             assert result.verdict is Verdict.FAIL
             assert result.observed.startswith(said)
 
     def test_a_call_that_is_offloaded_alone_is_offloaded_in_flight(self) -> None:
-        inline = call(outcome="inline", file=None, filed=[], text="Offloading failed")
-        result = judged(self.NAME, survey=survey(together=((inline, call(filed=[{"id": "0"}])),)))
+        inline = call(outcome="inline", file=None, file_records=[], text="Offloading failed")
+        result = judged(self.NAME, survey=survey(together=((inline, call(file_records=[{"id": "0"}])),)))
         assert seen(result) == (Verdict.FAIL, 1)
         assert result.observed == 'inline: "Offloading failed"'
-        refused = call(outcome="error", file=None, filed=[])
+        refused = call(outcome="error", file=None, file_records=[])
         assert seen(judged(self.NAME, survey=survey(together=((refused, call()),)))) == (Verdict.NOT_OBSERVED, 0)
 
     def test_only_numbers_are_compared_if_identical_calls_differ(self) -> None:
-        pair = (call(outcome="inline", filed=[{"id": "0"}]), call(filed=[{"id": "1"}]))
+        pair = (call(outcome="inline", file_records=[{"id": "0"}]), call(file_records=[{"id": "1"}]))
         restless = survey(together=(pair,), volatile_operations={"recall"})
         assert judged(self.NAME, survey=restless).verdict is Verdict.PASS
 
@@ -472,7 +472,7 @@ class TestDefaultDetail:
         return judged(name, survey=survey(operations={operation: Made(details=(), needs_detail=False)}, whole=whole))
 
     def of(self, *records: Mapping[str, Any], header: str | None = None, summary: str | None = None, **o: Any) -> Made:
-        return call(filed=list(records), header={"detail": header}, summary={"detail": summary}, **o)
+        return call(file_records=list(records), header={"detail": header}, summary={"detail": summary}, **o)
 
     @pytest.mark.parametrize(
         ("records", "said", "found"),
@@ -558,14 +558,15 @@ class TestInject:
     def test_text_tells_of_a_memory_by_how_it_begins(self, memory: Mapping[str, Any], text: str, tells: bool) -> None:
         same = {"operation": "inject", "arguments": {"query": "*"}}
         filed = self.survey(
-            call(**same, filed=[memory]), call(operation="search", arguments={"query": "*"}, filed=[{"title": text}])
+            call(**same, file_records=[memory]),
+            call(operation="search", arguments={"query": "*"}, file_records=[{"title": text}]),
         )
         inline = Made(calls=(call(**same, outcome="inline", text=text),))
         result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline)
         assert seen(result) == (Verdict.PASS if tells else Verdict.FAIL, 1)
 
     def test_another_call_tells_nothing_of_what_was_found(self) -> None:
-        filed = self.survey(call(operation="inject", arguments={"query": "a"}, filed=[{"title": "Rotate keys"}]))
+        filed = self.survey(call(operation="inject", arguments={"query": "a"}, file_records=[{"title": "Rotate keys"}]))
         nothing = call(operation="inject", arguments={"query": "*"}, outcome="inline", text="# Context")
         result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=Made(calls=(nothing,)))
         assert result.verdict is Verdict.NOT_OBSERVED

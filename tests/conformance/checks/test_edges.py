@@ -74,7 +74,7 @@ class TestPayloadBeside:
         self, length: int, known: int, beside: int, told: bool
     ) -> None:
         ids = [f"{n:0{length}}" for n in range(1, known + 1)]
-        one = offloaded(filed=[{"id": i} for i in ids], beside=" ".join(ids[:beside]))
+        one = offloaded(file_records=[{"id": i} for i in ids], beside=" ".join(ids[:beside]))
         assert repeated_record(one) == (f"the ids of {beside} records next to the descriptor" if told else None)
 
     @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ class TestPayloadBeside:
     )
     @pytest.mark.parametrize("field", ["content", "title"])
     def test_sixty_characters_of_a_record_are_one(self, field: str, text: str, beside: str, told: bool) -> None:
-        one = offloaded(filed=[{"id": "a"}, {"id": "b", field: text}], beside=f"found: {beside}.")
+        one = offloaded(file_records=[{"id": "a"}, {"id": "b", field: text}], beside=f"found: {beside}.")
         assert repeated_record(one) == ("the text of record b next to the descriptor" if told else None)
 
     @pytest.mark.parametrize(
@@ -103,19 +103,19 @@ class TestPayloadBeside:
         ],
     )
     def test_any_member_may_carry_it(self, result: Any, told: bool) -> None:
-        one = offloaded(filed=[{"id": "b", "content": self.LONG}], result=result)
+        one = offloaded(file_records=[{"id": "b", "content": self.LONG}], result=result)
         assert (repeated_record(one) is not None) is told
 
     def test_a_field_of_the_servers_own_may(self) -> None:
         filed = [{"id": "b", "content": self.LONG}]
-        assert repeated_record(offloaded(filed=filed, descriptor={"guidance": self.LONG})) is None
-        assert repeated_record(offloaded(filed=filed, descriptor={"preview": self.LONG})) is not None
+        assert repeated_record(offloaded(file_records=filed, descriptor={"guidance": self.LONG})) is None
+        assert repeated_record(offloaded(file_records=filed, descriptor={"preview": self.LONG})) is not None
 
     def test_one_call_hides_none_of_the_others(self) -> None:
         clean, unfound = offloaded(), offloaded()
         unfound.found = None
-        leaking = offloaded(filed=[{"id": "b", "content": self.LONG}], beside=self.LONG)
-        inject = offloaded(operation="inject", filed=[{"id": "b", "content": self.LONG}], beside=self.LONG)
+        leaking = offloaded(file_records=[{"id": "b", "content": self.LONG}], beside=self.LONG)
+        inject = offloaded(operation="inject", file_records=[{"id": "b", "content": self.LONG}], beside=self.LONG)
         # of each, whether its two places agree; and of all but inject, whether a record stands beside
         assert seen(self.judged(unfound, clean, inject, leaking)) == (FAIL, 5)
         assert seen(self.judged(unfound, clean, inject)) == (PASS, 3)
@@ -194,12 +194,16 @@ class TestDetail:
     def judged(self, *details: str, offloads: tuple[str | None, ...], other: bool = False) -> Any:
         """Whatever is asked for, the same records come; *other*: another operation minds what is asked for."""
         filed = [{"id": "a", "title": "t"}]
-        calls = {("recall", d): call(detail=d, filed=filed, summary={}, header={"detail": "light"}) for d in offloads}
+        calls = {
+            ("recall", d): call(detail=d, file_records=filed, summary={}, header={"detail": "light"}) for d in offloads
+        }
         operations = {"recall": Made(details=details)}
         if other:
             operations["search"] = Made(details=("light", "full"))
             calls |= {
-                ("search", d): call(operation="search", detail=d, filed=f, summary={"detail": d}, header={"detail": d})
+                ("search", d): call(
+                    operation="search", detail=d, file_records=f, summary={"detail": d}, header={"detail": d}
+                )
                 for d, f in (("light", filed), ("full", [{"id": "a", "title": "t", "content": "c"}]))
             }
         made = survey(*calls.values(), whole=calls, operations=operations)
@@ -246,7 +250,7 @@ class TestComplete:
         result = {
             "structuredContent": {"memories": [{"id": i} for i in shown], **({"nextCursor": "x"} if page else {})}
         }
-        one = call(filed=[{"id": i} for i in filed], limit=limit)
+        one = call(file_records=[{"id": i} for i in filed], limit=limit)
         other = call(records=[{"id": i} for i in shown], result=result, outcome="inline", limit=limit)
         made = survey(one, repeats={"recall": (one, one)}, volatile_operations={"recall"} if volatile else set())
         inline = Made(whole={}, elsewhere={}, edges_elsewhere={}, edges={"recall": other}, calls=[other])

@@ -20,7 +20,7 @@ def weighed(estimate: Any, characters: int = 4000, id: str = "a", **other: Any) 
     return call(
         estimate=estimate if type(estimate) is int else None,
         header={"estimated_tokens": estimate, "detail": "light"},
-        filed=[{"id": id}],
+        file_records=[{"id": id}],
         file=file(characters=characters, scripts=(0, 0, characters)),
         **other,
     )
@@ -140,6 +140,6 @@ def test_defaults_that_contradict_each_other_need_no_other_evidence() -> None:
 
 @pytest.mark.parametrize(("text", "verdict"), [("No memories found.", NOT_OBSERVED), ("x" * 201, FAIL)])
 def test_while_no_memory_is_known_few_words_may_say_that_nothing_was_found(text: str, verdict: Verdict) -> None:
-    one = call(outcome="inline", records=None, text=text, filed=[])
+    one = call(outcome="inline", records=None, text=text, file_records=[])
     made = survey(operations=ALL, tools=[], whole={("recall", None): one}, calls=[one], adjustable=True)
     assert judged("threshold.recall_is_offloaded", survey=made).verdict is verdict

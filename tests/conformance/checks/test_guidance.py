@@ -20,7 +20,9 @@ def guided(check: str, *guidance: str, tools: tuple[str, ...] = (), by: str = "l
     recipes = [{"description": r.description, "command": r.command} for r in edition(by).recipes_at("light")]
     recipes[5]["description"] = "Count by namespace"
     known = {"file_path": "/out/a.jsonl", "jq_recipes": recipes, "summary": summary, **other}
-    calls = [call(descriptor={**known, "guidance": g}, summary=summary, header={}, filed=[{}, {}]) for g in guidance]
+    calls = [
+        call(descriptor={**known, "guidance": g}, summary=summary, header={}, file_records=[{}, {}]) for g in guidance
+    ]
     made = survey(*calls, tools=[{"name": name} for name in tools])
     return judged(f"guidance.{check}", by, survey=made)
 

@@ -21,7 +21,7 @@ class TestFormatted:
     WORDS: ClassVar[Any] = {"id": "m1", "title": "about the harbour"}
 
     def judged(self, *calls: Made, known: Any = ()) -> Any:
-        files = [call(operation="inject", arguments={"query": "*"}, filed=list(known))] if known else []
+        files = [call(operation="inject", arguments={"query": "*"}, file_records=list(known))] if known else []
         made = survey(*files, operations={"inject": Made(details=())})
         return judged("inject.text_inline_below_the_threshold", survey=made, inline=Made(calls=calls))
 
@@ -55,7 +55,7 @@ class TestBudgets:
         self, small: str, large: str, plain: str | None = None, *, first: bool = False, unlimited: tuple[str, ...] = ()
     ) -> Any:
         def of(ids: str, **other: Any) -> Made:
-            return call(operation="inject", filed=[{"id": i} for i in ids], **other)
+            return call(operation="inject", file_records=[{"id": i} for i in ids], **other)
 
         whole: dict[Any, Any] = {("inject", None): of(plain)} if plain is not None else {}
         if first:
@@ -87,14 +87,14 @@ class TestBudgets:
         short = call(
             operation="inject",
             detail="full",
-            filed=[{"id": "a"}],
+            file_records=[{"id": "a"}],
             estimate=1000,
             file=file(characters=400, scripts=(0, 0, 400)),
         )
-        plain = call(operation="inject", filed=[{"id": "a"}])
+        plain = call(operation="inject", file_records=[{"id": "a"}])
         recall = call(
             detail="full",
-            filed=[{"id": i} for i in "abcde"],
+            file_records=[{"id": i} for i in "abcde"],
             estimate=1000,
             file=file(characters=4000, scripts=(0, 0, 4000)),
         )

@@ -39,7 +39,7 @@ class TestLevelsOfRecipes:
                 "what it does",
                 f"tail -n +2 /out/a.jsonl | jq '{program}'",
                 detail=level,
-                filed=filed,
+                file_records=filed,
                 header={"detail": level},
                 summary={"detail": level},
                 descriptor={},

@@ -107,10 +107,10 @@ class TestScope:
         assert seen(self.judged(call(outcome="inline", records=ONE, operation="inject"), call())) == (PASS, 1)
 
     def test_a_short_text_that_tells_of_a_memory_holds_something(self) -> None:
-        listed = call(outcome="inline", filed=[], records=[{"title": "Rotate the keys"}], operation="search")
+        listed = call(outcome="inline", file_records=[], records=[{"title": "Rotate the keys"}], operation="search")
         text = call(outcome="inline", records=None, text="Rotate the keys")
         assert self.judged(text, calls=[listed]).verdict is FAIL
-        assert self.judged(text, calls=[call(filed=listed.records)]).verdict is FAIL
+        assert self.judged(text, calls=[call(file_records=listed.records)]).verdict is FAIL
 
     def test_a_descriptor_counts_whatever_stands_beside_it(self) -> None:
         assert seen(self.judged(call(text=""))) == (PASS, 1)
@@ -334,7 +334,7 @@ class TestSizes:
         from lro_conformance.capture.corpus import OTHER_WORD
 
         text = OTHER_WORD + "x" * (length - len(OTHER_WORD))
-        huge = call(outcome=outcome, filed=[{"content": "no"}, {"content": text}, {"content": OTHER_WORD}])
+        huge = call(outcome=outcome, file_records=[{"content": "no"}, {"content": text}, {"content": OTHER_WORD}])
         seeded = Made(huge=huge, large_estimate=100, files=[], large_filed=None)
         assert judged("edge_cases.huge_memory_is_offloaded", survey=survey(), seeded=seeded).verdict is verdict
 
@@ -353,14 +353,14 @@ class TestSizes:
     ) -> None:
         from lro_conformance.capture.corpus import WORD
 
-        alone = call(outcome=outcome, records=[{"content": WORD}], filed=[{"content": WORD}], text="x" * 10)
+        alone = call(outcome=outcome, records=[{"content": WORD}], file_records=[{"content": WORD}], text="x" * 10)
         made = survey(lowest=lowest, is_small=lambda call: small)
         seeded = Made(huge=None, large_estimate=0, files=[], large_filed=alone)
         found = judged("edge_cases.huge_memory_is_offloaded", survey=made, seeded=seeded)
         assert found.verdict is verdict
         if verdict is FAIL:
             assert found.expected == f"one memory of 10 characters is offloaded at threshold {lowest}"
-        none = call(outcome=outcome, records=[{"content": "other"}], filed=[])
+        none = call(outcome=outcome, records=[{"content": "other"}], file_records=[])
         seeded = Made(huge=None, large_estimate=0, files=[], large_filed=none)
         assert judged("edge_cases.huge_memory_is_offloaded", survey=made, seeded=seeded).verdict is NOT_OBSERVED
 
@@ -372,7 +372,7 @@ class TestSizes:
         text = "漢" * share + "x" * (100 - share)
         lines = [Made(raw=text.encode())]
         wide = call(estimate=estimate, file=file(record_lines=lines))
-        other = call(estimate=2, filed=[], file=file(scripts=(0, 0, 10_000)))
+        other = call(estimate=2, file_records=[], file=file(scripts=(0, 0, 10_000)))
         found = judged("threshold.wide_scripts_weigh_more", survey=survey(other), seeded=Made(wide=(wide,)))
         assert found.verdict in (verdict, FAIL if verdict is WARN else verdict)
 
@@ -386,7 +386,7 @@ class TestGuidance:
             "jq_recipes": ONE * 3,
             "summary": summary,
         }
-        one = call(descriptor=descriptor, summary=summary, header={}, filed=[])
+        one = call(descriptor=descriptor, summary=summary, header={}, file_records=[])
         return judged(f"guidance.{check}", survey=survey(one, tools=[]), text=edition("lro-6400"))
 
     @pytest.mark.parametrize(("detail", "found"), [("light", (PASS, 1)), ("full", (FAIL, 1)), ("", (NOT_OBSERVED, 0)),

@@ -17,7 +17,7 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.init.probe import ProbeResult, probe, setting_ways
-from lro_conformance.init.writer import not_found, profile_text
+from lro_conformance.init.writer import count_not_found, profile_text
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
@@ -427,7 +427,7 @@ def test_words_of_a_server_are_not_counted_as_not_found() -> None:
         "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory.\n"
         "# Note: the seed gives no namespace\n"
     )
-    assert not_found(text) == 3
+    assert count_not_found(text) == 3
 
 
 @pytest.mark.parametrize("kind", ["inline_is_markdown", "inline_is_prose"])

@@ -11,7 +11,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import capture, clock
-from lro_conformance.engine.clock import LEAST_S, WallClock
+from lro_conformance.engine.clock import LEAST_STEP_S, WallClock
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.report.view import facts
@@ -29,7 +29,7 @@ def test_a_clock_that_is_set_is_noticed_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_clock_that_is_slewed_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    ahead = itertools.count(0.0, LEAST_S / 10)
+    ahead = itertools.count(0.0, LEAST_STEP_S / 10)
     monkeypatch.setattr(clock, "_ahead", lambda: next(ahead))
     watch = WallClock()
     assert {watch.look() for _ in range(100)} == {0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from lro_conformance.engine.run import rare_collections
+from lro_conformance.engine.run import infrequent_garbage_collection
 
 
 class Circle:
@@ -17,8 +17,8 @@ class Circle:
 
 def test_a_run_collects_what_an_earlier_one_has_left() -> None:
     usual = gc.get_threshold()
-    with rare_collections():
+    with infrequent_garbage_collection():
         left = weakref.ref(Circle())
-    with rare_collections():
+    with infrequent_garbage_collection():
         assert left() is None
     assert gc.get_threshold() == usual

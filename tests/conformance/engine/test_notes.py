@@ -35,7 +35,7 @@ def compared(
     unpaired: tuple[str, ...] = (),
 ) -> str:
     records = [{"id": id} for id in shown]
-    survey: Any = Made(files=[Made(filed=[{"id": id} for id in filed])], seeded_by=seeded_by)
+    survey: Any = Made(files=[Made(file_records=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
     exchanges: Any = Made(by_title=any(by_title), by_text=by_text, names=names, unpaired=unpaired)
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
@@ -113,7 +113,7 @@ def test_scores_that_nothing_shows_are_said_to_be_compared_with_nothing(
     record: dict[str, Any], inline: dict[str, Any] | None
 ) -> None:
     file: Any = Made(problem=None, data=b"x")
-    call = Made(operation="search", query="x", file=file, filed=[record], summary={"score_range": [0, 1]})
+    call = Made(operation="search", query="x", file=file, file_records=[record], summary={"score_range": [0, 1]})
     of: Any = Exchanges
     context = Made(scored_by_confidence=frozenset())
     twin = None if inline is None else Made(result=inline)

@@ -125,7 +125,7 @@ class Restarted:
         pass
 
     def call(self, name: str, query: str, limit: int, detail: str | None) -> Any:
-        return Made(filed=[], records=[], text=f"0 memories for {query}")
+        return Made(file_records=[], records=[], text=f"0 memories for {query}")
 
 
 def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_holds() -> None:
@@ -147,7 +147,7 @@ class Persistent(Restarted):
 
     def call(self, name: str, query: str, limit: int, detail: str | None) -> Any:
         found = [m[self.field] for m in self.kept if query in m[self.field]]
-        return Made(filed=[{"heading": text} for text in found[:limit]], records=None, text="")
+        return Made(file_records=[{"heading": text} for text in found[:limit]], records=None, text="")
 
 
 @pytest.mark.parametrize("field", ["title", "content"])

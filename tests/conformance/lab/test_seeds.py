@@ -48,7 +48,7 @@ def test_a_script_seeds_the_server_again(tmp_path: Path, server: str) -> None:
     with _bench(tmp_path, server) as bench:
         call = bench.call("recall", limit=1000)
         script = reproducer_of(call)
-    assert len(call.filed) == len(corpus())
+    assert len(call.file_records) == len(corpus())
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert f'"count": {len(corpus())}' in done.stdout.replace('"count":', '"count": ').replace("  ", " ")
     assert done.stderr.count("No such file") == 0

@@ -31,7 +31,7 @@ class Bench:
         record = "another" if concurrent and self.made - 1 in self.wrong else str(limit)
         header = {"count": 1, "timestamp": self.made}
         reply = Made(sent_at=self.made, elapsed_s=limit if self.concurrent else 1)
-        return Made(outcome="offloaded", filed=[{"id": record}], header=header, reply=reply)
+        return Made(outcome="offloaded", file_records=[{"id": record}], header=header, reply=reply)
 
 
 def in_flight(bench: Bench) -> list[tuple[Made, Made]]:
@@ -39,7 +39,7 @@ def in_flight(bench: Bench) -> list[tuple[Made, Made]]:
 
 
 def ids(pairs: Sequence[tuple[Made, Made]]) -> list[tuple[str, str]]:
-    return [(call.filed[0]["id"], alone.filed[0]["id"]) for call, alone in pairs]
+    return [(call.file_records[0]["id"], alone.file_records[0]["id"]) for call, alone in pairs]
 
 
 def test_of_many_calls_those_are_kept_that_differ_from_the_call_alone() -> None:

@@ -115,7 +115,7 @@ def test_no_result_is_placed_where_storing_takes_long(seconds: float, expected: 
     ],
 )
 def test_a_text_shows_other_records_than_known_by_the_titles_of_stored_ones(text: str, others: bool) -> None:
-    known = Made(filed=[{"title": "one"}, {"title": "two"}, {"content": "untitled"}])
+    known = Made(file_records=[{"title": "one"}, {"title": "two"}, {"content": "untitled"}])
     stored = [{"title": title} for title in ("one", "two", "three", "")]
-    call = Made(outcome="inline", records=None, filed=[], text=text)
+    call = Made(outcome="inline", records=None, file_records=[], text=text)
     assert inner(edges, "_returned_others")(call, known, stored) is others

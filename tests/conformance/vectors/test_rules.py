@@ -37,7 +37,7 @@ def of(kind: str) -> list[Vector]:
 
 def judged(exchange: object, *requirements: str, **context: object) -> list[bool]:
     """Whether each subject of an exchange satisfies these requirements, by the rules that judge live servers."""
-    about = cast("Context", Made(stated_differently=False, restless=frozenset[str](), **context))
+    about = cast("Context", Made(stated_differently=False, unstable_operations=frozenset[str](), **context))
     found = [one for id in requirements for one in findings(cast("Exchange", exchange), about, id)]
     return [one.holds for one in found if isinstance(one, Judged)]
 
@@ -48,7 +48,7 @@ def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list
     settings = {"threshold_tokens": default, **vector.input.get("settings", {})}
     reply = Made(failure=None)
     call = Made(operation=operation, settings=settings, outcome=outcome, label=operation, reply=reply)
-    lowest = Made(estimate=vector.input["estimated_tokens"], filed=())
+    lowest = Made(estimate=vector.input["estimated_tokens"], file_records=())
     exchange = Made(call=call, lowest=lowest, stray=(), has_file=False)
     survey = Made(volatile_operations=(), lowest=1)
     return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None, varying=0)
@@ -79,8 +79,8 @@ def injected(answer: dict[str, Any]) -> list[bool]:
     records = [{"id": f"m-{n}", "content": f"The content of memory {n}, {'at some length' * 5}."} for n in range(3)]
     around = "\n".join(str(record["content"]) for record in records) if answer["formatted"] else ""
     call = Made(
-        operation="inject", outcome="offloaded", file=Made(problem=None), filed=records, descriptor={}, result={},
-        found=Made(around=around),
+        operation="inject", outcome="offloaded", file=Made(problem=None), file_records=records, descriptor={},
+        result={}, found=Made(around=around),
     )  # fmt: skip
     return judged(Exchange(cast("Call", call)), DISCARDED)
 
@@ -137,7 +137,7 @@ def test_fallbacks_are_those_of_a_failing_write(vector: Vector) -> None:
 
     def wrong(kept: int) -> str | None:
         text = "".join(json.dumps(record, separators=(",", ":")) for record in records[:kept])
-        whole = Made(filed=records, estimate=None, file=None)
+        whole = Made(file_records=records, estimate=None, file=None)
         known = {record["id"]: record for record in records}
         call = Made(records=records[:kept])
         failing = Made(

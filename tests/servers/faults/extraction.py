@@ -161,7 +161,7 @@ class a_refusal_is_no_error(Extracting):
 class Lax(Extracting):
     """Refuses no query."""
 
-    def refuse_reaching_out(self, program: str) -> None:
+    def refuse_other_inputs(self, program: str) -> None:
         pass
 
 
@@ -169,7 +169,7 @@ class Lax(Extracting):
 class queries_see_the_environment(Lax):
     """jq inherits the server's environment, and `env` is allowed."""
 
-    def refuse_reaching_out(self, program: str) -> None:
+    def refuse_other_inputs(self, program: str) -> None:
         if re.search(r"\b(import|include)\b", program):
             raise BadArguments("no modules")
 

@@ -30,10 +30,10 @@ class reads_its_files(Extracting):
 class is_strict_and_prefixed(Extracting):
     prefix_of_tools = "mem_"
 
-    def refuse_reaching_out(self, program: str) -> None:
+    def refuse_other_inputs(self, program: str) -> None:
         if not all(c.isalnum() or c in "._|[]{}, " for c in program):
             raise BadArguments("only paths are allowed")
-        super().refuse_reaching_out(program)
+        super().refuse_other_inputs(program)
 
     def search(self, path: str, pattern: str, case_sensitive: bool) -> list[str]:
         lines = self.contents(path).splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.recipes.lexer import field_paths, literals, refuse_reaching_out, tokens, with_literal
+from lro_spec.recipes.lexer import field_paths, literals, refuse_other_inputs, tokens, with_literal
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 TOKENS: list[tuple[str, list[str]]] = [
@@ -321,7 +321,7 @@ def test_a_program_that_breaks_off_is_unreadable(reason: str, program: str) -> N
 )
 def test_a_program_that_reads_beside_its_input_is_refused(reason: str, program: str) -> None:
     with pytest.raises(RecipeSyntaxError) as refusal:
-        refuse_reaching_out(program)
+        refuse_other_inputs(program)
     assert str(refusal.value) == reason
 
 
@@ -329,7 +329,7 @@ def test_a_program_that_reads_beside_its_input_is_refused(reason: str, program: 
     "program", [one for one, _ in TOKENS if not any(one in programs for programs in REACHING_OUT.values())]
 )
 def test_any_other_program_is_allowed(program: str) -> None:
-    refuse_reaching_out(program)
+    refuse_other_inputs(program)
 
 
 @pytest.mark.parametrize(("program", "found", "other"), SEARCHES)

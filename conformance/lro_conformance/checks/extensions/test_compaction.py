@@ -11,7 +11,7 @@ from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation, messages_of
 from lro_conformance.trials.extensions.extraction import MARK
-from lro_conformance.trials.extensions.families import Asked
+from lro_conformance.trials.extensions.families import FileToolCall
 
 _LARGE = 3
 """Index of the only large old message in the suite's conversation."""
@@ -80,7 +80,7 @@ def test_ids_do_not_lead_elsewhere(compaction: Compaction, subjects: Subjects) -
     _expect_nothing(compaction, compaction.escaping, subjects)
 
 
-def _expect_nothing(compaction: Compaction, tried: Iterable[tuple[Asked, str]], subjects: Subjects) -> None:
+def _expect_nothing(compaction: Compaction, tried: Iterable[tuple[FileToolCall, str]], subjects: Subjects) -> None:
     if compaction.stored is None or compaction.stored.problem is not None:
         raise NotObserved("the suite cannot read the file of any offloaded message")
     for one, path in tried:

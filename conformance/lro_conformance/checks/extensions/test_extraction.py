@@ -11,7 +11,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
-from lro_conformance.trials.extensions.families import Asked
+from lro_conformance.trials.extensions.families import FileToolCall
 from lro_conformance.trials.extensions.reading_tools import TOOLS
 
 MAX_CHARACTERS = 100_000
@@ -42,7 +42,7 @@ def test_foreign_files_are_refused(extraction: Extraction, subjects: Subjects) -
     _expect_refusals(extraction, extraction.foreign, subjects)
 
 
-def _expect_refusals(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> None:
+def _expect_refusals(extraction: Extraction, asked: Iterable[FileToolCall], subjects: Subjects) -> None:
     for one in _by_working_tools(extraction, asked, subjects):
         was_read = MARK in one.call.text or MARK in json.dumps(one.call.reply.error or "")
         subjects.expect(
@@ -50,7 +50,9 @@ def _expect_refusals(extraction: Extraction, asked: Iterable[Asked], subjects: S
         )
 
 
-def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> Iterable[Asked]:
+def _by_working_tools(
+    extraction: Extraction, asked: Iterable[FileToolCall], subjects: Subjects
+) -> Iterable[FileToolCall]:
     for one in asked:
         if extraction.works(one.tool):
             yield one
@@ -70,7 +72,7 @@ def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None
         )
 
 
-def _text_if_read(one: Asked) -> str:
+def _text_if_read(one: FileToolCall) -> str:
     """A text that the answer has if the tool has read a planted file."""
     return TOOLS[one.tool].shows.replace("{id}", MARK)
 
@@ -105,7 +107,7 @@ def test_queries_read_their_input_only(extraction: Extraction, subjects: Subject
 def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) -> None:
     """A value is never interpreted as part of a query, nor as an option of the program that runs it."""
     answers = {(one.tool, one.about): one.call for one in extraction.spliced}
-    ids = [str(r.get("id")) for r in extraction.source.filed]
+    ids = [str(r.get("id")) for r in extraction.source.file_records]
     for one in _by_working_tools(extraction, extraction.spliced, subjects):
         if one.call.outcome == "offloaded":
             subjects.not_observed("an answer was offloaded")

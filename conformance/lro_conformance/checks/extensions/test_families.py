@@ -14,7 +14,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.extraction import MANY, Extraction
-from lro_conformance.trials.extensions.families import Asked, Part
+from lro_conformance.trials.extensions.families import FileToolCall, Part
 from lro_spec.display import counted
 
 
@@ -32,7 +32,7 @@ def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
             subjects.not_observed("a recipe finds nothing in the file, or its output has no id or title")
             continue
         call = one.asked.call
-        if call.outcome == "error" and len(wanted) < len(source.filed):
+        if call.outcome == "error" and len(wanted) < len(source.file_records):
             subjects.not_observed("a recipe with a parameter requires a value of the parameter")
             continue
         wrong = describe(call) if call.outcome != "inline" else _difference(source, one.given, call.text)
@@ -52,11 +52,14 @@ def _difference(source: Call, given: str, text: str) -> str | None:
     wanted, found = _mentioned(source, given), _mentioned(source, text)
     if set(found) != set(wanted):
         return f"{counted(len(found), 'record')}: {show(text, 160)}"
-    filed = [str(r.get("id")) for r in source.filed if str(r.get("id")) in found]
+    filed = [str(r.get("id")) for r in source.file_records if str(r.get("id")) in found]
     if found == filed != wanted:
         return f"the records in the order of the file: {show(text, 160)}"
     values = (
-        v for r in source.filed for k, v in r.items() if k != "id" and isinstance(v, str) and _LITERAL.fullmatch(v)
+        v
+        for r in source.file_records
+        for k, v in r.items()
+        if k != "id" and isinstance(v, str) and _LITERAL.fullmatch(v)
     )
     more = next((v for v in values if v in text and v not in given), None)
     return None if more is None else f"more of the records, such as {show(more, 60)}"
@@ -69,7 +72,7 @@ _LITERAL = re.compile(r"[ -!#-\[\]-~]{12,}")
 def _mentioned(source: Call, text: str) -> list[str]:
     """Ids of the records that a text mentions, in the order of the text: by their ids or, if it has none, by their
     titles."""
-    known = {str(r.get("id")): r for r in source.filed}
+    known = {str(r.get("id")): r for r in source.file_records}
     places = {id: text.find(id) for id in known}
     if all(place < 0 for place in places.values()):
         places = {id: text.find(str(r["title"])) for id, r in known.items() if r.get("title")}
@@ -150,9 +153,11 @@ def test_search_heeds_case_sensitive(extraction: Extraction, subjects: Subjects)
     _searches(extraction, extraction.families.cased[1:], (False, True), subjects)
 
 
-def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[bool], subjects: Subjects) -> None:
+def _searches(
+    extraction: Extraction, asked: Iterable[FileToolCall], wanted: Iterable[bool], subjects: Subjects
+) -> None:
     """Judge searches for a word of the first record in the opposite case; *wanted* says which have to find it."""
-    id = str(extraction.families.source.filed[0].get("id"))
+    id = str(extraction.families.source.file_records[0].get("id"))
     for one, finds in zip(asked, wanted, strict=False):
         if one.call.outcome != "inline":
             subjects.not_observed("a search for a word is rejected")
@@ -169,7 +174,7 @@ def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[b
 def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -> None:
     """A search that is limited to one result returns fewer than half of the records."""
     _require(extraction, "search_large_output")
-    ids = [str(r.get("id")) for r in extraction.families.source.filed]
+    ids = [str(r.get("id")) for r in extraction.families.source.file_records]
     for one in extraction.families.counted:
         if len(ids) < MANY or one.call.outcome != "inline":
             subjects.not_observed(f"the file has fewer than {MANY} records, or a search for every line is rejected")
@@ -187,7 +192,7 @@ def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -
 def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) -> None:
     """A query with compact returns each result on one line; with raw, it returns texts without quotation marks."""
     _require(extraction, "query_large_output")
-    first = extraction.families.source.filed[0]
+    first = extraction.families.source.file_records[0]
     title = first.get("title")
     for one in extraction.families.formatted:
         if one.call.outcome != "inline" or not isinstance(title, str) or not title.isprintable():
@@ -265,7 +270,7 @@ def test_missing_key_error_lists_available_keys(extraction: Extraction, subjects
     """
     _require(extraction, "get_in")
     for one in extraction.families.missing:
-        keys = list(extraction.families.source.filed[0])
+        keys = list(extraction.families.source.file_records[0])
         text = one.call.text or json.dumps(one.call.reply.error)
         subjects.expect(
             one.call.outcome == "offloaded" or any(key in text for key in keys if key != "lroprobe"),

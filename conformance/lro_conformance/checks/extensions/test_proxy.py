@@ -15,8 +15,8 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions import payloads
-from lro_conformance.trials.extensions.proxy import FACTOR, Passed, Proxied
-from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
+from lro_conformance.trials.extensions.proxy import FACTOR, Forwarded, Proxied
+from lro_conformance.trials.extensions.upstream import FLOOD, ITEMS_SCHEMA, SAMPLING_PARAMS, STEPS
 from lro_spec.display import counted
 from lro_spec.schema.line_schema import lines_violating, schema_problem
 from lro_spec.tokens import honest_estimates
@@ -72,7 +72,7 @@ def test_offloaded_above_the_threshold(proxied: Proxied, subjects: Subjects) -> 
         subjects.expect(low <= proxied.threshold, expected=expected, observed="inline", at=one)
 
 
-def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
+def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Forwarded, int, tuple[int, int]]]:
     """Texts near the threshold with this outcome, each with its length in characters and the honest estimates."""
     for one in (o for o in proxied.edge if o.call.outcome == outcome):
         characters = len(as_record(json.loads(one.given))["content"][0]["text"])
@@ -158,7 +158,7 @@ def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None
         return
     example = {"items": [{"id": 1}]}
     subjects.expect(
-        not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
+        not lines_violating(listed, [example]) and not lines_violating(ITEMS_SCHEMA, [example]),
         expected=f"the listed schema admits each value that the server's own schema admits, such as {show(example)}",
         observed=f"it does not admit this value: {show(listed, 200)}",
     )
@@ -241,7 +241,7 @@ def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
         )
 
 
-def _not_its_own(one: Passed, files: Sequence[str]) -> str | None:
+def _not_its_own(one: Forwarded, files: Sequence[str]) -> str | None:
     """The reason why a call did not get its own result; None if it did. *files* are the paths of all such calls."""
     call = one.call
     if call.reply.failure is not None:
@@ -327,7 +327,7 @@ def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
     requests = [as_record(json.loads(line)) for line in exchange.messages]
     own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
     subjects.expect(
-        any(all(r.get(k) == v for k, v in ASKED.items()) for r in own),
+        any(all(r.get(k) == v for k, v in SAMPLING_PARAMS.items()) for r in own),
         expected="the server's request sampling/createMessage",
         observed=show(own, 120) if own else "no such request",
         at=exchange,
@@ -387,7 +387,7 @@ def test_failed_write_keeps_the_result(proxied: Proxied, subjects: Subjects) -> 
         )
 
 
-def _data_loss(one: Passed, known: payloads.Large) -> str | None:
+def _data_loss(one: Forwarded, known: payloads.Large) -> str | None:
     call = one.call
     if call.outcome == "offloaded":
         readable = call.file is not None and call.file.problem is None
@@ -412,7 +412,7 @@ def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
     )
 
 
-def _with_readable_file(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
+def _with_readable_file(proxied: Proxied, subjects: Subjects) -> Iterator[Forwarded]:
     """Large results with a readable file; others are noted as not observed."""
     for one in proxied.large:
         if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:

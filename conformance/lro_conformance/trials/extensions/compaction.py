@@ -17,7 +17,7 @@ from lro_conformance.lab.operations import Operation, properties_of, required_of
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions.extraction import MARK
-from lro_conformance.trials.extensions.families import Asked
+from lro_conformance.trials.extensions.families import FileToolCall
 from lro_conformance.trials.survey import Survey
 
 if TYPE_CHECKING:
@@ -48,26 +48,26 @@ def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
 class Compaction:
     """Compaction of one conversation, and attempts to write and read elsewhere."""
 
-    done: Asked
+    done: FileToolCall
     """The conversation, in mode compact."""
     messages: Sequence[Any]
     """The compacted messages; empty if none were returned."""
     stored: FileSeen | None
     """The file that the large message refers to."""
-    reload: Asked | None
+    reload: FileToolCall | None
     """The answer of `read_file` for that file; None if the server lists no such tool, or no file was named."""
-    foreign: tuple[Asked, ...]
+    foreign: tuple[FileToolCall, ...]
     """Answers of `read_file` for files that are not offloaded messages."""
-    escaping: tuple[tuple[Asked, str], ...]
+    escaping: tuple[tuple[FileToolCall, str], ...]
     """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
-    elsewhere: tuple[tuple[Asked, str], ...] | None = None
+    elsewhere: tuple[tuple[FileToolCall, str], ...] | None = None
     """Calls that name a folder of the client, each with the file that appeared there, or an empty path; None if none
     was made."""
-    within: Asked | None = None
+    within: FileToolCall | None = None
     """The conversation below max_total_tokens; None if the tool has no such argument."""
-    summarised: tuple[Asked, ...] = ()
+    summarised: tuple[FileToolCall, ...] = ()
     """The conversation in the modes that summarise: compress, and auto."""
-    lines: Asked | None = None
+    lines: FileToolCall | None = None
     """The second and the third line of the stored file; None if `read_file` takes no offset and limit."""
 
 
@@ -103,7 +103,7 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
         path = _path_in(messages)
         stored = None if path is None else see_file(path, bench.roots)
         reload = None
-        foreign: list[Asked] = []
+        foreign: list[FileToolCall] = []
         if RELOAD in tools and path is not None:
             reload = _ask(bench, RELOAD, "the offloaded message", {"absolute_path": path})
             for about, wrong in _planted(bench, path):
@@ -129,13 +129,13 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
     return Compaction(done, messages, stored, reload, tuple(foreign), escaping, elsewhere, within, summarised, lines)
 
 
-def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> Asked:
-    return Asked(name, about, bench.calls([{"name": name, "arguments": dict(arguments)}])[0])
+def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> FileToolCall:
+    return FileToolCall(name, about, bench.calls([{"name": name, "arguments": dict(arguments)}])[0])
 
 
 def _offload(
     bench: Bench, properties: Mapping[str, Any], about: str, messages: Sequence[Any], more: Mapping[str, Any]
-) -> Asked:
+) -> FileToolCall:
     terms = {"context_manage_mode": "compact", "max_total_tokens": 1000, "max_tool_message_tokens": 500}
     terms = {k: v for k, v in {**terms, "keep_recent_count": 1}.items() if k in properties}
     return _ask(bench, OFFLOAD, about, {"messages": messages, **terms, **more})
@@ -172,7 +172,7 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
 
 def _escapes(
     bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
-) -> Iterator[tuple[Asked, str]]:
+) -> Iterator[tuple[FileToolCall, str]]:
     """Calls with an id and more arguments, each with the file of its text that appeared outside the server's folders,
     or an empty path."""
     for about, id, more in tries:

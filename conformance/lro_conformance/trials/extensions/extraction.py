@@ -15,7 +15,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
-from lro_conformance.trials.extensions.families import Asked, Families, families
+from lro_conformance.trials.extensions.families import Families, FileToolCall, families
 from lro_conformance.trials.extensions.reading_tools import PATTERN, QUERY, TOOLS, Listed, listed
 from lro_conformance.trials.survey import Survey
 from lro_spec.filenames import file_name, ulid_at
@@ -49,37 +49,37 @@ class Extraction:
     """The name of each tool in this server, by its documented name."""
     source: Call
     """The call whose file is read."""
-    read: tuple[Asked, ...]
+    read: tuple[FileToolCall, ...]
     """A small part of that file, by each tool."""
-    again: tuple[Asked, ...]
+    again: tuple[FileToolCall, ...]
     """A small part of `other`'s file, which begins with a different record, by each tool."""
     other: Call | None
     """The call whose file `again` reads."""
-    outside: tuple[Asked, ...]
+    outside: tuple[FileToolCall, ...]
     """Files elsewhere, by paths that point there."""
-    foreign: tuple[Asked, ...]
+    foreign: tuple[FileToolCall, ...]
     """Files in the folder that the server has not written."""
-    gone: tuple[Asked, ...]
+    gone: tuple[FileToolCall, ...]
     """Files that never existed, or that were deleted."""
-    reaching: tuple[Asked, ...]
+    reaching: tuple[FileToolCall, ...]
     """Queries for more than their input, such as the environment."""
     temp: str
     """A path that only the server's environment contains."""
-    spliced: tuple[Asked, ...]
+    spliced: tuple[FileToolCall, ...]
     """Values with a different meaning as part of a program or a command."""
     large: Call | None
     """The call whose file has `LARGE` characters or more; None if there is none."""
-    flooding: tuple[Asked, ...]
+    flooding: tuple[FileToolCall, ...]
     """Calls for the whole file of `large`."""
-    endless: tuple[Asked, ...]
+    endless: tuple[FileToolCall, ...]
     """Queries and patterns that never end."""
-    after: tuple[Asked, ...]
+    after: tuple[FileToolCall, ...]
     """A small part of the file again, after the endless queries."""
     families: Families
     """Calls for the rules of single families."""
 
     @property
-    def every(self) -> tuple[Asked, ...]:
+    def every(self) -> tuple[FileToolCall, ...]:
         """All calls."""
         tried = (*self.outside, *self.foreign, *self.gone, *self.reaching, *self.spliced)
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
@@ -89,7 +89,7 @@ class Extraction:
         asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
         return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
 
-    def wanted(self) -> Iterator[tuple[Asked, str]]:
+    def wanted(self) -> Iterator[tuple[FileToolCall, str]]:
         """Calls for offloaded files, with a text that the answer has to contain."""
         for source, asked in ((self.source, self.read), (self.other, self.again)):
             for one in asked if source is not None else ():
@@ -110,7 +110,10 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         sources = [call for name, limit in asked if (call := _offloaded(bench, name, limit)) is not None]
         if len(sources) < 2:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
-        source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
+        source, other = (
+            sources[0],
+            next((c for c in sources if c.file_records[0].get("id") not in _ids(sources[0])), None),
+        )
         first = source.path
         reading = reader.all_of(first, "the file of a descriptor", source)
         again = () if other is None else reader.all_of(other.path, "the file of another descriptor", other)
@@ -119,7 +122,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
         gone = [a for about, path in planted.gone for a in reader.all_of(path, about)]
         deleted = next(
-            (c for c in reversed(sources) if c is not source and c is not other and len(c.filed) < MANY), None
+            (c for c in reversed(sources) if c is not source and c is not other and len(c.file_records) < MANY), None
         )
         if deleted is not None:
             os.unlink(deleted.path)
@@ -130,7 +133,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
         flooding = () if large is None else reader.floods(large.path)
-        many = max((c for c in sources if c is not deleted), key=lambda call: len(call.filed))
+        many = max((c for c in sources if c is not deleted), key=lambda call: len(call.file_records))
         own = families(reader.ask, {name: one.properties for name, one in tools.items()}, many, large)
         endless = tuple(reader.endless((large or source).path))
         after = reader.all_of(first, "the same file, after queries without an end", source)
@@ -157,15 +160,15 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
 def _offloaded(bench: Bench, operation: str, limit: int) -> Call | None:
     call = bench.call(operation, limit=limit)
     read = call.outcome == "offloaded" and call.file is not None and call.file.problem is None
-    return call if read and call.filed and isinstance(call.filed[0].get("id"), (str, int)) else None
+    return call if read and call.file_records and isinstance(call.file_records[0].get("id"), (str, int)) else None
 
 
 def _id(call: Call) -> str:
-    return str(call.filed[0]["id"])
+    return str(call.file_records[0]["id"])
 
 
 def _ids(call: Call) -> set[Any]:
-    return {record.get("id") for record in call.filed}
+    return {record.get("id") for record in call.file_records}
 
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
@@ -199,14 +202,16 @@ class Reader:
     bench: Bench
     tools: Mapping[str, Listed]
 
-    def ask(self, name: str, about: str, path: str, more: Mapping[str, Any], timeout_s: float | None = None) -> Asked:
+    def ask(
+        self, name: str, about: str, path: str, more: Mapping[str, Any], timeout_s: float | None = None
+    ) -> FileToolCall:
         """Call a tool; arguments that it does not list are left out."""
         one = self.tools[name]
         arguments = {one.tool.path: path} | {k: v for k, v in more.items() if k in one.properties}
         sent = self.bench.post({"name": name, "arguments": arguments})
-        return Asked(name, about, self.bench.collect(sent, timeout_s))
+        return FileToolCall(name, about, self.bench.collect(sent, timeout_s))
 
-    def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[Asked, ...]:
+    def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[FileToolCall, ...]:
         """Read a small part of a file by every tool: of the file of *source* or, without it, of a planted file."""
         text = _PLANTED if source is None or source.file is None else source.file.data.decode("utf-8", "replace")
         known: dict[Any, Any] = {
@@ -219,13 +224,15 @@ class Reader:
             for name, some in ((name, one.tool.some) for name, one in self.tools.items())
         )
 
-    def by(self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None) -> Iterator[Asked]:
+    def by(
+        self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None
+    ) -> Iterator[FileToolCall]:
         """Call every tool that takes this argument, a query or a pattern, with a *value*."""
         for name, one in self.tools.items():
             if argument in one.tool.some:
                 yield self.ask(name, about, path, {**one.tool.some, argument: value}, timeout_s)
 
-    def spliced(self, path: str, source: Call) -> Iterator[Asked]:
+    def spliced(self, path: str, source: Call) -> Iterator[FileToolCall]:
         """Call the tools with values that have a different meaning as part of a program or a command."""
         yield from self.by(QUERY, path, "--version", "a query that is an option")
         yield from self.by(PATTERN, path, NOWHERE, "a pattern that is nowhere")
@@ -233,7 +240,7 @@ class Reader:
         extract = self.tools.get("lro_extract")
         if extract is None or "recipe" not in extract.properties:
             return
-        title = str(source.filed[0].get("title") or "")
+        title = str(source.file_records[0].get("title") or "")
         words = {
             "a keyword that is there": next((w for w in title.split() if w.isalpha()), title),
             "a keyword that is nowhere": NOWHERE,
@@ -244,7 +251,7 @@ class Reader:
         for about, word in words.items():
             yield self.ask("lro_extract", about, path, {"recipe": 3, "params": {"keyword": word}})
 
-    def floods(self, path: str) -> tuple[Asked, ...]:
+    def floods(self, path: str) -> tuple[FileToolCall, ...]:
         """Call every tool for the largest part of a file that it can return."""
         return tuple(
             self.ask(name, "all of a file that is very large", path, one.tool.all)
@@ -252,7 +259,7 @@ class Reader:
             if one.tool.all is not None
         )
 
-    def endless(self, path: str) -> Iterator[Asked]:
+    def endless(self, path: str) -> Iterator[FileToolCall]:
         """Call the tools with queries and patterns that never end by themselves, as long as the server runs."""
         patience = PATIENCE * self.bench.server.limits.request_timeout_s
         for argument, value in ((QUERY, "range(1e12)"), (PATTERN, "(x+x+)+y")):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.recipes import commands_of
 from lro_conformance.capture.records import as_record
 from lro_spec.recipes.bounded import BoundedRunner
 
 
 @dataclass(frozen=True)
-class Asked(OfACall):
+class FileToolCall(CallSubject):
     """One call of a tool that reads files."""
 
     tool: str
@@ -27,7 +27,7 @@ class Asked(OfACall):
 class ByNumber:
     """A recipe, run by a tool and by jq."""
 
-    asked: Asked
+    asked: FileToolCall
     given: str
     """Output of jq for the descriptor's recipe of this number."""
 
@@ -36,7 +36,7 @@ class ByNumber:
 class Part:
     """A part of a file, requested by its positions."""
 
-    asked: Asked
+    asked: FileToolCall
     expected: str
     longer: tuple[str, ...]
     """Texts that an answer must not contain: the expected one extended on one side."""
@@ -49,30 +49,30 @@ class Families:
     source: Call
     """The call whose file is read; `ranges` and `consecutive` read a larger one if there is one."""
     numbered: tuple[ByNumber, ...] = ()
-    undecided: tuple[Asked, ...] = ()
+    undecided: tuple[FileToolCall, ...] = ()
     """A call with a recipe and a query, and one with neither."""
     ranges: tuple[Part, ...] = ()
     """Ranges of characters; the last one goes beyond the end."""
     consecutive: tuple[Part, ...] = ()
     """Two adjacent ranges of characters."""
-    cased: tuple[Asked, ...] = ()
+    cased: tuple[FileToolCall, ...] = ()
     """Searches for a word in the opposite case: without case_sensitive, with true and with false."""
-    counted: tuple[Asked, ...] = ()
+    counted: tuple[FileToolCall, ...] = ()
     """A search that every line matches, for one result."""
-    formatted: tuple[Asked, ...] = ()
+    formatted: tuple[FileToolCall, ...] = ()
     """Queries of `FORMATS`, with compact and with raw."""
     lines: tuple[Part, ...] = ()
     """Slices of lines."""
-    missing: tuple[Asked, ...] = ()
+    missing: tuple[FileToolCall, ...] = ()
     """A call for a missing key."""
-    literal: tuple[Asked, ...] = ()
+    literal: tuple[FileToolCall, ...] = ()
     """A search for a pattern that is not a valid regular expression."""
 
 
 FORMATS: Mapping[str, str] = {"compact": "{id, title}", "raw": ".title"}
 """Queries, each with the option of query_large_output that it is made with."""
 
-Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
+Ask = Callable[[str, str, str, Mapping[str, Any]], FileToolCall]
 """Calls a tool, by its documented name: the purpose of the call, the path of the file, and the other arguments."""
 
 
@@ -117,7 +117,7 @@ def _text(call: Call) -> str:
 
 
 def _title(call: Call) -> str:
-    return str(call.filed[0].get("title") or "")
+    return str(call.file_records[0].get("title") or "")
 
 
 def _is_number(schema: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.call import Call, CallSubject
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.outcome import NotObserved
@@ -40,7 +40,7 @@ FLEET = 4
 
 
 @dataclass(frozen=True)
-class Passed(OfACall):
+class Forwarded(CallSubject):
     """One result of the upstream server, and what the client received."""
 
     kind: str
@@ -50,14 +50,14 @@ class Passed(OfACall):
 
 
 @evidence_of.register
-def _(passed: Passed) -> str:
+def _(passed: Forwarded) -> str:
     given = passed.given
     shown = given if len(given) <= 1000 else f"{given[:1000]}… ({len(given)} characters)"
     return f"the upstream server answered: {shown}\n{evidence_of(passed.call)}"
 
 
 @dataclass(frozen=True)
-class Recipe(OfACall):
+class Recipe(CallSubject):
     """One recipe of a descriptor, run on its file."""
 
     call: Call
@@ -75,13 +75,13 @@ def _(recipe: Recipe) -> str:
 class Together:
     """Calls in flight while an earlier one waits."""
 
-    passed: tuple[Passed, ...]
-    waited: Passed | None
+    passed: tuple[Forwarded, ...]
+    waited: Forwarded | None
     """The call that waited until the others were answered; None if it could not be released."""
 
 
 @dataclass(frozen=True)
-class Cancelled(OfACall):
+class Cancelled(CallSubject):
     """A cancelled call, and the notifications that the upstream server received."""
 
     call: Call
@@ -98,7 +98,7 @@ def _(cancelled: Cancelled) -> str:
 
 
 @dataclass(frozen=True)
-class Exchange(OfACall):
+class CallWithMessages(CallSubject):
     """A call, and the messages that arrived before its answer, or shortly after it."""
 
     call: Call
@@ -109,7 +109,7 @@ class Exchange(OfACall):
 
 
 @evidence_of.register
-def _(exchange: Exchange) -> str:
+def _(exchange: CallWithMessages) -> str:
     first = "".join(f"\n{message[:400]}" for message in exchange.messages[:10])
     return f"messages until shortly after the answer: {len(exchange.messages)}{first}\n{evidence_of(exchange.call)}"
 
@@ -123,27 +123,27 @@ class Proxied:
     """The tools as the proxy lists them."""
     names: Mapping[str, str]
     """The proxy's name for each tool of the suite's server."""
-    small: tuple[Passed, ...]
-    exact: Passed
-    large: tuple[Passed, ...]
+    small: tuple[Forwarded, ...]
+    exact: Forwarded
+    large: tuple[Forwarded, ...]
     recipes: tuple[Recipe, ...]
-    errors: tuple[Passed, ...]
-    notified: Exchange = field(metadata={"formerly": "told"})
-    requested: Exchange = field(metadata={"formerly": "asked"})
+    errors: tuple[Forwarded, ...]
+    notified: CallWithMessages = field(metadata={"formerly": "told"})
+    requested: CallWithMessages = field(metadata={"formerly": "asked"})
     together: Together
     cancelled: Cancelled | None
     """None if the proxy no longer answered."""
     ended: tuple[Call, ...]
     """Calls in progress when the upstream server exited; the last is the one that ended it."""
-    unwritable: tuple[Passed, ...]
+    unwritable: tuple[Forwarded, ...]
     """Large results while output_dir is a regular file."""
     problem: str = ""
     """Reason why writing could not be made to fail."""
-    flooded: Exchange | None = None
+    flooded: CallWithMessages | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
     copies: tuple[str, ...] | None = None
     """Files with parts of payloads but no descriptor, in the folders of the proxy's process; None if not looked for."""
-    edge: tuple[Passed, ...] = ()
+    edge: tuple[Forwarded, ...] = ()
     """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
 
     @property
@@ -160,7 +160,7 @@ def _no_proxy(profile: Profile) -> str | None:
     )
 
 
-@trial("a proxy in front of the suite's own server", unbound=_no_proxy)
+@trial("a proxy in front of the suite's own server", reason_not_applicable=_no_proxy)
 def proxied(lab: Lab) -> Proxied:
     """Put the suite's server behind the proxy and call its tools."""
     threshold = THRESHOLD if lab.can_set("threshold_tokens") else lab.editions.own.default_threshold_tokens
@@ -252,13 +252,13 @@ def _find_tools(bench: Bench) -> dict[str, str]:
     return names
 
 
-def _forward(bench: Bench, tool: str, kind: str, given: str) -> Passed:
-    return Passed(kind, bench.calls([{"name": tool, "arguments": {"result": given}}])[0], given)
+def _forward(bench: Bench, tool: str, kind: str, given: str) -> Forwarded:
+    return Forwarded(kind, bench.calls([{"name": tool, "arguments": {"result": given}}])[0], given)
 
 
-def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
+def _edge(bench: Bench, threshold: int) -> tuple[Forwarded, ...]:
     """Halve the distance between a text that stays inline and one that is offloaded."""
-    found: dict[bool, Passed] = {}
+    found: dict[bool, Forwarded] = {}
     below, above = threshold // 4, 16 * threshold  # characters: a sixteenth of the threshold, and four times it
     sizes = [below, above]
     while sizes:
@@ -274,7 +274,7 @@ def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _errors(bench: Bench, large: str) -> Iterator[Passed]:
+def _errors(bench: Bench, large: str) -> Iterator[Forwarded]:
     small = payloads.text_result("no such file: ä", isError=True)
     yield _forward(bench, "say", "a small error", small)
     yield _forward(bench, "say", "a large error", large[:-1] + ',"isError":true}')
@@ -282,26 +282,26 @@ def _errors(bench: Bench, large: str) -> Iterator[Passed]:
     yield _forward(bench, "refuse", "a JSON-RPC error", payloads.dumps(error))
 
 
-def _exchange_with_notifications(bench: Bench) -> Exchange:
+def _exchange_with_notifications(bench: Bench) -> CallWithMessages:
     token, given = "lro-probe-token", payloads.text_result("done")
     wanted = {"name": "tell", "arguments": {"result": given}, "meta": {"progressToken": token}}
     return _exchange(bench, wanted, given, token)
 
 
-def _exchange_with_request(bench: Bench) -> Exchange:
+def _exchange_with_request(bench: Bench) -> CallWithMessages:
     return _exchange(bench, {"name": "ask"}, "", "")
 
 
-def _flood(bench: Bench) -> Exchange | None:
+def _flood(bench: Bench) -> CallWithMessages | None:
     flood = _exchange(bench, {"name": "flood", "arguments": {"result": payloads.text_result("dry")}}, "", "")
     return None if flood.call.reply.failure is not None else flood
 
 
-def _exchange(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> Exchange:
+def _exchange(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> CallWithMessages:
     before = len(_messages(bench))
     call = bench.calls([wanted])[0]
     bench.server.drain(0.05)  # a message shortly after the answer counts, too
-    return Exchange(call, tuple(_messages(bench)[before:]), given, token)
+    return CallWithMessages(call, tuple(_messages(bench)[before:]), given, token)
 
 
 def _messages(bench: Bench) -> list[str]:
@@ -323,12 +323,12 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
         many = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
         for kind, given in ((f"small {n}", few), (f"large {n}", many)):
             sent.append((kind, given, bench.post({"name": "say", "arguments": {"result": given}})))
-    passed = [Passed(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
+    passed = [Forwarded(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
     if any(p.call.reply.failure is not None for p in passed):
         return Together(tuple(passed), None)
     given = payloads.text_result("released at last")
     bench.calls([{"name": "release", "arguments": {"result": given}}])
-    return Together(tuple(passed), Passed("waited", bench.collect(waiting, _patience(bench)), given))
+    return Together(tuple(passed), Forwarded("waited", bench.collect(waiting, _patience(bench)), given))
 
 
 def _cancel(bench: Bench) -> Cancelled:
@@ -375,7 +375,7 @@ def _end(bench: Bench) -> tuple[Call, ...]:
     return tuple(bench.collect(one, _patience(bench)) for one in sent)
 
 
-def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large]) -> tuple[tuple[Passed, ...], str]:
+def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large]) -> tuple[tuple[Forwarded, ...], str]:
     """Large results while output_dir is a regular file."""
     if not lab.can_set("output_dir"):
         return (), lab.profile.reason_not_set("output_dir")
@@ -389,7 +389,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
         return (), f"the proxy does not start while output_dir is a regular file: {trouble}"
 
 
-def _recipes(passed: Sequence[Passed]) -> Iterator[Recipe]:
+def _recipes(passed: Sequence[Forwarded]) -> Iterator[Recipe]:
     """Run the recipes of every descriptor on its file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
     with BoundedRunner(fallback=True, max_output=8 << 20) as runner:

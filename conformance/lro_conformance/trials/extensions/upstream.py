@@ -14,7 +14,7 @@ from typing import Any
 PREFIX = "lro_probe_"
 """Prefix of the server's tool names; a proxy may add a further one."""
 
-ITEMS = {
+ITEMS_SCHEMA = {
     "type": "object",
     "properties": {"items": {"type": "array", "items": {"type": "object"}}},
     "required": ["items"],
@@ -28,7 +28,7 @@ TOOLS: list[dict[str, Any]] = [
         "name": "lro_probe_typed",
         "description": "The same, with an output schema.",
         "inputSchema": _RESULT,
-        "outputSchema": ITEMS,
+        "outputSchema": ITEMS_SCHEMA,
     },
     {"name": "lro_probe_refuse", "description": "Answers with this JSON-RPC error.", "inputSchema": _RESULT},
     {"name": "lro_probe_wait", "description": "Answers when it is released.", "inputSchema": _NOTHING},
@@ -48,7 +48,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "lro_probe_end", "description": "Ends the server.", "inputSchema": _NOTHING},
 ]
 
-ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
+SAMPLING_PARAMS = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
 """The parameters of the server's request to the client."""
 STEPS = 3
 """Number of progress notifications of a call."""
@@ -135,7 +135,12 @@ class Upstream:
             self.answer(id, arguments["result"])
         elif name == "ask":
             self.asking = id
-            request = {"jsonrpc": "2.0", "id": "lro-probe-1", "method": "sampling/createMessage", "params": ASKED}
+            request = {
+                "jsonrpc": "2.0",
+                "id": "lro-probe-1",
+                "method": "sampling/createMessage",
+                "params": SAMPLING_PARAMS,
+            }
             self.write(dumps(request))
         elif name == "end":
             self.end()
