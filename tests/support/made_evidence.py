@@ -95,7 +95,7 @@ def call(**other: Any) -> Made:
         "limit": None,
         "text": "",
         "records": None,
-        "filed": [{"id": "a"}],
+        "file_records": [{"id": "a"}],
         "header": {"count": 1},
         "estimate": 10,
         "output_dir": OUT,

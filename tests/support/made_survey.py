@@ -23,7 +23,7 @@ def one(
     file = Made(characters=characters, scripts=scripts or (0, 0, characters), problem=None)
     known: dict[str, Any] = {
         "operation": "recall", "detail": None, "limit": None, "query": "*", "file": file, "estimate": estimate,
-        "filed": list(filed) or [A],
+        "file_records": list(filed) or [A],
         "header": {"estimated_tokens": estimate} if header is ... else header, "records": None, "outcome": "offloaded",
     }  # fmt: skip
     return Made(**{**known, **other})

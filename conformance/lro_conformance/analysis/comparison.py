@@ -89,7 +89,8 @@ class Comparison:
         """The key of the profile that helps or, if none does, what the server lacks."""
         records = [r for c in self.inline.calls for r in c.records or []]
         if not any(c.file_ids for c in self.survey.files) or (records and not by_id(records)):
-            return "no key of the profile helps: the server would have to give each record one id, in files and inline"
+            needed = "an id, the same in files and inline"
+            return f"no key of the profile helps: the server would have to give each record {needed}"
         if not records:
             return "profile: inline.records, the path of the records in an inline result"
         same = "server, so that each start has the same data"

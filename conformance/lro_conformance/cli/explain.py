@@ -90,7 +90,9 @@ def as_markdown(page: Explanation, link: Callable[[str], str | None]) -> Iterato
 
 
 def _facts(r: Requirement) -> str:
-    return f"{_force(r)}, group {r.group}, section “{r.section}”, edition {', '.join(by_edition(r.id))}"
+    editions = list(by_edition(r.id))
+    named = f"edition{'s' * (len(editions) > 1)} {', '.join(editions)}"
+    return f"{_force(r)}, group {r.group}, section “{r.section}”, {named}"
 
 
 def _force(r: Requirement) -> str:

@@ -124,9 +124,9 @@ def test_files_are_compared_that_were_written_between_two_inline_results() -> No
     key, filed, shown = ("recall", None), one(400, 100), one(records=[LIGHT])
     made = survey(whole={key: one(400, 100)})
     assert Comparison(made, inline(whole={key: shown})).bracketed == [(made.whole[key], shown)]
-    both = inline(whole={key: shown}, file_records={key: filed}, repeated={key: shown})
+    both = inline(whole={key: shown}, filed={key: filed}, repeated={key: shown})
     assert Comparison(made, both).bracketed == [(filed, shown)]
-    assert Comparison(made, inline(whole={key: shown}, file_records={key: filed})).bracketed == []
+    assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).bracketed == []
 
 
 @pytest.mark.parametrize(("seeded_by", "remedy"), [("tool", "seed.arguments with $memory.id"), (None, "seed.tool")])

@@ -48,7 +48,7 @@ def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshol
     known: dict[str, Any] = {
         "operation": "recall", "outcome": outcome, "label": "recall()", "detail": "full", "limit": 5, "query": "*",
         "settings": {"threshold_tokens": threshold}, "estimate": E, "file": file if outcome == "offloaded" else None,
-        "filed": filed, "records": list(records) if outcome == "inline" else None, "result": {}, "text": "",
+        "file_records": filed, "records": list(records) if outcome == "inline" else None, "result": {}, "text": "",
         "header": {"query": "*", "estimated_tokens": E}, "summary": {}, "descriptor": {"file_path": "/out/x.jsonl"},
         "found": None, "path": "/out/x.jsonl" if outcome == "offloaded" else "", "output_dir": "/out",
         "real_output_dir": "/out", "reply": Made(error=None, failure=None), "before": (), "arguments": {},
@@ -136,7 +136,7 @@ def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any],
             "2 records: 0 missing, 1 additional, more than inline: perhaps a limit cuts only the inline result",
         ),
         ([A, B], [A], True, "2 records, more than inline: perhaps a limit cuts only the inline result"),
-        ([A], [A, B], True, "1 records"),
+        ([A], [A, B], True, "1 record"),
     ],
 )
 def test_a_file_with_more_records_than_inline_is_said_to_have_more(
@@ -175,7 +175,7 @@ def test_no_limit_is_blamed_for_fewer_records_than_it_allows(limit: int | None, 
 def test_a_missing_record_is_named_also_if_its_id_is_blank(lost: Any, said: str) -> None:
     (found,) = findings(exchange(call(A), inline(A, lost)), context(), "LRO-FILE-09")
     assert isinstance(found, Judged)
-    assert found.observed == f"1 records: 1 missing, 0 additional; first missing: {said}"
+    assert found.observed == f"1 record: 1 missing, 0 additional; first missing: {said}"
 
 
 def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time() -> None:
@@ -592,15 +592,15 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         special: int = 0,
         escapes: int = 0,
         *,
-        filed: Any = A,
+        file_records: Any = A,
         records: int = 1,
         separators: int = 0,
     ) -> Exchange:
         sized = Made(
-            problem=None, real="/out/x.jsonl", record_lines=[line(filed)], characters=size, special=special + escapes,
-            backslashes=escapes, separators=separators,
+            problem=None, real="/out/x.jsonl", record_lines=[line(file_records)], characters=size,
+            special=special + escapes, backslashes=escapes, separators=separators,
         )  # fmt: skip
-        return exchange(call(*[filed] * records, E=estimate, file=sized), inline(A))
+        return exchange(call(*[file_records] * records, E=estimate, file=sized), inline(A))
 
     rates = inner(exchanges, "_rates")
     usual = [of(size, size // 4) for size in range(1000, 11_000, 1000)]

@@ -78,7 +78,7 @@ def test_the_time_at_which_each_process_stored_a_memory_is_not_compared() -> Non
 def test_ids_of_each_process_are_not_compared() -> None:
     off, on = call(records("a", "b")), call(records("c", "d"))
     assert found(off, on, comparison=ELSEWHERE) == ""
-    assert found(off, call(records("c")), comparison=ELSEWHERE) == "2 records / 1 records"
+    assert found(off, call(records("c")), comparison=ELSEWHERE) == "2 records / 1 record"
 
 
 def test_records_with_ids_of_each_process_are_compared_by_title() -> None:

@@ -498,7 +498,7 @@ class TestDefaultDetail:
         one = self.of({"id": "a"}, header="light", summary="medium")
         assert self.judged({("recall", None): one}).verdict is Verdict.FAIL
 
-    @pytest.mark.parametrize("whole", [{}, {"file": None}, {"filed": []}])
+    @pytest.mark.parametrize("whole", [{}, {"file": None}, {"file_records": []}])
     def test_is_not_seen_without_a_file_to_read(self, whole: dict[str, Any]) -> None:
         calls = {("recall", None): call(**whole)} if whole else {}
         assert self.judged(calls).verdict is Verdict.NOT_OBSERVED

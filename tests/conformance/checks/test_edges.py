@@ -45,7 +45,7 @@ class TestNoFile:
         known = survey(call(file=file("/out/a.jsonl"), real_output_dir=Path("/out")))
         have = {"survey": known, "inline": Made(calls=calls, listing=self.LISTING)}
         result = judged("config.no_file_below_the_threshold", **have)
-        assert (*seen(result), result.observed) == (FAIL, 1, "7 in the output folder: a.jsonl, b.jsonl, c.jsonl")
+        assert (*seen(result), result.observed) == (FAIL, 1, "7 files in the output folder: a.jsonl, b.jsonl, c.jsonl")
         assert result.evidence == "command: serve 0"
 
 

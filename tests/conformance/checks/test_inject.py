@@ -102,7 +102,7 @@ class TestBudgets:
         operations = {n: Made(details=("medium", "full")) for n in ("inject", "recall")}
         made = survey(whole=whole, budgets=(), operations=operations, volatile_operations=set())
         result = judged("inject.file_holds_the_set_before_budgeting", survey=made)
-        assert (*seen(result), result.observed) == (FAIL, 1, "1 memories, far too few for this E")
+        assert (*seen(result), result.observed) == (FAIL, 1, "1 memory, far too few for this E")
 
     def test_without_anything_to_compare_with_says_so(self) -> None:
         result = self.judged("", "")

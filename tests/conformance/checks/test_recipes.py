@@ -59,7 +59,7 @@ class TestLevelsOfRecipes:
         result = self.judged(("light", self.LIGHT, ".content"), other)
         assert seen(result) == (FAIL, 2)
         assert result.expected == "recipe #6 at level light: only fields that records of this level have"
-        assert result.observed.startswith(".content, which records of another level have: tail")
+        assert result.observed.startswith(".content, which only records of another level have: tail")
 
     def test_the_first_is_told_that_is(self) -> None:
         result = self.judged(("light", self.LIGHT, "{a: .deep.x, b: .content}"), ("full", self.FULL, ".id"))

@@ -60,13 +60,16 @@ def test_records_that_were_compared_with_a_text_are_said_to_be() -> None:
     assert "cannot be compared" not in said
 
 
+NO_IDS = "no key of the profile helps: the server would have to give each record an id, the same in files and inline"
+
+
 @pytest.mark.parametrize(
     ("filed", "shown", "seeded_by", "remedy"),
     [
         (["a"], ["b"], None, "profile: seed.tool, or server"),
         (["a"], ["b"], "tool", "profile: seed.arguments"),
-        ([], ["b"], None, "no key of the profile helps: the server would have to give each record an id"),
-        (["a"], [None], None, "no key of the profile helps: the server would have to give each record an id"),
+        ([], ["b"], None, NO_IDS),
+        (["a"], [None], None, NO_IDS),
         (["a"], [], None, "profile: inline.records, the path of the records in an inline result"),
     ],
 )

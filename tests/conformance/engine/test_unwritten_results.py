@@ -29,7 +29,7 @@ def test_a_server_that_can_write_nothing_has_no_verdict(tmp_path: Path) -> None:
     found = report(tmp_path, "all")
     assert exit_code(found) == EXIT_NO_VERDICT
     assert "proved" not in found.levels.values()
-    assert "of which the server says that it could not be written" in (found.failure or "")
+    assert "which the server says it could not write" in (found.failure or "")
     assert "Offloading failed (No space left on device)" in (found.failure or "")
     assert "give it a folder with free space" in (found.failure or "")
 

@@ -60,7 +60,7 @@ def test_calls_that_a_server_refuses_for_their_number_are_not_kept(monkeypatch: 
 
     def refused(bench: Bench, limit: int, *, concurrent: bool) -> Made:
         made = answer(bench, limit, concurrent=concurrent)
-        return Made(**{**vars(made), "outcome": "error", "filed": []}) if concurrent and bench.made > 4 else made
+        return Made(**{**vars(made), "outcome": "error", "file_records": []}) if concurrent and bench.made > 4 else made
 
     monkeypatch.setattr(Bench, "_answer", refused)
     assert len(in_flight(Bench(wrong=()))) == 4

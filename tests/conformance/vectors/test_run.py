@@ -192,7 +192,7 @@ BAD = {  # the loop's body, and what is said of it
     "answers-without-json": ("print('inline', flush=True)", "inline"),
     "answers-without-answer": ("reply('', result='inline')", 'expected the result {"answer": …}'),
     "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
-    "floods": ("while True: sys.stdout.write('y' * 65536)", "over 16,777,216 bytes"),
+    "floods": ("while True: sys.stdout.write('y' * 65536)", "more than 16,777,216 bytes"),
     "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
     "answers-with-an-array": ("print(json.dumps([{'id': request['id']}]), flush=True)", "the adapter wrote an array: "),
     "asks-itself": (
@@ -436,7 +436,7 @@ def test_results_that_meet_a_full_disk_are_still_printed(option: str, capsys: py
 def test_an_edition_without_such_vectors_is_told_with_those_that_have_some(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--edition", "lro-paper", "--chapter", "config", "--kind", "decision"]
     assert main(["vectors", "list", *chosen]) == 2
-    assert capsys.readouterr().err.endswith("editions that do: lro-6400, lro-1600\n")
+    assert capsys.readouterr().err.endswith("editions with such vectors: lro-6400, lro-1600\n")
 
 
 def test_an_interrupt_ends_the_adapter_and_is_one_line(tmp_path: Path) -> None:

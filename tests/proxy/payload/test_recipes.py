@@ -389,7 +389,7 @@ def test_a_full_descriptor_has_the_size_and_digest_of_its_file(folder: Path) -> 
     assert (descriptor["size"], descriptor["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
 
 
-@hypothesis_settings(max_examples=20, deadline=None)
+@hypothesis_settings(max_examples=10, deadline=None)
 @given(value=st.one_of(ROWS, st.lists(LONG | VALUES, min_size=1, max_size=9), LONG))
 def test_a_preview_shows_the_beginning_and_is_small(folder: Path, value: Any) -> None:
     value = json.loads(json.dumps(value, default=float))

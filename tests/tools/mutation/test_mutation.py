@@ -287,7 +287,7 @@ def test_a_sample_of_the_checks_of_names(tmp_path: Path, monkeypatch: pytest.Mon
     def tried() -> list[str]:
         judging = Judging(recordings, NAMING)  # after it, this process writes no scripts
         known = baseline(judging, module, here=True)
-        sample = mutants_of(module).viable[::4]
+        sample = mutants_of(module).viable[::8]
         found = try_all(sample, judging, known, until=time.monotonic() + 60, patience_s=5, workers=2)
         return [one.outcome for one in found]
 
