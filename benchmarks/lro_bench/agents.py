@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lro_bench.corpus import SEED, Dice, Record
-from lro_bench.tasks import FAMILIES, LOOKUP_IDS, Task, answer_by_python, filter_condition, tasks
+from lro_bench.tasks import FAMILIES, Task, answer_by_python, filter_condition, tasks
 
 _CHUNK = 50
 """Number of lines of a file that fit into one result of `read_file`."""
@@ -237,8 +237,3 @@ def _from_records(task: Task, records: Sequence[Record]) -> str:
     if len(records) < task.n or not set(FAMILIES[task.family].reads) <= set(records[0]):
         return ""
     return answer_by_python(task, records)
-
-
-def plausible_answers(task: Task) -> tuple[str, ...]:
-    """Answers from which somebody who reads only the question could choose."""
-    return task.range or tuple(map(str, range(LOOKUP_IDS + 1)))

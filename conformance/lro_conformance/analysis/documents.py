@@ -27,7 +27,7 @@ from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
-from lro_spec.editions import DEFAULT_EDITION, Edition
+from lro_spec.editions import Edition
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation import validate_descriptor
@@ -248,13 +248,6 @@ def describe(finding: Finding) -> str:
     is_named = finding.message.startswith(f"{name} ")  # as in the messages of schema violations
     where = f"{finding.pointer} " if finding.pointer and not is_named else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
-
-
-def broken_line(call: Call) -> str | None:
-    """The first line of a call's file that is not one JSON object (LRO-FILE-01); None if all are."""
-    data = call.file.data if call.file is not None else b""
-    found = judge_file(io.BytesIO(data), FileState(DEFAULT_EDITION))
-    return next((describe(f) for f in found if f.rule == "LRO-FILE-01" and f.severity == "error"), None)
 
 
 @derived

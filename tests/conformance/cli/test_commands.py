@@ -540,7 +540,7 @@ class TestShell:
     ("id", "begins"),
     [
         ("I-31", "I-31 Servers whose results vary\n\nOpen: "),
-        ("e-04", "E-04 Scores that are confidences\n\nRecipes 1 and 9"),
+        ("e-04", "E-04 Scores that are confidences\n\nThe specification describes recipes 1 and 9"),
         ("file.header_count", "LRO-FILE-06  "),
         ("edge_cases.any_client_is_served", "LRO-THR-06  "),
     ],
@@ -577,7 +577,7 @@ def test_a_full_disk_is_no_defect():
 @pytest.mark.skipif(os.name != "posix", reason="needs cat")
 def test_a_command_that_repeats_what_it_reads_is_no_server(capsys: pytest.CaptureFixture[str]):
     assert main(["certify", "--plain", "--", "cat"]) == 3
-    assert "cat sends back what it reads" in capsys.readouterr().out
+    assert "cat is no MCP server: it sends back what it reads" in capsys.readouterr().out
 
 
 def test_an_output_that_cannot_show_a_character_escapes_it(tmp_path: Path):
