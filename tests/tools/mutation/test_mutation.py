@@ -26,6 +26,7 @@ from tests.tools.mutation.trying import (
     SURVIVES,
     TIME,
     UNREACHED,
+    UNTRIED,
     VERDICT,
     WORDS,
     Fate,
@@ -261,13 +262,13 @@ class TestFates:
 
 
 def test_a_sample_of_the_roll_up_of_verdicts(tmp_path: Path) -> None:
-    """Their unit tests kill nine of ten."""
+    """Their unit tests kill most; members of an enumeration cannot be changed in place."""
     modules = ["lro_conformance.judging.check", "lro_conformance.judging.verdicts"]
     command = [sys.executable, "-m", "tests.tools.mutation", "run", *modules, "--sample", "16", "--keep", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=100, env=dict(os.environ), capture_output=True)
     entries = Fates(tmp_path / "fates.jsonl").entries
     assert len(entries) == 16
-    alive = [key for key, entry in entries.items() if not entry.killed]
+    alive = [key for key, entry in entries.items() if not entry.killed and entry.outcome != UNTRIED]
     assert len(alive) <= 2, alive
 
 
@@ -287,7 +288,7 @@ def test_a_sample_of_the_checks_of_names(tmp_path: Path, monkeypatch: pytest.Mon
     def tried() -> list[str]:
         judging = Judging(recordings, NAMING)  # after it, this process writes no scripts
         known = baseline(judging, module, here=True)
-        sample = mutants_of(module).viable[::8]
+        sample = mutants_of(module).viable[::4]
         found = try_all(sample, judging, known, until=time.monotonic() + 60, patience_s=5, workers=2)
         return [one.outcome for one in found]
 
