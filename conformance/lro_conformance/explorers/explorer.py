@@ -574,9 +574,10 @@ class Explorer:
         bench.restart()
         if bench is self._benches[0]:
             self._known_events.clear()
-        texts = [text for m in self._memories if " " in (text := self._beginning(m))]
+        texts = [text for m in self._memories if (text := self._beginning(m))]
+        texts = [text for text in texts if " " in text] or texts  # a word alone proves less
         word = texts[-1].partition(" ")[0] if texts else ""
-        if not texts or self._holds(bench, word, [text for text in texts if text.startswith(f"{word} ")]):
+        if not texts or self._holds(bench, word, [text for text in texts if text.partition(" ")[0] == word]):
             bench.memories = given
             return
         of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
@@ -600,11 +601,14 @@ class Explorer:
         """Return whether a server finds one of the memories with these *beginnings*, whatever id it has and whatever it
         calls its texts.
 
-        The query is *word*, with which all of them begin. An answer may repeat it, so it proves nothing by itself.
+        The query is *word*, with which all of them begin. An answer may repeat it, so the word alone proves nothing,
+        except in a record.
         """
         calls = (bench.call(n, query=word, limit=5, detail=[None, *d][-1]) for n, d in self.details.items())
-        shown = (strings_in(call.file_records or call.records or []) or [call.text] for call in calls)
-        return any(beginning in text for texts in shown for text in texts for beginning in beginnings)
+        shown = [(strings_in(call.file_records or call.records or []), call.text) for call in calls]
+        of_records = [text for texts, _ in shown for text in texts]
+        others = [text for texts, text in shown if not texts]
+        return any(b in text for b in beginnings for text in (*of_records, *(others if " " in b else ())))
 
     def _make_series(self) -> None:
         """Make one call of the first server, for its smallest result, `SERIES` times or until `SERIES_S` are over."""

@@ -128,9 +128,10 @@ class Restarted:
         return Made(file_records=[], records=[], text=f"0 memories for {query}")
 
 
-def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_holds() -> None:
+@pytest.mark.parametrize("titles", [("word and more", "word", ""), ("word",)])
+def test_a_query_that_an_answer_repeats_is_no_memory_that_a_restarted_server_holds(titles: Sequence[str]) -> None:
     """Titles may be blank, or the word alone by which the memory is found."""
-    memories = [{"id": str(n), "title": title, "content": ""} for n, title in enumerate(("word and more", "word", ""))]
+    memories = [{"id": str(n), "title": title, "content": ""} for n, title in enumerate(titles)]
     server: Any = Restarted(memories)
     explorer: Any = Explorer.__new__(Explorer)
     explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 1
@@ -207,3 +208,16 @@ def test_the_script_cleans_up_after_a_failure(tmp_path: Path) -> None:
     check = _failure(tmp_path, "cleans_up_everything_after_a_failure", "cleanup.fresh_files_stay_at_any_step")
     assert "plant " in check.reproduce
     assert "offload_cleanup" in check.reproduce
+
+
+def test_a_restarted_server_that_holds_a_memory_of_one_word_is_given_nothing_again() -> None:
+    """As one that keeps its memories in a file."""
+    memories = [{"id": "1", "title": "word", "content": ""}]
+    server: Any = Restarted(memories)
+    server.restart = lambda: None
+    server.call = lambda name, **more: Made(file_records=memories, records=None, text="")
+    explorer: Any = Explorer.__new__(Explorer)
+    explorer._benches, explorer._memories, explorer._stored_before = [None, server], memories, 1
+    explorer.details, explorer._stores_titles = {"recall": ()}, True
+    explorer._start_again(server)
+    assert server.memories == memories
