@@ -96,7 +96,7 @@ def test_decided_before_budgeting(
         if large.estimate and (small.estimate or small.outcome == "inline"):
             subjects.expect(
                 (small.estimate or 0) >= 0.9 * large.estimate,
-                expected=f"E = {large.estimate}, whatever the token budget",
+                expected=f"the same estimate E = {large.estimate} with any token budget",
                 observed=f"{f'E = {small.estimate}' if small.estimate else 'an inline result'} with a small budget: "
                 "the server seems to measure what is left after budgeting",
                 at=small,

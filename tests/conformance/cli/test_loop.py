@@ -113,7 +113,7 @@ def test_a_part_that_all_experiments_judged_says_so() -> None:
     assert "judged by the experiments that their checks need" in "\n".join(plain_lines(part))
     (line,) = (li for li in plain_lines(replace(part, all_experiments=True)) if li.startswith("selected"))
     assert (
-        "1 of 2 requirements, judged by all experiments, since a failure of the last run had shown only in an " in line
+        "1 of 2 requirements, judged by the experiments for all requirements, because the last failure showed " in line
     )
 
 
