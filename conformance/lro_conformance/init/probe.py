@@ -355,7 +355,10 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
         if name == "threshold_tokens":
             return _threshold(lab, found)
         if name == "ttl_seconds":
-            return _deleted_by_age(_cleaning(lab, first, threshold)) == (False, True)
+            deleted = _deleted_by_age(_cleaning(lab, first, threshold, TTL))
+            # A server that reads the value in a wrong unit deletes both files, and neither without the setting.
+            without = _cleaning(lab, first, threshold, None) if deleted == (True, True) else None
+            return deleted == (False, True) or _deleted_by_age(without) == (False, False)
         enabled = False if name == "enabled" else None
         with lab.bench(Settings(threshold_tokens=threshold, output_dir=own, enabled=enabled)) as bench:
             call = _answered(bench.call(first))
@@ -422,8 +425,9 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
     return high.outcome == "inline"
 
 
-def _cleaning(lab: Lab, name: str, threshold: int | None) -> Cleaning | None:
-    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench, _while_it_runs(bench):
+def _cleaning(lab: Lab, name: str, threshold: int | None, ttl: int | None) -> Cleaning | None:
+    """A cleanup of a file younger and a file older than `TTL`, by a server with this TTL or its own default."""
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=ttl)) as bench, _while_it_runs(bench):
         return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
 
 

@@ -165,9 +165,7 @@ def _outcome(report: Report) -> Iterator[Fact]:
 
 def _by_experiments(report: Report) -> str:
     if report.all_experiments:
-        return (
-            "judged by the experiments for all requirements, because the last failure showed only in one of them"
-        )
+        return "judged by the experiments for all requirements, because the last failure showed only in one of them"
     return "judged by the experiments that their checks need"
 
 

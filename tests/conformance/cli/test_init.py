@@ -264,6 +264,12 @@ def test_a_server_that_takes_flags_tells_them_in_its_help(tmp_path: Path) -> Non
     assert profiles.load(tmp_path / "lro.yaml").settings["ttl_seconds"] is None
 
 
+def test_a_lifetime_in_a_wrong_unit_is_a_setting_that_takes_effect() -> None:
+    """Otherwise the profile says that there is none, and the fault is not observed."""
+    found = probe(profile_for_command(command("ttl_setting_is_read_as_milliseconds")), lambda step: None)
+    assert found.settings["ttl_seconds"].env == "ATLATL_PROMPT__OFFLOAD__TTL_SECONDS"
+
+
 def test_the_help_leaves_no_temporary_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some libraries write one when they are loaded."""
     temporary, script = tmp_path / "tmp", tmp_path / "server.sh"
