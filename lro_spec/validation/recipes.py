@@ -60,6 +60,8 @@ class Sample:
     header: Mapping[str, Any]
     records: Sequence[dict[str, Any]]
     """The records of those lines."""
+    is_part: bool = field(default=False, compare=False)
+    """True for a `head` that leaves out records."""
     agreements: dict[tuple[object, ...], Agreement] = field(
         default_factory=dict[tuple[object, ...], Agreement], compare=False, repr=False
     )
@@ -90,7 +92,7 @@ class Sample:
         if records not in self.heads:
             lines = self.lines.split(b"\n", records + 1)[: records + 1]
             data = b"".join(line + b"\n" for line in lines)
-            self.heads[records] = Sample(data, self.header, self.records[:records])
+            self.heads[records] = Sample(data, self.header, self.records[:records], is_part=True)
         return self.heads[records]
 
 
@@ -469,7 +471,9 @@ class _Trial:
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
         message = f"recipe {number} ({recipe.description.lower()}{search}) gives the wrong output{self._change}"
         message += f"; {found.difference}" if found.difference else ""
-        expected = f"with the suite's values: {found.expected}" if self._change else found.expected
+        part = f"for the first {len(self._sample.records)} records: " if self._sample.is_part else ""
+        change = "with the suite's values: " if self._change else ""
+        expected = f"{part}{change}{found.expected}"
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, expected, found.observed)
 
     def _erratum(self, recipe: StandardRecipe, where: str, found: Agreement) -> Finding:

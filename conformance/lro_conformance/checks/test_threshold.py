@@ -163,8 +163,8 @@ def test_default_threshold(
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the largest inline result has {lower:,} tokens and the smallest offloaded result has {upper:,}, which is "
-            "too far apart to show a default between them; to vary the size, name the argument that limits a "
+            f"the largest inline result has {lower:,} tokens and the smallest offloaded result has {upper:,}, too far "
+            "apart to show the default between them; to vary the size, name the argument that limits a "
             "result (profile: operations) or a tool that stores memories (profile: seed)"
         )
 

@@ -167,7 +167,7 @@ class TestDefault:
     def test_that_is_far_from_both_results_is_not_observed_and_both_are_named(self) -> None:
         observed = self.judged(158_698, 3541).observed
         start = (
-            "the largest inline result has 3,541 tokens and the smallest offloaded result has 158,698, so the default"
+            "the largest inline result has 3,541 tokens and the smallest offloaded result has 158,698, too far apart"
         )
         assert observed.startswith(start)
 

@@ -409,6 +409,10 @@ class TestSeveralFiles:
             judge.judge(self.of(at5="tail -n +2 f | jq '5,\"y\"'"), self.sample(30, first=90), LRO)
             assert '5,"y" on 31' in runs, "what has another command is run on all records"
 
+    def test_a_sample_that_leaves_out_records_says_so(self) -> None:
+        assert self.sample(40).head(recipes.FEW_RECORDS).is_part
+        assert not self.sample(recipes.FEW_RECORDS).head(recipes.FEW_RECORDS).is_part
+
     def test_every_word_is_looked_for_in_each_where_that_is_asked_for(self, runs: list[str]) -> None:
         with RecipeJudge(every_word=True) as judge:
             for first in (0, 90):
