@@ -24,12 +24,12 @@ _QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messa
 _AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
 _LONGEST_LITERAL = 200  # longer ones are replaced as a whole, because the search for parts takes quadratic time
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
-"""The effects that search for a text."""
+"""The purposes (`StandardRecipe.effect`) of the standard recipes that search for a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Result of comparing an output with the independent evaluation."""
+    """Result of comparing the output of a recipe with what `lro_spec.recipes.oracle` expects."""
 
     ok: bool
     expected: str
@@ -181,7 +181,8 @@ def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None
 
 
 def _in_place_of(found: str, literal: str) -> str:
-    """A literal with the same surrounding parts of a regular expression as *found*: ``^_semantic``, ``(?i)keyword``."""
+    """*literal* within the regular expression that surrounds the text in *found*: for ``^_semantic``, ``^`` and the
+    literal."""
     around = _AROUND.fullmatch(found) if len(found) <= _LONGEST_LITERAL else None
     before, after = around.groups() if around is not None else ("", "")
     return f"{before}{re.escape(literal)}{after}" if before or after else literal

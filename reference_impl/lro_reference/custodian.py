@@ -1,9 +1,9 @@
 """The custodial task ``offload_cleanup``: delete offloaded files whose time to live has passed.
 
-It deletes regular files directly in the folder that are named like an offloaded result and have expired. Everything
-else stays, symbolic links above all. The ULID in a file's name is the time of its creation; if the name has no ULID,
-the modification time counts. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is emptied
-by modification times, and removed when it is empty.
+It deletes expired regular files directly in the folder that are named like an offloaded result, and temporary files
+that a process left when it died. The ULID in a file's name is the time of its creation; if the name has no ULID, the
+modification time counts. In a folder of messages that were moved out of conversations (`CONTEXT_PREFIX`), files expire
+by their modification times, and the folder is removed once it is empty. Symbolic links and all other entries stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lro_reference.events import FILE_EXPIRED, Emit, Event, timestamp
 from lro_reference.writer import TEMPORARY_SUFFIX
 from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import is_expired, parse_file_name
 
 CONTEXT_PREFIX = "lro-context-"
 """Prefix of a process's folder for messages moved out of conversations; a ULID follows."""
@@ -40,7 +40,8 @@ class Cleanup:
     deleted: list[str] = field(default_factory=list[str])
     """Paths of the expired files that were deleted."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
-    """Paths that could not be deleted, with the reason; the folder itself when it cannot be read."""
+    """Paths that could not be deleted, with the reason; a folder's own path if it cannot be read, or if a file in a
+    folder of messages could not be deleted."""
 
 
 def clean(
@@ -55,11 +56,12 @@ def clean(
     """Delete the expired files of ``folder`` and emit an event for each.
 
     ``now`` is in seconds since the epoch. With ``ulid_only`` a name must hold a ULID: the pattern of an edition
-    alone may be too common for a shared folder. Never raises: files that could not be deleted are in the result.
+    alone may be too common for a shared folder. What could not be read or deleted is in the result; no `OSError` is
+    raised for it.
     """
     result = Cleanup()
     now = time.time() if now is None else now
-    names = edition_named(edition)
+    known_edition = edition_named(edition)
     try:
         directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -72,9 +74,9 @@ def clean(
             if _CONTEXT.fullmatch(name):
                 _clean_context(name, directory, folder, ttl_seconds, now, emit, result)
                 continue
-            if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), names) is None:
+            if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), known_edition) is None:
                 continue
-            _clean_file(name, directory, folder, ttl_seconds, now, names, emit, result)
+            _clean_file(name, directory, folder, ttl_seconds, now, known_edition, emit, result)
     finally:
         os.close(directory)
     return result
@@ -96,7 +98,7 @@ def _clean_file(
                 os.unlink(name, dir_fd=directory)
             return
         created = _creation_time(name, status.st_mtime, edition)
-        if now - created < ttl_seconds:
+        if not is_expired(now - created, ttl_seconds):
             return
         os.unlink(name, dir_fd=directory)
     except FileNotFoundError:  # another process was quicker

@@ -64,7 +64,7 @@ def test_a_proxy_without_the_place_of_its_server_is_one_line(
     (tmp_path / "lro.yaml").write_text(BOTH + rest, encoding="utf-8")
     assert main(["certify", "--profile", str(tmp_path / "lro.yaml")]) == 2
     said = capsys.readouterr().err
-    assert "lro.yaml:2: proxy.command: expected the word {upstream} where the server's own command goes" in said
+    assert "lro.yaml:2: proxy.command: expected exactly one of {upstream} as an argument of its own" in said
 
 
 def test_a_config_file_may_name_the_server(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The shapes of messages that MCP defines, to the extent that clients fail on other shapes.
+"""Whether messages have the shapes that MCP defines; only deviations on which clients fail are faults.
 
 Pure functions; None means well formed. The shapes are those of the schemas of 2025-11-25 and of 2026-07-28, which
 differ in the members that every result must have.
@@ -45,11 +45,11 @@ def wrong_call_result(result: Mapping[str, Any]) -> str | None:
     for entry in cast("list[Any]", content):
         block = as_record(entry)
         if not isinstance(block.get("type"), str):
-            return f"a content block is {show(block, 60)}"
+            return f"a content block has no type: {show(entry, 60)}"
         if block["type"] == "text" and not isinstance(block.get("text"), str):
-            return f"a text block's text is {show(block.get('text'), 60)}"
+            return f"the text of a text block is {show(block.get('text'), 60)}, not a string"
     if not isinstance(result.get("isError", False), bool):
-        return f"isError is {show(result['isError'])}"
+        return f"isError is {show(result['isError'])}, not true or false"
     structured = result.get("structuredContent")
     if structured is not None and not isinstance(structured, dict):
         return f"structuredContent is {show(structured, 60)}, not an object"

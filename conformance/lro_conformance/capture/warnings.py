@@ -1,4 +1,4 @@
-"""Recognition of a server's warning that a write failed, in any of a dozen languages."""
+"""Recognition of a server's warning that a write failed, in any of eleven languages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def foreign(text: str) -> bool:
 
 
 def mentions_failure(text: str) -> bool:
-    """True if a text says that something failed or was truncated, or is in a language that the suite cannot read."""
+    """True if a text says that something failed or was truncated, or is not in English."""
     return FAILED.search(text) is not None or SHORT.search(text) is not None or foreign(text)
 
 
@@ -109,10 +109,12 @@ def _text_outside_records(call: Call) -> str:
     result, records = call.result or {}, call.records or []
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
     values = dict.fromkeys(strings_in(records))
-    text = _STRING.sub(lambda found: '""' if _unquoted(found[0]) in values else found[0], text)  # nearly all of it
+    text = _STRING.sub(
+        lambda found: '""' if _unquoted(found[0]) in values else found[0], text
+    )  # removes most of the records
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
     text = without(text, long_strings(records))
-    for value in (v for v in values if len(v) <= WORD):  # which may be part of the warning, too
+    for value in (v for v in values if len(v) <= WORD):  # only where quoted: the warning may have the same word
         text = text.replace(f'"{value}"', '""')
     return text
 
@@ -207,6 +209,7 @@ _PHRASE = re.compile(r'[^"{}\[\]\\\n]+')
 
 @hindrance_of.register
 def _(call: Call) -> str | None:
+    # Such a call fails no requirement; the check is not-observed (docs/levels.md).
     warning = write_failure(call)
     return None if warning is None else f"the server says that it could not write the result of {call.tool}: {warning}"
 

@@ -23,7 +23,7 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 
 SEVERAL = 5
-"""Smallest number of records of a result that shows whether it is truncated."""
+"""Number of records that a result needs at least to show whether it was truncated."""
 
 
 @check("LRO-CFG-01")
@@ -47,10 +47,14 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
     for call in disabled.calls:
         usual = inline.again.get(call.operation)
         there = usual.records or [] if usual is not None else []
-        if call.records is None or len(there) < SEVERAL:
+        if len(there) < SEVERAL:
             subjects.not_observed(
-                f"no call returns {SEVERAL} records or more at threshold_tokens = 1000000000, to compare with"
+                f"{call.operation} returns fewer than {SEVERAL} records at threshold_tokens = 1000000000, so there is "
+                "nothing to compare with"
             )
+            continue
+        if call.records is None:
+            subjects.not_observed(f"no records were recognised in what {call.operation} returns with enabled = false")
             continue
         subjects.expect(
             len(call.records) > 1,
@@ -123,7 +127,9 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
         ratio = tokens_per_character(survey.repeats[name][0])
         may_be_one_token = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
         if may_be_one_token or survey.is_small(call):
-            subjects.not_observed(f"by the server's own estimate, {some} may not exceed a threshold of {survey.lowest}")
+            subjects.not_observed(
+                f"by the server's own estimate, {some} possibly do not exceed a threshold of {survey.lowest}"
+            )
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -149,7 +155,7 @@ def test_output_dir_setting(
     survey: Survey, documents: Documents, documented: Documented | None, subjects: Subjects
 ) -> None:
     """output_dir takes effect: each file is in that folder or below it."""
-    otherwise_set = None if documented is None else documented.call  # the folder of this call is for LRO-CFG-07
+    otherwise_set = None if documented is None else documented.call  # LRO-CFG-07 judges the folder of this call
     for call in (one.call for one in documents.documents if one.call is not otherwise_set):
         if call.file is None or call.real_output_dir is None:
             subjects.not_observed(survey.reason_not_set("output_dir"))
@@ -195,7 +201,7 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
     for call, temps, how in filed:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
         folder = Path(real or path).parent
-        in_cwd = folder == call.start.cwd and folder not in temps  # a checkout may be in /tmp
+        in_cwd = folder == call.start.cwd and folder not in temps  # even if that is in /tmp
         subjects.expect(
             bool(set(temps) & {folder, folder.parent}) and not in_cwd,
             expected=f"with {how}: a file in {temps[0]} (TMPDIR) or /tmp",
@@ -223,7 +229,7 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
 
 
 def _astray(survey: Survey, call: Call) -> bool:
-    """Return whether an operation's files are in a wrong folder even if one is set (LRO-CFG-04), or cannot be read."""
+    """True if files of the call's operation are outside the folder that was set (LRO-CFG-04), or none could be read."""
     known = [c for c in survey.files if c.operation == call.operation]
     return not known or any(
         c.real_output_dir is not None
@@ -264,24 +270,24 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
     """The documented variables set the threshold and the output folder, even if the server also has other names for
     these settings."""
     for name in EXAMINED:
-        elsewhere = documented if documented is not None and name in documented.names else None
-        call, fixed = (_small(survey), survey.fixed) if elsewhere is None else (elsewhere.call, elsewhere.fixed)
+        separate = documented if documented is not None and name in documented.names else None
+        call, fixed = (_small(survey), survey.fixed) if separate is None else (separate.call, separate.fixed)
         if name in fixed:
             subjects.not_observed(reason_not_set(name, fixed))
             continue
         if call is None or call.outcome not in ("inline", "offloaded"):
-            trouble = None if elsewhere is None else elsewhere.trouble
+            trouble = None if separate is None else separate.trouble
             subjects.not_observed(trouble or "a call for few records was not answered")
             continue
         is_set = survey.adjustable if name == "threshold_tokens" else call.output_dir is not None
-        if elsewhere is None and not is_set:
+        if separate is None and not is_set:
             subjects.not_observed(survey.reason_not_set(name))
             continue
         if name == "output_dir" and (call.outcome != "offloaded" or call.file is None):
             subjects.not_observed("nothing was offloaded with the documented variables, so no file shows the folder")
             continue
         effective = call.outcome == "offloaded" if name == "threshold_tokens" else _is_below_output_dir(call)
-        if not effective and elsewhere is None:
+        if not effective and separate is None:
             subjects.not_observed("a documented setting has no effect (LRO-CFG-02, LRO-CFG-04)")
             continue
         subjects.expect(

@@ -46,8 +46,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     No memory is stored in the server, unless you name the tool that stores one: --tool seed=TOOL. Do so only if each
     process has data of its own: {workdir} in COMMAND stands for a new directory for each process.
 
-    Exit code: 0 written, 1 written, but no operation was found, 2 the command line is invalid or the file exists, 3 the
-    server does not start or does not answer.
+    Exit code: 0: the profile was written. 1: it was written, but no operation was found. 2: the command line is
+    invalid, or the file exists or cannot be written. 3: the server does not start or does not answer.
     """
     from lro_conformance.capture.summary import result_summary
     from lro_conformance.init.probe import probe
@@ -158,7 +158,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 
 
 def _may_be_seeded(found: ProbeResult) -> bool:
-    """True if the next step may be to let a tool store the suite's memories that was not called yet."""
+    """True if a tool that seems to store memories was not called yet, so that it may be the next step."""
     is_seeded = found.profile.seed is not None or "seed" in found.troubles
     return found.storing is not None and found.unfound is None and not is_seeded
 

@@ -1,8 +1,8 @@
 """`lro` and its commands.
 
-Only click and the signature of the requested command are imported. Commands import their dependencies when they run, so
-that help and the catalogue respond fast. Exit codes: 0 the claim holds, 1 it does not, 2 the command line or the
-profile is invalid, 3 no verdict.
+The module of a command is imported only when the command is requested, and what the command needs only when it runs, so
+that help and the catalogue respond fast. Exit codes: 0: the claim holds. 1: it does not. 2: the command line or the
+profile is invalid. 3: no verdict. 130: interrupted. 141: the reader of the output has gone.
 """
 
 from __future__ import annotations

@@ -110,13 +110,13 @@ class Judgement:
             pass
         waiting = (c for c in self._checks if c.name not in self._results and examines_all(c.needs))
         for check in waiting if self._gate() is None else ():
-            least = Plan.least(check)
+            needed = Plan.trials_for(check)
             if self._failed is not None:
                 break
-            if check.name not in self._looked and least <= self._evidence.captured.keys():
+            if check.name not in self._looked and needed <= self._evidence.captured.keys():
                 self._looked.add(check.name)
                 with suppress(Shortage):  # raised again, and reported, when all evidence is judged
-                    self._note(self._judged_by(least, check))
+                    self._note(self._judged_by(needed, check))
         return self._failed
 
     def _note(self, result: CheckResult | None) -> None:
@@ -154,7 +154,7 @@ class Judgement:
             needed = set(captured(check.needs))
             if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
                 continue
-            again = self._judged_by(Plan.least(check), check)
+            again = self._judged_by(Plan.trials_for(check), check)
             elsewhere = again is None or again.verdict is not Verdict.FAIL
             self._results[check.name] = replace(result, elsewhere=elsewhere)
 

@@ -14,12 +14,13 @@ from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.survey import Survey
 
 EXPLORING_TRIALS = ("explored", "sweeps")
-"""Trials that explore. Every check of an exchange also judges their calls, so a check need not name these trials."""
+"""Trials that explore; they are left out of a run that does not explore. Checks that examine all trials need not name
+them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The checks of a run by the edition of its profile, and the trials whose evidence is needed."""
+    """The checks of a run that belong to the edition of its profile, and the trials whose evidence they need."""
 
     checks: tuple[Check, ...]
     trials: tuple[Trial, ...]
@@ -38,14 +39,15 @@ class Plan:
         others: Sequence[str] = (),
         all_trials: bool = False,
     ) -> Plan:
-        """The plan of a run. Trials are chosen for the edition of the profile and for the *others*.
+        """The plan of a run. *others* are further editions by which it is judged: trials are chosen for them, too.
 
         *only* restricts the plan to the checks with these names or requirement ids and, unless *all_trials*, to the
-        trials that these checks need. If *examples* is 0, the exploring trials are left out.
+        trials that these checks need. If *examples*, the number of sequences to explore, is 0, the exploring trials
+        are left out.
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        reason = checks() if all_trials else wanted
-        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, reason)]
+        served = checks() if all_trials else wanted
+        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, served)]
         needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
         further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
         left_out = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
@@ -58,12 +60,13 @@ class Plan:
         )
 
     @staticmethod
-    def least(check: Check) -> frozenset[str]:
+    def trials_for(check: Check) -> frozenset[str]:
         """Names of the trials that a check needs, directly or through other trials; exploring trials are left out."""
         names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORING_TRIALS}
         return frozenset(t.name for t in closure(["survey", *sorted(names)]))
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:
-        """Trials of features that the server does not list, with the reason; empty if *survey* is no `Survey`."""
+        """Trials of features that the server does not list, with the reason; empty if *survey* is the reason why there
+        is no `Survey`."""
         found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
         return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}

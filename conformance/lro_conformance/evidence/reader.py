@@ -115,24 +115,25 @@ class _Reader:
     def _stored(self, manifest: dict[str, Any]) -> Stored:
         self._check(manifest["checksums"])
         profile: Profile = self._codec.decode(Profile, manifest["profile"])
-        only = manifest["only"]
+        claimed = self._codec.decode(int | None, manifest["claimed"])
+        only = self._codec.decode(tuple[str, ...] | None, manifest["only"])
         trials = {n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)}
         return Stored(
             version=_typed(str, manifest["suite"]["version"]),
-            profile=replace(profile, edition=_typed(str, manifest["edition"]), level=manifest["claimed"]),
+            profile=replace(profile, edition=_typed(str, manifest["edition"]), level=claimed),
             seed=_typed(int, manifest["seed"]),
             examples=_typed(int, manifest["examples"]),
-            only=None if only is None else frozenset(cast("list[str]", only)),
+            only=None if only is None else frozenset(only),
             started_at=_typed(str, manifest["started_at"]),
             duration_s=float(manifest["duration_s"]),
             starts=_typed(int, manifest["server_starts"]),
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
-            trouble=manifest["trouble"],
+            trouble=self._codec.decode(str | None, manifest["trouble"]),
             incomplete=str(manifest.get("incomplete", "")),  # earlier evidence has neither this nor the next
             shortage=str(manifest.get("shortage", "")),
             trials=trials,
-            machine=manifest["machine"],
+            machine=self._codec.decode(Mapping[str, str | None], manifest["machine"]),
         )
 
     def _check(self, checksums: Any) -> None:
@@ -196,10 +197,10 @@ class _Reader:
         return Call(
             operation=_typed(str, recorded["operation"]),
             tool=_typed(str, recorded["tool"]),
-            arguments=recorded["arguments"],
+            arguments=_typed(dict, recorded["arguments"]),
             detail=decode(str | None, recorded["detail"]),
             limit=decode(int | None, recorded["limit"]),
-            query=recorded["query"],
+            query=decode(str | None, recorded["query"]),
             start=server.start,
             before=decode(tuple[int, ...], recorded["before"]),
             reply=reply,
@@ -241,6 +242,7 @@ class _Reader:
             folder = f"{format.SERVERS}/{number:04}"
             start: Start = Codec({}, fetch=self._bytes).decode(Start, self._json(f"{folder}/{format.START}"))
             lines = self._jsonl(f"{folder}/{format.TRANSCRIPT}")
+            # a line that was cut cannot be sent again
             out = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
             start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in out])
             for i, ln in out:
@@ -259,7 +261,7 @@ class _Reader:
             mode=decode(int | None, recorded["mode"]),
             mtime=decode(float | None, recorded["mtime"]),
             real=decode(str | None, recorded["real"]),
-            lately=decode(bool, recorded.get("lately", True)),  # earlier evidence does not have it
+            lately=decode(bool, recorded.get("lately", True)),  # earlier evidence lacks it; see `FileSeen`
         )
 
     def _bytes(self, value: Any) -> bytes:

@@ -98,7 +98,7 @@ def parse(
 
 
 def _unread(file: str, data: bytes, problem: YamlError) -> Problem:
-    """A document, or a part of it, that cannot be read, as a problem of the profile."""
+    """The `Problem` for an error of the YAML reader, which could not read the document or a part of it."""
     keys, column = tuple(problem.path), problem.place and problem.place.column
     is_private = _may_show_environment(data, problem.line)
     return Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private)
@@ -114,7 +114,8 @@ def _is_unread(keys: tuple[str | int, ...], problems: Sequence[YamlError]) -> bo
 
 
 def _is_consequence(error: SchemaError, problems: Sequence[YamlError]) -> bool:
-    """True for an error that may only follow from *problems*: the value, or the missing key, could not be read."""
+    """True for an error that may be a mere consequence of *problems*: the value, or the missing key, could not be
+    read."""
     mapping = error.path[:-1] if error.keyword == "required" else error.path
     is_about_absence = error.keyword in ("required", "oneOf", "minProperties", "dependentRequired")
     return _is_unread(error.path, problems) or (
@@ -149,7 +150,7 @@ def _remove(root: dict[str, Any], path: tuple[str | int, ...]) -> None:
 
 
 def _may_show_environment(data: bytes, line: int | None) -> bool:
-    """True if a line may have a value of `ENVIRONMENT`, because its last key occurs on that line or before it.
+    """True if a line may show a value of ``server.env``: the text ``env`` occurs on that line or before it.
 
     Used for documents that could not be read completely, so that not all keys are known.
     """
@@ -206,14 +207,14 @@ def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -
     if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
     if profile.seed and profile.seed.tool:
-        yield from _seed_inconsistencies(profile.seed.arguments, whole="seed" not in unknown)
+        yield from _seed_inconsistencies(profile.seed.arguments, complete="seed" not in unknown)
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
     named = (UPSTREAM in profile.proxy, *(_mentions(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)))
     if profile.proxy and sum(named) != 1:
-        either = f"or {UPSTREAM_CONFIG} or {UPSTREAM_URL} in a word"
-        message = f"expected the word {UPSTREAM} where the server's own command goes, {either}"
-        yield ("proxy", "command"), message
+        inside = f"an argument that contains {UPSTREAM_CONFIG} or {UPSTREAM_URL}"
+        alone = f"{UPSTREAM} as an argument of its own, where the server's command goes"
+        yield ("proxy", "command"), f"expected exactly one of {alone}, and {inside}"
     if "edition" not in unknown:
         yield from _attest_inconsistencies(profile)
     yield from _placeholder_inconsistencies(profile)
@@ -230,14 +231,14 @@ def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailVal
             yield (*key, level), f"{show(value)} is also the value of {first}; each level needs a value of its own"
 
 
-def _seed_inconsistencies(arguments: Mapping[str, Any], *, whole: bool) -> Iterator[_Keyed]:
+def _seed_inconsistencies(arguments: Mapping[str, Any], *, complete: bool) -> Iterator[_Keyed]:
     """Placeholders of a memory that would not be replaced by a value, or the lack of any placeholder.
 
-    A lack is reported only if *arguments* are *whole*: the profile has no others, which could not be read.
+    The lack is reported only if *complete*: no part of ``seed`` was left out because it has problems of its own.
     """
     wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
     yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
-    if whole and not wrong and not any(memory_placeholders(arguments)):
+    if complete and not wrong and not any(memory_placeholders(arguments)):
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
 
 
@@ -279,7 +280,7 @@ def _unknown_field(field: str) -> str | None:
     so_far = "$memory"
     for name in field.split("."):
         known: Mapping[str, Any] | None = node.get("properties")
-        if known is None:  # the store decides about its fields
+        if known is None:  # the schema lists no fields here, so any may exist
             return None
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.6)
@@ -306,7 +307,8 @@ _PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM
 def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     """Placeholders that are not replaced where they are used.
 
-    Only words that are placeholders elsewhere, or similar to one, are mistakes. Other braces may belong to the server.
+    Only words that are placeholders elsewhere, or similar to one that is replaced here, are mistakes. Other braces may
+    belong to the server.
     """
     server, cleanup, seed = profile.server, profile.cleanup, profile.seed
     for where, words, known in (
@@ -323,7 +325,11 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         for placeholder in (p for p in placeholders if p not in known):
             near = get_close_matches(placeholder, known, n=1, cutoff=0.75)
             if placeholder in _PLACEHOLDERS or near:
-                hint = f"did you mean {near[0]}?" if near else f"{', '.join(known) or 'nothing'} is"
+                hint = (
+                    f"did you mean {near[0]}?"
+                    if near
+                    else f"{', '.join(known) or 'nothing'} {'are' if len(known) > 1 else 'is'}"
+                )
                 yield where, Complaint(f"{placeholder} is not filled in here", hint=hint)
 
 

@@ -46,6 +46,16 @@ class Brevity:
         return too_high or sum(map(len, script)) > BRIEF_SCRIPT
 
     @property
+    def cuts_rows(self) -> bool:
+        """True if rows of requirements are cut to the width of the terminal."""
+        return self.step >= 2
+
+    @property
+    def counts_rows(self) -> bool:
+        """True if counts replace the rows of requirements."""
+        return self.step >= 3
+
+    @property
     def evidence_characters(self) -> int:
         """Longest line of evidence, in characters."""
         return BRIEF_CHARACTERS if self.step == 0 or self.columns is None else min(self.columns, BRIEF_CHARACTERS)

@@ -160,9 +160,9 @@ class LiveView:
 
     def _report(self, report: Report, brevity: Brevity) -> None:
         if report.failure is None and self._verbosity >= 0:
-            for section in sections(report, unfold=self._verbosity > 0, count=brevity.step >= 3):
+            for section in sections(report, unfold=self._verbosity > 0, count=brevity.counts_rows):
                 self._console.print(Text(section.heading, "bold"))
-                self._console.print(_rows(section.rows, cut=brevity.step >= 2))
+                self._console.print(_rows(section.rows, cut=brevity.cuts_rows))
                 self._console.print()
         if self._verbosity > 0:
             for detail in details(report, warnings=True):

@@ -45,12 +45,12 @@ class View(Protocol):
         ...
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Show a report after the run; *brief*: only its summary, for further editions of one run."""
+        """Show a report after the run; *brief*: only its summary, as for the further editions of a run."""
         ...
 
 
 def open_view(stream: TextIO, *, plain: bool = False, verbosity: int = NORMAL) -> View:
-    """The live view if *stream* is a terminal; plain text otherwise, with *plain*, and if NO_COLOR is set."""
+    """Plain text if *plain*, if *stream* is no terminal, with NO_COLOR or TERM=dumb; otherwise the live view."""
     escape_unencodable(stream)
     if plain or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return PlainView(stream, verbosity)
@@ -77,7 +77,7 @@ class PlainView:
         """Process an event; may be called from any thread."""
         if isinstance(event, TrialStarted):
             self._titles[event.trial] = f" ({one_line(event.title, 80)})"
-        # trials finish in any order: only with -v, and on standard error, to keep the order of the report fixed
+        # trials finish in any order: their lines go to standard error, so that the output always has the same order
         if self._verbosity >= VERBOSE and isinstance(event, TrialFinished):
             problem = f": {one_line(event.problem)}" if event.problem else ""
             title = self._titles.get(event.trial, "")
@@ -93,7 +93,7 @@ class PlainView:
 
 
 def plain_lines(report: Report, verbosity: int = NORMAL, columns: int | None = None) -> Iterator[str]:
-    """The report as plain lines; unless it is verbose, short enough for two screens of a terminal.
+    """The report as plain lines; unless it is verbose, shortened in steps until it fits two screens of a terminal.
 
     *columns* is the width of the terminal; None if the lines go to a file or a pipe, where none is wrapped.
     """
@@ -107,11 +107,11 @@ def plain_lines(report: Report, verbosity: int = NORMAL, columns: int | None = N
 
 def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
     if report.failure is None and verbosity > QUIET:
-        for section in sections(report, unfold=verbosity >= VERBOSE, count=brevity.step >= 3):
+        for section in sections(report, unfold=verbosity >= VERBOSE, count=brevity.counts_rows):
             yield section.heading
             for row in section.rows:
                 line = f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
-                room = brevity.columns if brevity.step >= 2 and brevity.columns is not None else len(line)
+                room = brevity.columns if brevity.cuts_rows and brevity.columns is not None else len(line)
                 yield line if len(line) <= room else f"{line[: room - 1]}…"
             yield ""
     if verbosity >= VERBOSE:
@@ -177,7 +177,7 @@ def brief_detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def trouble_lines(trouble: Trouble) -> Iterator[str]:
-    """A server that ended in an experiment as plain lines."""
+    """As plain lines: a server that ended or stopped answering in an experiment."""
     yield f"TROUBLE {trouble.text}"
     yield f"  unobserved   {', '.join(trouble.ids)}"
     yield from trouble.evidence

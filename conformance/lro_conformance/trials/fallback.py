@@ -1,4 +1,4 @@
-"""Write failures: the output folder is a file, is replaced by a file or removed, is read-only, or the disk is full."""
+"""Calls whose result cannot be written, for each kind of failure (`KINDS`)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""The threshold is E divided by this number. So few records fit that a fixed number, or half of them, exceeds it."""
+"""The threshold is E divided by this number. Then about a sixth of the records fits, so that a server that truncates to
+a fixed number of records, or to half of them, returns more than the threshold."""
 
 UNLIMITED = 1 << 50
 """A file-size limit, in bytes, that is never reached. With it, the server is started with SIGXFSZ ignored, so that the
@@ -59,7 +60,7 @@ LARGE, MOST_CHARACTERS = 0.6, 900
 """Content of a large memory among small ones: this share of the threshold, but at most this many characters."""
 
 TOO_MANY = 1.6
-"""Tokens of the large memories that come first, all together, in thresholds."""
+"""The large memories at the beginning have at least the threshold times this number of tokens together."""
 
 FOLDER = "results/out"
 """The output folder. Its parent contains nothing else, so that it can be broken, too."""
@@ -75,7 +76,7 @@ class Failing(CallSubject):
     server: int | None
     """The process id."""
     original: Call
-    """The call with a threshold of 1, whose file and E are known."""
+    """The same call when its file could be written."""
     known: Mapping[str, Record]
     """The records as they are inline, by id."""
     alive: bool
@@ -85,7 +86,7 @@ class Failing(CallSubject):
     events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile names a channel on which events appear."""
     new_entries: tuple[str, ...] = field(metadata={"formerly": "litter"})
-    """New entries of the folder after the call."""
+    """New files in the folder after the call, other than the one that the descriptor names."""
     limit: int | None = None
     """The largest file that the operating system allowed, in bytes; None if it set no limit."""
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
@@ -136,7 +137,7 @@ class Failing(CallSubject):
 
 
 def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
-    """The records of a call by id: as they are inline or, if more of them have an id there, as in the file.
+    """The records of a call by id: those of the file if more of them have an id, otherwise those of the inline result.
 
     An inline result may be only a page, or may name ids differently. Empty if the inline result is a text without
     records.

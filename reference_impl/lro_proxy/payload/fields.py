@@ -20,13 +20,13 @@ _SHORT = 80
 _MOST_COLUMNS = 6
 _MOST_GROUPS = 25
 _FILLED = 0.8
-"""Share of records in which a field must have a value to be worth grouping or sorting by."""
+"""Share of records in which a field must have a value to be worth grouping, sorting or finding records by."""
 _MOST_WORDS = 3
-"""Words of the name of a group; more are a sentence."""
+"""Most words of a value to group by; a longer text is a sentence."""
 _LONG_UNBROKEN = 200
 _IDENTITY = re.compile(r"(?:(?:^|_)(?i:id|uuid|key|hash|sha|number|index|no)|[a-z](?:Id|Key|Number|Index))$")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
-_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*|[A-Z]+(?![a-z])")
+_WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*")
 _GROUPING = (
     "table", "member", "namespace", "type", "kind", "category", "status", "state", "level", "severity", "language",
     "country", "label", "role", "file", "path",
@@ -69,7 +69,7 @@ class Fields:
     grouping: Path | None = None
     """The field that groups the records best: it has few different values, which are short."""
     top: tuple[tuple[str, int], ...] = ()
-    """The most frequent values of `grouping`, with their counts; none if it is nested."""
+    """The most frequent values of `grouping`, with their counts; none if it is nested or has no texts."""
     reading: Path | None = None
     """The text field that describes a record best."""
     weighing: Path | None = None
@@ -77,7 +77,7 @@ class Fields:
     identity: Path | None = None
     """A field by whose value a record is found."""
     columns: tuple[Path, ...] = ()
-    """Fields that are short enough for a table."""
+    """The fields of a table: those above, and others whose values are short."""
     has_long_values: bool = False
     """True if a text in the sample is long and without a blank, such as base64."""
     pages: Path | None = None
@@ -118,6 +118,7 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 def fields(records: Records) -> Fields:
     """The fields of all records. Which of them are worth a recipe is decided from a sample."""
+    # The same pass counts the texts of the field that the first records suggest as the grouping.
     findings = survey(records, lambda layouts, head: _top_level(_choose_grouping(_Values(_types(layouts), head))))
     types = _types(findings.layouts)
     if not types:
@@ -133,7 +134,7 @@ def fields(records: Records) -> Fields:
     reading = _preferred(texts, _READING) or max(texts, key=values.length, default=None)
     weighing = _preferred(numbers, _WEIGHING) or next(iter(numbers), None)
     identity = next((path for path in values.by_path if values.identify(path)), None)
-    identity = identity or next((path for path in texts if values.names(path)), None)
+    identity = identity or next((path for path in texts if values.are_names(path)), None)
     return Fields(
         types=types,
         always=frozenset(types).intersection(*(names for names, _ in findings.layouts)),
@@ -196,12 +197,12 @@ class _Values:
         return sum(len(v) if isinstance(v, str) else 8 for v in found) / len(found) if found else 0
 
     def are_pages(self, path: Path) -> bool:
-        """True if the texts have some lines each."""
+        """True for a field of long texts, outside nested objects, that have more than two lines on average."""
         found = self.filled(path)
         return len(path) == 1 and self.length(path) > _SHORT and sum(text.count("\n") for text in found) > len(found)
 
     def differ(self, path: Path) -> bool:
-        """True unless all of several records have the same value."""
+        """True if the values are not all the same, or if there is only one."""
         found = self.by_path[path]
         return len(found) < 2 or len({_comparable(value) for value in found}) > 1
 
@@ -214,8 +215,8 @@ class _Values:
         known = all(isinstance(value, (str, int)) for value in found)
         return known and len(set(found)) == len(found)
 
-    def names(self, path: Path) -> bool:
-        """True if each record of the sample has a short name of its own."""
+    def are_names(self, path: Path) -> bool:
+        """True if the field's name says that it names things, and nearly each record has a short value of its own."""
         found = self.filled(path)
         return (
             is_name(path)
@@ -254,7 +255,8 @@ def _choose_grouping(values: _Values) -> Path | None:
 
 
 def _columns(values: _Values, wanted: Sequence[Path | None]) -> tuple[Path, ...]:
-    """The fields of a table: the wanted ones, and others that are short and differ, in the order of the records."""
+    """The fields of a table, in the order of the records: the wanted ones, and others with short values that
+    differ from record to record."""
     chosen = dict.fromkeys(path for path in wanted if path is not None)
     for path in values.by_path:
         if len(chosen) < _MOST_COLUMNS and values.differ(path) and values.length(path) <= _SHORT // 2:

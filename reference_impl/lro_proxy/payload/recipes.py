@@ -2,7 +2,7 @@
 
 It is tried on all records of a small file, and on the first records of a larger one, because jq takes half a second or
 more for a megabyte. Its output has a maximum number of rows, each with a maximum length, so it is bounded on any file,
-whatever the records contain on which the recipe was not tried.
+whatever is in the records that the recipe was not tried on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAST_BOUND = 1000
 _SHARE = 5
 """A recipe may return the threshold divided by this, if that is more than `LEAST_BOUND`."""
 _SAMPLE_BYTES = 1 << 16
-"""Size of records up to which recipes are tried on all of them."""
+"""Recipes are tried on all records if these have at most this many bytes together."""
 _SAMPLE_LINES = 60
 """Maximum number of records on which recipes are tried in a larger file."""
 _PROGRAMS = 16
@@ -51,6 +51,7 @@ _WIDEST = 200
 """Characters of the longest row of a table."""
 _CELL = 60
 _WIDE_PER_TOKEN = 1.2
+"""Characters per token where all characters are wide: Chinese, Japanese, Korean and emoji."""
 _OUTLINE = re.compile(r"^(#{1,6} |diff --git |\s*((async|export|public|pub) )?(def|class|function|func|fn) )")
 
 
@@ -64,11 +65,13 @@ class Bound:
 
     @classmethod
     def of(cls, threshold: int, wide: int) -> Bound:
-        """The bound at a threshold, for a file with *wide* characters of wide scripts."""
+        """The bound at a threshold; *wide* is the number of Chinese, Japanese, Korean and emoji characters in
+        the file."""
         tokens = max(LEAST_BOUND, threshold // _SHARE)
-        scattered = round(wide * (1 / _WIDE_PER_TOKEN - 1 / CHARACTERS_PER_TOKEN))
-        if scattered < tokens // 4:
-            return cls(tokens - scattered, CHARACTERS_PER_TOKEN)
+        # If they are few, their extra tokens are subtracted once; if not, every row may consist of them.
+        extra = round(wide * (1 / _WIDE_PER_TOKEN - 1 / CHARACTERS_PER_TOKEN))
+        if extra < tokens // 4:
+            return cls(tokens - extra, CHARACTERS_PER_TOKEN)
         return cls(tokens, _WIDE_PER_TOKEN)
 
     def width(self, rows: int) -> int:
@@ -86,7 +89,8 @@ class _Draft:
     lines: tuple[str, int] | None = None
     """The command that chooses lines after the header, ``head`` or ``tail``, and their number."""
     most: str | None = None
-    """For a search: an expression for the first rows without the search, since the sample may not contain the word."""
+    """An expression for as many rows as the recipe can return, so that its size can be stated as "up to"; the word of a
+    search, for instance, may not occur in the sample. None if the size of the output on the sample is stated."""
     value: str | None = None
     """JSON of the value that records are compared with."""
     columns: str = ""
@@ -105,7 +109,8 @@ class _Draft:
     def trials(self, number: int) -> tuple[str, str | None]:
         """The program and `most` as expressions over the records of a sample, ``$all``.
 
-        The value to compare with is written as ``$values[number]``, so that all results of a tool share one program.
+        The value to compare with is written as ``$values[number]``, so that the recipes of results that
+        differ only in this value are one program, which is compiled once.
         """
         if self.value is None:
             return self._trial(), self.most
@@ -285,7 +290,8 @@ def _in_full(fields: Fields, first: Mapping[str, Any], bound: Bound) -> _Draft:
 
 
 def _table(fields: Fields, bound: Bound, rows: int) -> tuple[str, str]:
-    """The expression for one of *rows* rows with the columns, within the bound, and the names of the columns."""
+    """Two texts: the expression for one row of a table of *rows* rows that stays within the bound, and the names of its
+    columns."""
     width = min(_WIDEST, bound.width(rows))
     if not fields.columns:
         return f"tostring | .[:{width}]", "their beginning"
@@ -394,7 +400,7 @@ def _size(recipe: JqRecipe) -> int:
 
 
 def _cost(draft: _Draft, output: str) -> str:
-    """The size of a recipe's output, in words."""
+    """The size of a recipe's output as a phrase, such as "about 40 tokens"."""
     return f"{'about' if draft.most is None else 'up to'} {_rounded(script_aware_estimate(output))} tokens"
 
 
@@ -427,10 +433,11 @@ def _sample(lines: Iterable[bytes]) -> tuple[list[str], bool]:
 
 
 def _outputs(drafts: Sequence[_Draft], sample: Sequence[str], inputs: str) -> Iterator[str | None]:
-    """The output of each recipe on the sample; None if it fails. For a search, it is the rows of the first records.
+    """The output of each recipe on the sample, or of its `most` if it has that; None if it fails.
 
     All run as one program, because compiling takes longer than running. *inputs* is an expression for the records that
-    are searched. They are few, because matching a regular expression with each of many takes as long as all the rest.
+    are searched. Of a larger file they are few, because matching a regular expression with each of many takes as long
+    as all the rest.
     """
     records = f'{{"all":[{",".join(sample)}],"values":[{",".join(draft.value or "null" for draft in drafts)}]}}'
     pairs = [draft.trials(number) for number, draft in enumerate(drafts)]

@@ -1,7 +1,8 @@
 """Several servers behind one proxy: requests go to all servers, or to the one that owns the name in question.
 
-Each server has a `Relay` of its own, which offloads, times out and reports its end independently; the hub takes the
-place of its client. It parses every message again, and tracks which server a request went to.
+Each server has a `Relay` of its own. Independently of the other servers, it offloads the results of its server, lets
+requests time out, and reports when the server has ended. To a relay, the hub is the client: the hub parses every
+message again, and tracks which server a request went to.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _ROUTED: Mapping[str, tuple[str, str]] = {
     "resources/subscribe": ("resources/list", "uri"),
     "resources/unsubscribe": ("resources/list", "uri"),
 }
-"""By method: the list that identifies the server, and the parameter with the name."""
+"""By method: the list in which the requested name is looked up, to find its server, and the parameter with the name."""
 _OWN_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call")) | {
     "resources/read",
     "resources/list",
@@ -80,7 +81,8 @@ class Member:
             self.relay.upstream_stalled()
 
     def close_input(self) -> None:
-        """Deliver the remaining messages after the client has left, then close the server's input."""
+        """After the client has left: wait up to a second until the remaining messages are delivered, then close the
+        server's input."""
         try:
             self._inbox.put_nowait(None)
             self._delivery.join(1)
@@ -102,7 +104,8 @@ class _Broadcast:
     waiting: set[str]
     then: Callable[[Mapping[str, Message]], None]
     ignore_errors: bool = False
-    """True to continue even if every server fails; if False, the client then receives the first error."""
+    """What happens if every server fails: if True, `then` is called without results; if False, the client receives the
+    first error."""
     results: dict[str, Message] = field(default_factory=dict[str, Message])
     pages: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     error: Message | None = None
@@ -180,7 +183,7 @@ class Hub:
         elif method in _BROADCASTS:
             self._ask_all(message, lambda results: self._merge(message, results))
         elif method in _ROUTED:
-            self._route(message, again=True)
+            self._route(message, refresh=True)
         elif method == "completion/complete":
             self._route_completion(message)
         else:
@@ -195,16 +198,19 @@ class Hub:
         for member in self._members.values():
             member.forward(message)
 
-    def _route(self, message: Message, *, again: bool) -> None:
-        """Route a request by its name; if the name is unknown, refresh the lists once (*again*)."""
+    def _route(self, message: Message, *, refresh: bool) -> None:
+        """Send a request to the server of the tool, prompt or resource that it names.
+
+        If no server is known for it and *refresh* is set, refresh the lists and try once more.
+        """
         list_of, key = _ROUTED[message["method"]]
         params = members(message.get("params"))
         known = self._find_target(list_of, params.get(key))
         if known is not None:
             self._send(self._members[known.server], {**message, "params": {**params, key: known.name}})
-        elif again:
+        elif refresh:
             lists = [list_of, *(("resources/templates/list",) if list_of == "resources/list" else ())]
-            self._refresh_lists(lists, lambda: self._route(message, again=False))
+            self._refresh_lists(lists, lambda: self._route(message, refresh=False))
         else:
             shared = [shown for shown, known in self._targets.get(list_of, {}).items() if known.name == params.get(key)]
             wanted = params.get(key)
@@ -280,8 +286,9 @@ class Hub:
                 member.forward({**request, "params": {**members(request.get("params")), "cursor": cursor}})
                 return
             if request["method"] in LISTS:
-                entries = LISTS[request["method"]][0]
-                result = {entries: [item for page in pages for item in _items(page.get(entries))]}
+                member_with_entries, _ = LISTS[request["method"]]
+                entries = [item for page in pages for item in _items(page.get(member_with_entries))]
+                result = {member_with_entries: entries}
             broadcast.results[member.name] = result
         else:
             broadcast.error = broadcast.error or message
@@ -305,7 +312,8 @@ class Hub:
             if self._tools is not None:
                 self._tools.advertise(merged)
         elif method in LISTS:
-            merged = {LISTS[method][0]: self._entries(method, results)}
+            member_with_entries, _ = LISTS[method]
+            merged = {member_with_entries: self._entries(method, results)}
             if self._tools is not None and method == "tools/list":
                 self._tools.add_to_list(merged, request["id"])
         else:
@@ -314,7 +322,8 @@ class Hub:
 
     def _entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
         """Merge the lists of all servers, and remember the targets."""
-        entries = {name: _items(r.get(LISTS[method][0])) for name, r in results.items()}
+        member_with_entries, _ = LISTS[method]
+        entries = {name: _items(r.get(member_with_entries)) for name, r in results.items()}
         items, known = merge_lists(method, entries, self._assigned_names.setdefault(method, {}))
         before = self._templates if method == "resources/templates/list" else self._targets.get(method, {})
         silent = {shown: meant for shown, meant in before.items() if meant.server not in results}

@@ -1,7 +1,8 @@
 """The standard recipes without jq: streaming, so that only sorting and counting need memory.
 
 A selected record is returned as its line in the file, with every digit. A record without the field in question does
-not match, or is sorted last; jq would stop with an error.
+not match; sorted by confidence it comes last, and elsewhere the field counts as null. For some of these jq would stop
+with an error.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def _table(*paths: Path) -> Run:
                     row.decode()
             except UnicodeDecodeError:
                 yield b"\t" * (len(paths) - 1)
-            except (AttributeError, TypeError):  # not a record, or not with the values of a memory
+            except (AttributeError, TypeError):  # not an object, or a field is missing or has another type
                 yield _row(record, line, paths)
             else:
                 yield _row(record, line, paths) if _REWRITTEN.search(row) else row.replace(b'"', b"")
