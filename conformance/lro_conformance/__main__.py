@@ -23,7 +23,7 @@ def run() -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Ctrl-C may end the process
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or without a reader: `main` has chosen the code
+        with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it: `main` chose the exit code
             stream.flush()
     os._exit(code)
 

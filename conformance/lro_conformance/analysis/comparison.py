@@ -41,7 +41,11 @@ class Comparison:
 
     @cached_property
     def unstable_operations(self) -> frozenset[str]:
-        """Operations whose identical calls return different records, or may do so where a limit cuts the result."""
+        """Operations whose identical calls write different files in one process, or return different records or orders
+        in two.
+
+        Where a limit cuts the result, a different order may mean different records.
+        """
         return self.survey.volatile_operations | self.reordered
 
     @cached_property
@@ -80,7 +84,7 @@ class Comparison:
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """Fields of a memory that no inline record has, so that files may add them, such as the same type to all."""
+        """Fields of a memory that no inline record has. Files may add them, for example one type for all memories."""
         shown = {name for call in self.inline.calls for record in call.records or [] for name in record}
         return frozenset(MEMORY_FIELDS) - shown if shown else frozenset()
 

@@ -10,7 +10,7 @@ from lro_conformance.judging.results import Coverage, ExploredCalls
 from lro_conformance.trials.exploration import Explored
 
 SIZES = (0, 1, 10, 50)
-"""Upper bounds of the classes of results, in records; the last class has no bound."""
+"""Upper bounds, in records, of the classes of results. Larger results are in one more class, which has no bound."""
 
 SIDES = ("inline", "offloaded", "failed", "unwritten")
 """Outcomes of calls that are counted; `ExploredCalls` describes them."""

@@ -1,4 +1,7 @@
-"""Calls whose E and threshold are both known, with the server's decisions, from which a report draws its threshold."""
+"""Calls whose E and threshold are both known, with the server's decisions.
+
+Reports in HTML draw a chart of them, which shows whether the server offloads exactly the results above the threshold.
+"""
 
 from __future__ import annotations
 

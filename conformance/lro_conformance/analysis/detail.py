@@ -16,6 +16,7 @@ NO_DETAIL = "no tool takes a detail level, or the profile names none (profile: o
 """Reason why requirements on detail levels do not apply."""
 
 IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
+"""Reason why it is unknown which level a header and a summary should name."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
 NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction"))
-"""Evidence whose calls are not documents of the run: calls of other tools than those of the operations."""
+"""Names of evidence whose calls give no documents of the run, because they call other tools than the operations'."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Documents:
 
     def duplicates_in_store(self, one: Document) -> str | None:
         """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
-        twice = _twice(one.call.file_records)
+        twice = _repeated_ids(one.call.file_records)
         may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
         return "the store has several memories with the same id" if may else None
 
@@ -147,7 +147,8 @@ class Documents:
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            is_later = one.call.started > first_correct.get(_kind_of(one.call), math.inf)
+            # If an earlier call of the same class was right, the failure may depend on the calls before it.
+            is_later = one.call.started > first_correct.get(_class_of(one.call), math.inf)
             _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
 
     def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
@@ -161,21 +162,21 @@ class Documents:
         return [d for d in self.documents if id(d.call) in chosen]
 
 
-_Kind = tuple[int, str, str | None]
+_CallClass = tuple[int, str, str | None]
 
 
-def _kind_of(call: Call) -> _Kind:
+def _class_of(call: Call) -> _CallClass:
     """The process, the operation and the detail level of a call."""
     return id(call.start), call.operation, call.detail
 
 
-def _first_correct(documents: Iterable[Document], rule: str) -> dict[_Kind, float]:
-    """The time of the first call of each kind whose document satisfies a requirement."""
-    first: dict[_Kind, float] = {}
+def _first_correct(documents: Iterable[Document], rule: str) -> dict[_CallClass, float]:
+    """The time of the first call of each class whose document satisfies a requirement."""
+    first: dict[_CallClass, float] = {}
     for one in documents:
         if unmet_precondition(rule, one) is None and not any(map(breaks, one.of(rule))):
-            kind = _kind_of(one.call)
-            first[kind] = min(one.call.started, first.get(kind, math.inf))
+            key = _class_of(one.call)
+            first[key] = min(one.call.started, first.get(key, math.inf))
     return first
 
 
@@ -195,6 +196,8 @@ def breaks(finding: Finding) -> bool:
 
 
 _BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
+"""Kinds of findings that violate their requirement even as warnings. Validation reports them as warnings if the
+requirement binds only from level 2 on."""
 
 
 def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
@@ -276,7 +279,7 @@ def documents(
     validated_calls = [replace(d, sample=_LACKING) if id(d.call) in lacking else d for d in validated_calls]
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
-        for key, times in _twice(call.records or []).items():
+        for key, times in _repeated_ids(call.records or []).items():
             duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
     in_flight = _calls_in_flight(survey, found.get("explored"))
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
@@ -386,8 +389,9 @@ def commands(survey: Survey) -> Commands:
 def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     """Every call of an operation in the run, once.
 
-    Excludes concurrent calls whose files other calls modified, snapshots of files that were still being written, and
-    explored calls with a violation that did not recur.
+    These calls are left out: concurrent ones without a file that has records (all concurrent ones if some have the same
+    file, or the records of a different call); snapshots of files that were still being written; and explored calls with
+    a violation that did not recur.
     """
     excluded = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.file_records
@@ -490,7 +494,7 @@ def _validated(
     return Document(call, request, unknown, found, linked.header, True, countable, linked.sample)
 
 
-def _twice(records: Sequence[Record]) -> dict[str, int]:
+def _repeated_ids(records: Sequence[Record]) -> dict[str, int]:
     """Ids that several records have, with the number of those records."""
     return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
 
@@ -513,7 +517,7 @@ def _needs_filled_texts(one: Document) -> str | None:
 
 def _needs_header_count(one: Document) -> str | None:
     known = one.header is not None and whole_number(one.header.get("count")) is not None
-    return None if known else _needs_file(one) or "no header has a count"
+    return None if known else _needs_file(one) or "a file has no header with a valid count (LRO-FILE-03)"
 
 
 def _needs_countable_records(one: Document) -> str | None:
@@ -557,7 +561,7 @@ def _needs_level(one: Document) -> str | None:
 
 def _needs_estimate(one: Document) -> str | None:
     known = one.header is not None and whole_number(one.header.get("estimated_tokens")) is not None
-    return None if known else _needs_file(one) or "no header has an estimate E"
+    return None if known else _needs_file(one) or "a file has no header with a valid estimate E"
 
 
 def _needs_namespace(one: Document) -> str | None:
@@ -567,7 +571,7 @@ def _needs_namespace(one: Document) -> str | None:
 
 def _needs_schema_version(one: Document) -> str | None:
     known = one.header is not None and isinstance(one.header.get("schema_version"), str)
-    return None if known else _needs_file(one) or "a header has no schema_version (LRO-FILE-03)"
+    return None if known else _needs_file(one) or "a header's schema_version is missing or not a string (LRO-FILE-03)"
 
 
 def _needs_guidance(one: Document) -> str | None:
@@ -575,7 +579,7 @@ def _needs_guidance(one: Document) -> str | None:
 
 
 def _needs_light_detail(one: Document) -> str | None:
-    return None if one.request.detail == "light" else "a file of a detail level other than light"
+    return None if one.request.detail == "light" else "a file of another detail level than light, or of an unknown one"
 
 
 _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))

@@ -24,13 +24,13 @@ _MIN_CHARACTERS = 2000
 """Size of a file, in characters, from which the rounding of E and an envelope of the records do not matter."""
 
 _LOW_SHARE = 0.9
-"""Largest share of characters ÷ 4 at which E is too low."""
+"""E is too low if it is at most this share of characters ÷ 4."""
 
 _CONSTANT_SPREAD = 0.01
-"""Largest spread of these shares that counts as constant."""
+"""Shares of E in characters ÷ 4 count as the same up to this spread (`_spread`)."""
 
 _DIFFERENT_SPREAD = 0.05
-"""Spread, from which files differ in kind, of the share of their text that is values."""
+"""Files differ enough for a comparison if the share of values in their texts has at least this spread."""
 
 _NEAR_LARGEST = 0.9
 """Share of the largest E from which E counts as the largest."""
@@ -39,10 +39,10 @@ _MUCH_LARGER = 2.5
 """Ratio of sizes from which two results cannot have the same E."""
 
 _MANY_RECORDS = 20
-"""Number of records from which results have similar texts."""
+"""Results with at least this many records have texts of a similar kind, whatever the operation."""
 
 _UNLIKE_RATIO = 1.2
-"""Ratio of their tokens per character that similar texts never reach."""
+"""Largest ratio between the tokens per character of two texts of a similar kind."""
 
 MEASURES_OTHER_RECORDS = (
     "E is the estimate of records that are not in the file, or of a different detail level (LRO-THR-05)"
@@ -232,7 +232,7 @@ class Estimates:
     def is_cut_short(self, call: Call) -> bool | None:
         """True if an inject's E covers more memories than its file has, compared with a recall of the same query.
 
-        None if there is no such recall.
+        None if there is no such recall, or if one of the two files has no records.
         """
         known = self._recall_for(call)
         if known is None or not known.file_records or not call.file_records:
@@ -244,8 +244,8 @@ class Estimates:
     def memories_beyond(self, call: Call) -> int | None:
         """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
 
-        None if it has as many, or if the limits or E differ, because then a different set was found. Also None if E
-        proves nothing: it is not honest or rounded, or results change from call to call.
+        None if it has as many, or if no recall found the same set, which the same limit and the same E would show. Also
+        None if E proves nothing, because it is rounded or not honest, or because results change from call to call.
         """
         known = self._recall_for(call)
         if known is None or known.limit != call.limit:

@@ -13,7 +13,7 @@ from lro_conformance.trials.survey import Survey
 def events_in(survey: Survey, name: str) -> list[Any]:
     """The events of this *name* in log notifications and in the lines of other channels.
 
-    An object has the name as a member; a text begins with it.
+    In an object, `event`, `type`, `name` or `kind` is the name of the event; a text begins with the name.
     """
     found = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
     found += [_line(line.partition(": ")[2]) for line in survey.event_lines]
@@ -23,7 +23,7 @@ def events_in(survey: Survey, name: str) -> list[Any]:
 
 
 def times(name: str, message: str, files: Iterable[str]) -> int:
-    """Number of events of this *name* in a message: at most as many as it names *files*, and at least one."""
+    """Number of events of this *name* in a message: at least one, and at most the number of *files* that it names."""
     return max(1, min(message.count(name), sum(file in message for file in files)))
 
 

@@ -224,12 +224,13 @@ class Context:
     edges: Edges | None = None
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, Decision] | None = None
+    """The rule by which each operation decides; None if no exact threshold could be tried."""
     prose: Prose | None = None
     """Memories to look for in inline results that are text; None if there are no inline results."""
     filled: Mapping[tuple[int, str, str], frozenset[str]] = field(
         default_factory=dict[tuple[int, str, str], frozenset[str]]
     )
-    """Documented fields that a memory fills in any file of a server at a detail level: see `_filled`."""
+    """Documented fields that a memory fills in any file, by server, detail level and id of the memory (`_filled`)."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
     stated_differently: bool = False
@@ -555,7 +556,7 @@ def _seeded(found: object) -> Iterator[Exchange]:
         return
     whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
     candidates = [m for m in map(large, LARGE) if m["content"] in whole]
-    if whole == {None}:  # without contents, records do not tell which memory it is, but all have one title
+    if whole == {None}:  # without contents, it is unknown which memory it is, but all have the same title
         candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
     pairs = (
         (found.large_filed, found.large, candidates),
@@ -617,7 +618,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
 
 
 def _by_text(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
-    """Records by a text with white space collapsed: whether it was altered is judged by LRO-FILE-10."""
+    """Records by the text of a *field*, with white space collapsed: altered white space is for LRO-FILE-10 to judge."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(" ".join(str(record.get(field)).split()), []).append(record)
@@ -654,7 +655,10 @@ def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None
 
 
 def _query(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The header's query is that of the call. Only white space may differ."""
+    """The header's query is that of the call; only white space may differ.
+
+    If the call asks for everything, by a blank query or ``*``, the header may have either of these, or none.
+    """
     call = exchange.call
     if not exchange.has_file or call.query is None or not call.header:
         return
@@ -842,7 +846,7 @@ def shown_in_text(exchange: Exchange, context: Context) -> list[Record]:
 NO_RECORDS = "no records can be read in inline results (profile: inline, if they contain JSON)"
 """Reason why nothing of an inline result can be compared with a file."""
 OR_SEED = "in a text, the suite compares the memories that it stored (profile: seed)"
-"""The way to have them compared nevertheless."""
+"""Addition to `NO_RECORDS`: how to have such a result compared nevertheless."""
 
 
 def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
@@ -927,7 +931,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     for key, inline in exchange.shown.items():
         if key not in there or (exchange.among_others and key not in given):
             continue
-        if comparison.obstacle is not None and key not in given:  # elsewhere, another memory may have its id
+        if comparison.obstacle is not None and key not in given:  # in another process, its id may be another memory's
             title = renamed(inline, context.names).get("title")
             if title is None or title != there[key].get("title"):
                 continue
@@ -951,8 +955,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """At full detail, a text that the suite stored is not cut to end in an ellipsis, even if the inline result cuts it,
-    too."""
+    """At full detail, a content that the suite stored is not cut to end in an ellipsis, even if the inline result cuts
+    it, too."""
     for record in exchange.call.file_records if exchange.stored and exchange.has_file else ():
         stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
         if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
@@ -1028,7 +1032,7 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
     """No record lacks a field that other records of its file have, and that its memory has in another file at this
     level.
 
-    There is no pass: memories that are in a single file prove nothing.
+    The rule yields no success, because memories that are in a single file prove nothing.
     """
     call = exchange.call
     if not exchange.has_file or call.detail is None or not context.filled:
@@ -1059,7 +1063,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if call.outcome != "offloaded":
         return
     if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
-        yield "a descriptor has no file_path"
+        yield "a descriptor has no file_path that is a string"
         return
     if call.file.problem == OUTSIDE:
         yield f"a file is {OUTSIDE}"
@@ -1127,7 +1131,7 @@ def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """No record is returned beside the descriptor; for inject that is LRO-INJ-04."""
     call = exchange.call
     if exchange.has_file and call.found is not None and call.operation != "inject":
-        leaked = _repeated(call, _beside(call))
+        leaked = _record_in(call, _beside(call))
         yield Judged(leaked is None, "no record next to the descriptor", leaked or "")
 
 
@@ -1140,10 +1144,10 @@ def _no_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def repeated_record(call: Call) -> str | None:
-    """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
+    """Description of records of the file that the result repeats outside the descriptor's own fields; None if none."""
     known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    return _repeated(call, show(rest, 10_000_000) + _beside(call))
+    return _record_in(call, show(rest, 10_000_000) + _beside(call))
 
 
 def _beside(call: Call) -> str:
@@ -1151,8 +1155,8 @@ def _beside(call: Call) -> str:
     return (call.found.around if call.found is not None else "") + show(_other_members(call), 10_000_000)
 
 
-def _repeated(call: Call, text: str) -> str | None:
-    """A record of the file that a text repeats; None when there is none."""
+def _record_in(call: Call, text: str) -> str | None:
+    """Description of the records of the file that a text repeats; None if it repeats none."""
     strings = [
         (str(r.get("id")), s)
         for r in call.file_records
@@ -1244,6 +1248,9 @@ def _inline_otherwise(exchange: Exchange, context: Context) -> Iterator[Judged |
 def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[Judged | str]:
     call, survey = exchange.call, context.survey
     if exchange.lowest is None or context.decisions is None or call.operation not in context.decisions:
+        return
+    if context.decisions[call.operation] == "other records":
+        yield f"at its exact threshold, {call.operation} returned other records, so it is unknown how it decides"
         return
     if context.decisions[call.operation] != "exact":
         yield "the server's decisions do not follow the header's E to the token (LRO-THR-06, LRO-THR-07, LRO-FILE-13)"

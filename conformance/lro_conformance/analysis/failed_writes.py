@@ -58,7 +58,7 @@ from lro_spec.editions import DETAILS
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, LOW
 
 ROOM = 1.15
-"""Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
+"""Factor by which a truncated result may exceed the threshold, since the suite only infers how the server measures."""
 
 SLACK = 16
 """Further tokens by which a truncated result may exceed the threshold."""
@@ -72,7 +72,7 @@ class FailedWrites:
     """All failed writes of a run, and the calls after writing works again."""
 
     failing: Sequence[Failing]
-    """All failed writes; only the first of each process, if none wrote again when it could."""
+    """All failed writes; only the first of each process if no result was offloaded again after writing worked again."""
     recovered: Sequence[Recovered]
     skipped: Mapping[str, str]
     """Kinds that could not be provoked, with the reason."""
@@ -168,6 +168,8 @@ def _recovered(fallback: Fallback) -> Iterator[Recovered]:
     """
     for number, call in enumerate(fallback.recovered):
         earlier = [f for f in fallback.failing if _is_of_process(f, call) and f.call.identity < call.identity]
+        # If a process that began without a folder lived on, this one was started only because that one did not write to
+        # the folder that was made for it.
         elsewhere = [f for f in fallback.failing if f.kind == FROM_START and not _is_of_process(f, call)]
         if elsewhere and all(f.alive for f in elsewhere):
             earlier = [f for f in earlier if f.kind == earlier[0].kind]
@@ -240,7 +242,8 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 
 
 def not_truncated(failing: Failing, volatile: Collection[Path], added: Collection[str] = ()) -> str | None:
-    """The defect of the records of a result that could not be written; None if they are whole and few enough.
+    """The defect of the records of a result that could not be written; None if they are whole and few enough, and if
+    there are none only because none fits.
 
     *added* are fields that only files have.
     """
@@ -453,7 +456,7 @@ def no_file_rule(failing: Failing) -> Iterator[Judged | str]:
     if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
         return
     if failing.unreadable_even_normally:
-        yield _LOST
+        yield _NEVER_READABLE
         return
     kind = "a file in a different folder" if failing.elsewhere else "an incomplete file"
     yield Judged(
@@ -520,7 +523,7 @@ def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Ite
     if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
         return
     if failing.unreadable_even_normally:
-        yield _LOST
+        yield _NEVER_READABLE
         return
     if not failing.events and not failing.events_observable and not watched:
         yield "no event was seen, but the suite may not be watching the right channel (profile: events)"
@@ -532,7 +535,7 @@ def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Ite
     )
 
 
-_LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing file proves nothing"
+_NEVER_READABLE = "this server's files cannot be read in any case (LRO-DESC-02), so a missing file proves nothing"
 
 
 def _has_details(event: str) -> bool:

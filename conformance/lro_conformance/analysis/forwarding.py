@@ -37,7 +37,7 @@ def changed(given: str, call: Call) -> str | None:
 
 
 def lost(known: Large, file: FileSeen) -> str | None:
-    """First part of a payload that is missing from a file; None if the file has all of it."""
+    """First part of a payload that is missing from a file or altered there; None if the file has all of the payload."""
     lines: dict[bytes, list[Any]] = {}
     for line in file.record_lines:
         for id in marks(line.raw):
@@ -55,7 +55,7 @@ def lost(known: Large, file: FileSeen) -> str | None:
 
 
 def _holds(found: Any, record: Any) -> bool:
-    """True if a line is a record, has the record as one of its members, or has its text."""
+    """True if a line is a record, has the record as a member, or has a member that contains the record's JSON text."""
     members = list(cast("Mapping[str, Any]", found).values()) if isinstance(found, Mapping) else []
     text = dumps(record)
     return record in (found, *members) or any(isinstance(member, str) and text in member for member in members)

@@ -1,4 +1,4 @@
-"""Comparison of results with LRO off with results of the same calls with LRO on, below the threshold."""
+"""Comparison of inline results of the same calls: with LRO off, and with LRO on below the threshold."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ class OnOffPair:
 
     @property
     def lost_members(self) -> list[str]:
-        """Members besides the records that only the result with LRO off has."""
+        """Members besides the records that only the result with LRO off has, except those that say that LRO is off."""
         there = {member for c in self.on for member in envelope(c.result, c.records or [])}
         usual = envelope(self.off.result, self.off.records or [])
         return sorted(m for m in usual - there if not _SAYS_THAT_IT_IS_OFF.search(m))
 
     @property
     def lost_lines(self) -> list[str] | None:
-        """Lines that only the text with LRO off has, compared without numbers, times and ids.
+        """Lines that only the text with LRO off has, except those that say that LRO is off.
 
-        None if the calls with LRO on do not agree.
+        Lines are compared without numbers, times and ids. None if the calls with LRO on do not agree.
         """
         first, *more = [lines_of(c.text) for c in self.on]
         lost = [line for line in lines_of(self.off.text) if line not in first and not _SAYS_THAT_IT_IS_OFF.search(line)]
@@ -89,7 +89,8 @@ class OnOffPair:
 def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
     """The calls that were answered inline with LRO off, each with the same calls with LRO on.
 
-    Calls are left out if the latter find different records, because then they cannot show what LRO changes.
+    A call is left out if there is no such call with LRO on, or if those with LRO on find different records: then they
+    cannot show what LRO changes.
     """
     known: Sequence[Iterable[Call]] = (
         inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),

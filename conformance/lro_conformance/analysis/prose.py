@@ -21,16 +21,19 @@ LEAST = 12
 """Length in characters from which a text is hardly part of another one by chance."""
 
 MOST = 500
-"""Largest number of memories that are looked for."""
+"""Largest number of memories that are looked for, besides those that the suite has stored."""
 
 
 def shown_of(memory: Mapping[str, object], text: str) -> Record:
-    """The members of a memory whose texts are in another *text* as they are."""
+    """The members of a memory that are texts of at least `LEAST` characters and are in another *text* as they are."""
     return {k: v for k, v in memory.items() if _is_text(v) and v in text}
 
 
 def is_shown(memory: Mapping[str, object], text: str) -> bool:
-    """True if the title and the content of a memory are in another *text* as they are."""
+    """True if the title and the content of a memory are in another *text* as they are.
+
+    False if one of them has fewer than `LEAST` characters, because it may be there by chance.
+    """
     return all(_is_text(value := memory.get(key)) and value in text for key in ("title", "content"))
 
 
@@ -51,7 +54,7 @@ class Prose:
 
     @cached_property
     def _titles(self) -> Mapping[str, Record]:
-        """Known memories by their titles, without those whose title is also elsewhere in known memories."""
+        """Known memories by their titles, without those whose title is short, or also elsewhere in known memories."""
         filed = by_id(sorted((r for c in self.survey.files for r in c.file_records), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]
@@ -64,9 +67,12 @@ class Prose:
 
 
 def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
-    """Titles of memories that a *text* shows with title and content, and that a file has neither by id nor by title.
+    """Titles of the *known* memories that a file has neither by id nor by title.
 
-    If the text shows a content only as part of the contents of memories in the file, the title is a mere mention.
+    *text* shows each known memory with title and content.
+
+    A memory is left out if the text shows its content only as part of the contents of memories in the file, because
+    its title is then a mere mention.
     """
     ids, titles = filed.file_ids, {r.get("title") for r in filed.file_records}
     absent = [r for r in known if id_of(r) not in ids and r["title"] not in titles]

@@ -14,7 +14,7 @@ from lro_conformance.trials.fallback import Failing, Recovered, known_records
 
 @dataclass(frozen=True)
 class TripleInSequence:
-    """A call of three servers, with the calls before it in its sequence."""
+    """A call of servers in lockstep, with the calls before it in its sequence."""
 
     triple: Triple
     earlier: tuple[Triple, ...] = field(repr=False)
@@ -106,7 +106,7 @@ def recovered_in(explored: Explored) -> Iterator[Recovered]:
 
 
 def recovered_of(one: TripleInSequence) -> Iterator[Recovered]:
-    """The call after its folder was mended, of each server that offloaded the same call before it was broken."""
+    """The call after the folder was mended, of each server that offloaded this call before the folder was broken."""
     original = one.original
     if original is None or not any(i.kind == MENDED for i in one.triple.before):
         return

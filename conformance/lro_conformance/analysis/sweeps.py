@@ -9,7 +9,7 @@ from lro_spec.filenames import is_expired
 
 
 def wrong_by_name(sweep: Sweep) -> list[str]:
-    """Names of files that were deleted although they are not names of offloaded files."""
+    """Names of files that were deleted although they are not named like offloaded files."""
     return [name for name, gone in sweep.named if gone] if sweep.worked else []
 
 

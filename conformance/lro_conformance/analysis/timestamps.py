@@ -22,9 +22,10 @@ _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
 
 
 _RUN_S = 38 * 3600
-"""Distance in seconds from a call within which a time is one of the run: it may be no more than a date, in any zone."""
+"""Distance in seconds from a call within which a time counts as one of the run. It is so large because the time may be
+a mere date, in any zone."""
 _LARGEST = 1e13
-"""A larger number is no time in milliseconds, and may be too large to divide."""
+"""A number that is at least as large is no time in milliseconds, and may be too large to divide."""
 
 _SAME = timedelta(seconds=1)
 """Distance within which two times are the same one: a header may have whole seconds."""
@@ -60,7 +61,7 @@ def written_at(call: Call) -> Compared | str | None:
     return (
         any(low <= m <= high for m in meant),
         f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-        show(stated) + _ahead(meant[0], call),
+        show(stated) + _remark_on_zone(meant[0], call),
     )
 
 
@@ -124,8 +125,8 @@ def _is_not_zero(offset: str) -> bool:
     return any(digit in offset for digit in "123456789")
 
 
-def _ahead(moment: float, call: Call) -> str:
-    return f", {in_local_time(moment, call)}" if in_local_time(moment, call) else ""
+def _remark_on_zone(moment: float, call: Call) -> str:
+    return f", {explanation}" if (explanation := in_local_time(moment, call)) else ""
 
 
 def in_local_time(moment: float, call: Call) -> str:

@@ -1,4 +1,4 @@
-"""Entry point of ``python -m lro_conformance.capture``, which scripts of reports call to store the suite's memories."""
+"""Entry point of ``python -m lro_conformance.capture``, by which scripts in reports print the suite's memories."""
 
 import sys
 

@@ -251,7 +251,7 @@ def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
 
 
 def mark_if_indirect(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
-    """The subject *at*, marked if calls other than its own may be the cause of a failure.
+    """The subject *at*, marked with a place if a different call may be the cause of its failure.
 
     The place is `SHARED_FILE` if one of *calls* is in *repeated* (from `named_before`), otherwise `IN_FLIGHT` if
     *in_flight*.

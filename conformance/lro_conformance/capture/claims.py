@@ -25,7 +25,7 @@ _WORDS = re.compile(
 def claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: object) -> tuple[str, ...]:
     """Claims that this server offloads: by the profile, in keys that only such a server needs, or by the server itself.
 
-    A statement of a proxy is not a claim, because it does not concern the operations of the server behind it.
+    Empty for a proxy: what it or its profile says does not concern the operations of the server behind it.
     """
     return () if is_proxy(profile, handshake) else tuple(_claims(profile, tools, handshake))
 

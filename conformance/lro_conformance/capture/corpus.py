@@ -1,4 +1,7 @@
-"""The memories that the suite stores in a server with too few of them: varied, and the same in every run."""
+"""The memories that the suite stores in servers: varied, and the same in every run.
+
+`corpus` is for a server that has too few memories of its own. The others are for single experiments.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,10 @@ _EXTRAS = (
 
 @cache
 def corpus(size: int = 160) -> tuple[Memory, ...]:
-    """A corpus of *size* memories in seven namespaces, of 200 to 900 characters; every field is the same in every
-    run."""
+    """A corpus of *size* memories in seven namespaces, with contents of about 170 to 820 characters.
+
+    The last one is `delicate`, which is shorter. Every field is the same in every run.
+    """
     chance = random.Random(6400)
     made = [_memory(chance, n) for n in range(size)]
     return (*made[:-1], {**delicate(), "id": made[-1]["id"]})
@@ -67,10 +72,10 @@ def _memory(chance: random.Random, number: int) -> Memory:
 
 
 WORD = "quetzalcoatlus"
-"""A word that only the large memory contains."""
+"""The word that `large` puts into its memory by default; no other memory contains it."""
 
 OTHER_WORD = "archaeopteryx"
-"""A word that only the other large memory contains."""
+"""The word for a second memory of `large`; no other memory contains it."""
 
 
 def large(characters: int, word: str = WORD) -> Memory:
@@ -184,15 +189,15 @@ def various() -> tuple[Memory, ...]:
 
 
 def undocumented() -> tuple[Memory, Memory]:
-    """A memory of a type, and one with a field, that the specification does not name. They have no ids."""
+    """Two memories: one of a type, the other with a field, that the specification does not name. They have no ids."""
     known = various()[-1]
     return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
 
 
 def unusual() -> Memory:
-    """A memory with a title of some 300 characters, and tags that are empty, false in some languages, or repeated.
+    """A memory with a title of some 300 characters, and unusual tags. It has no id.
 
-    It has no id.
+    Some tags are blank or repeated; some are texts that programming languages may take for false.
     """
     title = f"a keyword, and {'a title that goes on, ' * 13}".ljust(299, ".") + "!"
     return {**various()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
@@ -226,8 +231,8 @@ MIXED_WORDS = ("gastropod", "cephalopod")
 
 
 def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
-    """Two memories for each of two words: a rich one, with an embedding of a usual length, and one with fewer fields,
-    also without those in *lacking*. The rich memory comes first for one word, and last for the other."""
+    """Two memories for each of two words: a rich one, with an embedding of a usual length, and a lean one, which has
+    fewer fields and none of those in *lacking*. The rich memory comes first for one word, and last for the other."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
@@ -242,24 +247,24 @@ def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
 
 
 MANY_WORD = "thysanopteran"
-"""The word of `many_small`."""
+"""The word that finds the memories of `many_small`."""
 
 
 @cache
 def many_small() -> tuple[Memory, ...]:
-    """Memories that one word finds, more than a server is likely to write, or to read, at once."""
+    """Memories that `MANY_WORD` finds: more than a server is likely to write, or to read, at once."""
     chance = random.Random(9)
     found = (_memory(chance, n) for n in range(320))
     return tuple({**m, "title": f"{MANY_WORD} {n}", "content": f"{MANY_WORD} {n}."} for n, m in enumerate(found))
 
 
 GROWING_WORD = "opisthobranch"
-"""The word of `growing`."""
+"""The word that finds the memories of `growing`."""
 
 
 @cache
 def growing(size: int = 240) -> tuple[Memory, ...]:
-    """*size* memories that one word finds. The number of them that are stored decides the size of the result.
+    """*size* memories that `GROWING_WORD` finds. The number of them that are stored decides the size of the result.
 
     Their titles are long, so that fewer of them suffice where results have no contents.
     """
@@ -271,14 +276,15 @@ def growing(size: int = 240) -> tuple[Memory, ...]:
 
 
 UNEVEN_WORD = "onychophoran"
-"""The word of `uneven`."""
+"""The word that finds the memories of `uneven`."""
 
 
 def uneven(characters: int, large: int, small: int = 30) -> tuple[Memory, ...]:
-    """Memories that one word finds: a small one, *large* ones whose contents have this number of *characters*, *small*
-    small ones, as many large ones again, and a small one.
+    """Memories that `UNEVEN_WORD` finds: one small memory, a block of large ones, a block of small ones, the same
+    number of large ones again, and one small memory.
 
-    Their sizes are the same in reverse order.
+    *large* and *small* are the numbers of memories in a block. The content of a large memory has about this number of
+    *characters*. From either end, the sizes are the same.
     """
     chance = random.Random(8)
     sizes = [0, *[characters] * large, *[0] * small, *[characters] * large, 0]
@@ -317,7 +323,7 @@ def odd_query(word: str) -> str:
 
 
 def shell_query(word: str) -> str:
-    """A query that breaks out of a command if it is not quoted, and out of a regular expression."""
+    """A query that breaks out of a command that does not quote it, and that is not a valid regular expression."""
     return f"{word} it's; a $(touch owned) `folder` [sic"
 
 
@@ -376,7 +382,7 @@ ABSENT = object()
 
 
 SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide, "growing": growing}
-"""The sets of memories that are stored in servers, by name."""
+"""The sets of memories that `main` can print, by name, so that scripts in reports need not contain them."""
 
 
 def store_request(memory: Memory, tool: str, template: Any, id: int, meta: Mapping[str, Any] | None = None) -> bytes:

@@ -1,4 +1,4 @@
-"""A server's estimate of one file, and the bounds of a plausible one."""
+"""A server's estimate E of one file, and the bounds within which E is plausible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lro_spec.tokens import honest_estimates
 
 
 def characters(call: Call) -> int:
-    """Number of characters of a file's record lines."""
+    """Number of characters of the records in a call's file; 0 without a file."""
     return call.file.characters if call.file is not None else 0
 
 
@@ -24,5 +24,5 @@ def honest_range(call: Call) -> tuple[int, int]:
 
 
 def tokens_per_character(call: Call) -> float:
-    """The server's own rate: E per character of the file's record lines; 0 without E, a quarter without characters."""
+    """The server's own rate: E per character of the file's records; a quarter if it has none, 0 if E is unknown."""
     return (call.estimate or 0) / characters(call) if characters(call) else 0.25

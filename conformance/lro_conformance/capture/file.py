@@ -90,13 +90,14 @@ class FileSeen:
 
     @cached_property
     def characters(self) -> int:
-        """Number of characters of the record lines."""
+        """Number of characters of the record lines that are JSON objects."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         return sum(len(raw.decode("utf-8", "replace")) for raw in lines)
 
     @cached_property
     def scripts(self) -> tuple[int, int, int]:
-        """Counts in the record lines: characters of wide scripts, ``\\uXXXX`` escapes, and all other characters."""
+        """Counts in the record lines that are JSON objects: characters of wide scripts, ``\\uXXXX`` escapes, and all
+        other characters."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         wide, escapes = wide_characters(text), text.count("\\u")
@@ -151,9 +152,10 @@ OUTSIDE = "outside every directory that the server was given, so it was not read
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
-    """Read, without delay, the file that a descriptor names, if it is a regular file below one of *roots*.
+    """Read the file that a descriptor names, if it is a regular file below one of *roots*.
 
-    A path elsewhere is not opened, because its content would end up in a report.
+    A path elsewhere is not opened, because the content of that file would end up in a report. If the path leads to a
+    pipe, opening it does not block.
     """
     if not isinstance(path, str) or not path:
         return FileSeen(str(path), f"file_path is {show(path)}")
@@ -180,7 +182,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 @contextmanager
 def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
-    """Open a file for reading, and restore its time of last access afterwards, because a server may delete by it.
+    """Open a file for reading, and restore its time of last access afterwards: a server may delete files by that time.
 
     Raises `OSError` if the file cannot be opened.
     """

@@ -42,7 +42,10 @@ def underlined(label: str, text: str, at: int, name: str = "") -> tuple[str, str
 
 
 def mark_in_file(call: Call, record: Record, *path: str, expected: object = None) -> Mark | None:
-    """The line of a call's file that holds *record*, with a mark of the value at *path*; the id's if there is none.
+    """The line of a call's file that holds *record*, with a mark of the value at *path*.
+
+    If there is no such value, the mark is that of the innermost value that should contain it; if that is the record
+    itself, that of the record's id.
 
     If both that value and the *expected* one are texts, and the part of the line that is shown ends before they differ,
     the mark is where they differ. None if the file does not hold the record.

@@ -21,6 +21,6 @@ class Overall:
     first: Start | None = None
     """The first server that wrote such output."""
     remarks: tuple[str, ...] = ()
-    """Remarks for the report about the profile, and about memories that were not accepted."""
+    """Remarks for the report: on the profile, on memories that were not accepted, on starts or cleanups that failed."""
     first_at: float | None = None
     """When the first of this output was read, in seconds since the epoch; None if there was none."""

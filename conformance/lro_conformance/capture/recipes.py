@@ -51,7 +51,7 @@ def _(command: Command) -> str:
 
 
 def commands_of(call: Call) -> list[Command]:
-    """The recipes of a descriptor, parsed."""
+    """The recipes of a call's descriptor; empty if it has none."""
     entries = call.descriptor.get("jq_recipes")
     found: list[Command] = []
     for index, entry in enumerate(cast("list[Any]", entries) if isinstance(entries, list) else []):
@@ -68,5 +68,5 @@ def paths_named(calls: Iterable[Call]) -> frozenset[str]:
 
 
 def without_path(command: Command) -> str:
-    """The text of a command without the path of its file."""
+    """The text of a command, with FILE in place of the path of its file, so that commands can be compared."""
     return re.sub(r"\S+", lambda word: "FILE" if ".jsonl" in word[0] else word[0], str(command.text))

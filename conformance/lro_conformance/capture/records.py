@@ -35,6 +35,7 @@ MEMORY_FIELDS = (
 """All fields that the specification names for a memory line, besides its id."""
 
 _DEPTH = 4
+"""Depth of nested objects to which a list of records is searched for."""
 
 
 def as_record(value: object) -> Record:
@@ -184,7 +185,8 @@ def _without_remarks(records: list[Record]) -> list[Record]:
     """The records of a list, without a first or last member that is a remark on the list: how many there are, or that
     they are truncated.
 
-    All other members have an id. A remark has no id, no field of a memory, and no lists or objects inside it.
+    A remark has no id, no field of a memory, and no lists or objects inside it. The list is returned unchanged unless
+    all other members have an id.
     """
 
     def remarks(member: Record) -> bool:
@@ -253,8 +255,8 @@ def lost_or_changed(
 
     A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
     server's own may be on one side only. Files may have short values of their own in the fields *added*, and in any
-    field if the inline record has names of the server's own (`names_are_mapped`). *names* maps those of them that are
-    known to MIF's (`names_of_fields`).
+    field if the inline record has names of the server's own (`names_are_mapped`). *names* maps such names to MIF's, as
+    far as they are known (`names_of_fields`).
     """
     if surely_equal(inline, filed):  # as nearly all are
         return []
@@ -303,7 +305,7 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     """The server's own names of fields in inline records, mapped to the fields of MIF that they stand for.
 
     Each of *pairs* is an inline record and another record of the same memory, with the names of MIF. A name stands for
-    a field if at least three different values are the same under both, and no more pairs of values differ.
+    a field if at least three different values are the same under both, and at most as many pairs of values differ.
     """
     same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
     other: Counter[tuple[str, str]] = Counter()
@@ -404,7 +406,10 @@ _LONG_TEXT = 40
 
 
 def _is_lost_extension(path: Path, here: object, there: object) -> bool:
-    """True if an empty member of `extensions` is missing. Others define these members, so empty may mean something."""
+    """True if a file's record lacks a member of `extensions` that is empty inline, though not null.
+
+    MIF does not define these members, so an empty value may mean something.
+    """
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
@@ -459,7 +464,7 @@ def _short_texts(record: Mapping[str, Any]) -> list[str]:
 
 
 _TITLE = 100
-"""Length of a title in characters."""
+"""Largest length, in characters, of a text that may be a title."""
 
 
 def wide_characters(text: str) -> int:

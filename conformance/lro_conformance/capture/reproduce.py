@@ -28,7 +28,8 @@ from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
 MOST_BYTES = 32 << 10
-"""Size in bytes from which memories come from the suite's generator instead of being written out."""
+"""Largest size, in bytes, of the requests that a script writes out. Beyond it, a command generates the suite's
+memories (`_generator`), and scripts with other calls may leave out the longest of them."""
 
 RESTART = "restart"
 """Item of a script at which the server is started again."""
@@ -40,7 +41,7 @@ LINES, CHARACTERS = 2, 200
 """Lines of a file that a script shows, and characters of each."""
 
 _LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
-"""Beginning of the command that limits the size of files of a running server; a number of bytes has to follow."""
+"""Command that limits the size of the files that a running server may write; the number of bytes has to follow."""
 
 CONCURRENT_REQUESTS = 12
 """Number of requests after a call that may have been in flight at the same time."""
@@ -80,14 +81,15 @@ def of_call_in_context(call: Call, *, max_later: int = CONCURRENT_REQUESTS) -> s
     """The script for a call with all earlier calls of its process, and with the calls right after it, at most
     *max_later*, which may have been in flight at the same time.
 
-    If the script is too long, the longest calls are left out.
+    If the script would be too long (`MOST_BYTES`), the longest of these other calls are left out.
     """
     sent = list(call.start.sent())
     own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
     later = takewhile(_is_call, sent[own : own + max_later])
     others = [line for line in (*sent[:own], *later) if _is_call(line) and _id(line) not in call.before]
-    while sum(map(len, others)) > MOST_BYTES:
-        others.remove(max(others, key=len))
+    removable = sorted((line for line in reversed(others) if _id(line) != call.reply.id), key=len)
+    while removable and sum(map(len, others)) > MOST_BYTES:
+        others.remove(removable.pop())
     items = [*_with_data(call.start, call.before), *others]
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
@@ -164,7 +166,8 @@ def _spellings_of_id(id: int) -> tuple[str, str]:
 
 
 def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
-    """Shell commands for an intervention in the output folder, and requests, *pause_s* seconds after the *last* call.
+    """Shell commands for an intervention, *pause_s* seconds after the *last* call. For a cleanup, the request that
+    triggers it comes last, if a request did.
 
     *broken* is the kind of the earlier intervention that `MENDED` has to undo.
     """
@@ -187,7 +190,8 @@ def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> 
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """Shell command that shows the exit code of a server that did not answer, otherwise the files and their beginnings.
+    """Shell command that shows the result of a script: the exit code of a server that did not answer, otherwise the
+    files and their beginnings.
 
     With *lists*, the contents of the folder are shown even if the call named no file, because files may be left.
     """
@@ -473,9 +477,9 @@ def of_cleaning(
     """The script for a cleanup of a folder with a file of the server, *planted* files of these ages and operations,
     decoys, and other *entries*; then it lists the entries that are left.
 
-    *trigger* is the id of the request that triggered cleanup; None if no request did. Cleanup is triggered *runs*
-    times. *calls* of the same process are made in place of the single *call*. *read* has the ages and operations of
-    further planted files, which have just been read.
+    *trigger* is the id of the request that triggered cleanup; None if no request did, so that restarts trigger it.
+    Cleanup is triggered *runs* times, by at most `MOST_RESTARTS` restarts. *calls* of the same process are made in
+    place of the single *call*. *read* has the ages and operations of further planted files, which have just been read.
     """
     start = call.start
     folder = word(start, str(start.output_dir or start.temp))

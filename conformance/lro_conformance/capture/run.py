@@ -20,7 +20,7 @@ class CapturedRun:
     examples: int
     """Sequences that the explorer was to try; 0 if it was left out."""
     only: Collection[str] | None
-    """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was complete."""
+    """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was not."""
     started_at: str
     """ISO 8601, UTC."""
     duration_s: float
@@ -30,7 +30,7 @@ class CapturedRun:
     """The server's information about itself, which is known even if every trial failed."""
     timeline: tuple[Span, ...]
     trouble: str | None
-    """The first call without a response, and the reason; None if every call had one."""
+    """The first call without a response, and the reason; None if every call had a response."""
     trials: Mapping[str, Any]
     """Evidence by the name of its trial; an exception stands for evidence that is missing."""
     incomplete: str = ""

@@ -66,8 +66,8 @@ class Start:
     seeded: tuple[Start, tuple[int, ...]] | None = field(
         default=None, compare=False, repr=False, metadata={"kept": False}
     )
-    """The last process before a restart in which the suite's memories were stored, and the ids of the requests that
-    stored them; None if there was none."""
+    """If the server was restarted: the last earlier process in which the suite's memories were stored by requests, and
+    the ids of these requests. None if there was no such process."""
     lines: dict[int, int] = field(default_factory=dict[int, int], compare=False, repr=False, metadata={"kept": False})
     """The line of each request in the transcript, from 1, by the request's id; empty if nothing is recorded."""
 

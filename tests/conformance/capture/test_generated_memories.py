@@ -8,13 +8,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from lro_conformance.capture import reproduce
 from lro_conformance.capture.corpus import SETS, Memory, large, store_request
-from lro_conformance.capture.reproduce import MOST_BYTES, RESTART, Conversation, Generated, requests_before
+from lro_conformance.capture.reproduce import (
+    MOST_BYTES,
+    RESTART,
+    Conversation,
+    Generated,
+    of_call_in_context,
+    requests_before,
+)
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.wire import jsonrpc
@@ -84,6 +92,20 @@ def test_a_complete_conversation_sends_the_memories_too() -> None:
     script = reproducer_of(Conversation(start(stored(SETS["corpus"](), META), "server/discover")))
     assert "lro_conformance.capture corpus store" in script
     assert len(script) < 5_000
+
+
+def test_a_script_that_would_be_too_long_keeps_the_call_itself() -> None:
+    queries = ("before" * 1_000, "itself" * 4_000, "after" * 1_000)
+    sent = [
+        jsonrpc.request(id, "tools/call", {"name": "recall", "arguments": {"query": query}})
+        for id, query in enumerate(queries, 2)
+    ]
+    reply = SimpleNamespace(id=3, request=sent[1], raw=None, elapsed_s=0.1)
+    one: Any = SimpleNamespace(start=start(sent), before=(), reply=reply)
+    script = of_call_in_context(one)
+    assert queries[0] not in script
+    assert queries[1] in script
+    assert queries[2] in script
 
 
 def test_a_process_that_continues_with_stored_memories_is_preceded_by_one_that_stores_them() -> None:

@@ -56,7 +56,7 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
         if place == _LARGE:
             rest = {**message, "content": TEXT} == before
             shorter = isinstance(message.get("content"), str) and len(message["content"]) < len(TEXT) / 2
-            holds, expected = rest and shorter, "a shorter content and no other change"
+            holds, expected = rest and shorter, "a content of less than half the length, and no other change"
         else:
             holds, expected = message == before, show(before, 120)
         subjects.expect(
@@ -71,16 +71,16 @@ def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects
         raise NotObserved("no call that names a folder was tried")
     if not compaction.elsewhere:
         raise NotApplicable("context_offload takes no store_dir")
-    _expect_nothing(compaction, compaction.elsewhere, subjects)
+    _expect_no_file(compaction, compaction.elsewhere, subjects)
 
 
 @check("LRO-EXTRACT-25")
 def test_ids_do_not_lead_elsewhere(compaction: Compaction, subjects: Subjects) -> None:
     """No id of a tool call makes the server write a file outside its own folders."""
-    _expect_nothing(compaction, compaction.escaping, subjects)
+    _expect_no_file(compaction, compaction.escaping, subjects)
 
 
-def _expect_nothing(compaction: Compaction, tried: Iterable[tuple[FileToolCall, str]], subjects: Subjects) -> None:
+def _expect_no_file(compaction: Compaction, tried: Iterable[tuple[FileToolCall, str]], subjects: Subjects) -> None:
     if compaction.stored is None or compaction.stored.problem is not None:
         raise NotObserved("the suite cannot read the file of any offloaded message")
     for one, path in tried:
@@ -146,7 +146,9 @@ def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Sub
     """`read_file` returns the lines that offset and limit select; offset counts from 0."""
     one = compaction.lines
     if one is None:
-        raise NotApplicable("the server lists no read_file with offset and limit along with context_offload")
+        raise NotApplicable(
+            "the server lists no read_file with offset and limit along with context_offload, or names no file"
+        )
     if compaction.reload is None or TEXT not in compaction.reload.call.text:
         raise NotObserved("read_file does not return what was stored")
     rows = TEXT.split("\n")

@@ -10,7 +10,7 @@ from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
+from lro_conformance.trials.extensions.extraction import LARGE, MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import FileToolCall
 from lro_conformance.trials.extensions.reading_tools import TOOLS
 
@@ -142,6 +142,7 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
 
 
 _KNOWN = ("a keyword that is there", "a keyword that is nowhere")
+"""Purposes of the two calls whose answers show that the tool heeds the keyword."""
 
 
 def _without(call: Call, value: str) -> tuple[str, str]:
@@ -164,7 +165,7 @@ def test_endless_queries_are_stopped(extraction: Extraction, subjects: Subjects)
 def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None:
     """No answer has more than 100,000 characters, even if a single line has more."""
     if extraction.large is None:
-        subjects.not_observed(f"no result of more than {MAX_CHARACTERS} characters could be offloaded")
+        subjects.not_observed(f"no result of {LARGE} characters or more could be offloaded")
     for one in extraction.flooding:
         subjects.expect(
             len(one.call.text) <= MAX_CHARACTERS,

@@ -33,7 +33,7 @@ def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
             continue
         call = one.asked.call
         if call.outcome == "error" and len(wanted) < len(source.file_records):
-            subjects.not_observed("a recipe with a parameter requires a value of the parameter")
+            subjects.not_observed("a recipe that selects records is refused, perhaps because it requires a parameter")
             continue
         wrong = describe(call) if call.outcome != "inline" else _difference(source, one.given, call.text)
         subjects.expect(
@@ -47,7 +47,8 @@ def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
 def _difference(source: Call, given: str, text: str) -> str | None:
     """Description of the difference between jq's output and an answer; None if there is none.
 
-    The format of the answer and the order of ties may differ.
+    The format of the answer may differ. A different order of the records is a difference only if it is the order of the
+    file: records that tie may come in any order.
     """
     wanted, found = _mentioned(source, given), _mentioned(source, text)
     if set(found) != set(wanted):
@@ -92,14 +93,14 @@ def test_recipe_and_query_exclude_each_other(extraction: Extraction, subjects: S
 def test_ranges_count_characters(extraction: Extraction, subjects: Subjects) -> None:
     """A range counts characters from 0, and its end is exclusive; an end beyond the file means the end of the file."""
     _require(extraction, "read_large_output")
-    if any(_of_characters(part) is False for part in extraction.families.ranges):
+    if any(_has_characters(part) is False for part in extraction.families.ranges):
         raise NotObserved("ranges do not count characters (LRO-EXTRACT-22)")
-    _parts(extraction.families.ranges, subjects)
+    _judge_parts(extraction.families.ranges, subjects)
 
 
-def _of_characters(part: Part) -> bool | None:
-    """True if an answer has the expected characters, except for one at either end. None if the range is refused, or too
-    short to show that."""
+def _has_characters(part: Part) -> bool | None:
+    """True if an answer has the expected characters, except for one at either end. None if the answer is not inline, or
+    if the range is too short to show that."""
     inner = part.expected[1:-1]
     return inner in part.asked.call.text if len(inner) >= 12 and part.asked.call.outcome == "inline" else None
 
@@ -113,13 +114,13 @@ def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
     _require(extraction, "read_large_output")
     families = extraction.families
     for part in (*families.ranges, *families.consecutive):
-        holds = _of_characters(part)
+        holds = _has_characters(part)
         if holds is None and part in families.consecutive and part.asked.call.outcome == "error":
             holds = False  # of the other ranges, the last may be refused, since its end is beyond the file
         if holds is not None:
             expected = f"{part.asked.about}, give or take one at either end: {show(part.expected[1:-1], 80)}"
             subjects.expect(holds, expected=expected, observed=describe(part.asked.call), at=part.asked)
-    if len(families.consecutive) == 2 and all(map(_of_characters, families.consecutive)):
+    if len(families.consecutive) == 2 and all(map(_has_characters, families.consecutive)):
         first, second = families.consecutive
         both, middle = first.expected + second.expected, len(first.expected)
         cuts = range(middle - 1, middle + 2)
@@ -143,20 +144,21 @@ def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
 def test_search_ignores_case(extraction: Extraction, subjects: Subjects) -> None:
     """A search ignores case unless case_sensitive is set."""
     _require(extraction, "search_large_output")
-    _searches(extraction, extraction.families.cased[:1], (True,), subjects)
+    _judge_searches(extraction, extraction.families.cased[:1], (True,), subjects)
 
 
 @check("LRO-EXTRACT-23")
 def test_search_heeds_case_sensitive(extraction: Extraction, subjects: Subjects) -> None:
     """A search respects case if case_sensitive is true, and ignores case if it is false."""
     _require(extraction, "search_large_output")
-    _searches(extraction, extraction.families.cased[1:], (False, True), subjects)
+    _judge_searches(extraction, extraction.families.cased[1:], (False, True), subjects)
 
 
-def _searches(
+def _judge_searches(
     extraction: Extraction, asked: Iterable[FileToolCall], wanted: Iterable[bool], subjects: Subjects
 ) -> None:
-    """Judge searches for a word of the first record in the opposite case; *wanted* says which have to find it."""
+    """Judge searches for a word of the first record in the opposite case. *wanted* says for each search whether it
+    has to find the record."""
     id = str(extraction.families.source.file_records[0].get("id"))
     for one, finds in zip(asked, wanted, strict=False):
         if one.call.outcome != "inline":
@@ -196,7 +198,7 @@ def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) ->
     title = first.get("title")
     for one in extraction.families.formatted:
         if one.call.outcome != "inline" or not isinstance(title, str) or not title.isprintable():
-            subjects.not_observed("a query for titles is rejected, or there are none")
+            subjects.not_observed("a query for titles is rejected, or the first record has no printable title")
             continue
         lines = one.call.text.splitlines()
         if "compact" in one.call.arguments:
@@ -246,10 +248,10 @@ def _object(text: str) -> dict[str, Any]:
 def test_slices_count_lines_from_1(extraction: Extraction, subjects: Subjects) -> None:
     """A slice has the lines from start to end, both included, counted from 1."""
     _require(extraction, "slice")
-    _parts(extraction.families.lines, subjects)
+    _judge_parts(extraction.families.lines, subjects)
 
 
-def _parts(parts: Iterable[Part], subjects: Subjects) -> None:
+def _judge_parts(parts: Iterable[Part], subjects: Subjects) -> None:
     for part in parts:
         call = part.asked.call
         more = next((text for text in part.longer if text in call.text), None)
