@@ -7,13 +7,13 @@ from importlib.util import find_spec
 import click
 
 EXIT_OK = 0
-"""The claim holds."""
+"""Success; of a run: the claim holds."""
 EXIT_FAILED = 1
-"""The claim does not hold."""
+"""The claim does not hold, or what the command looked for is wrong or missing."""
 EXIT_USAGE = 2
 """The command line, or a file named in it, is wrong."""
 EXIT_NO_VERDICT = 3
-"""The server could not be observed, or the suite itself failed."""
+"""There is no verdict, mostly because the server could not be observed, or the suite itself failed."""
 EXIT_INTERRUPTED = 130
 """Ctrl-C, as shells report SIGINT."""
 EXIT_BROKEN_PIPE = 141

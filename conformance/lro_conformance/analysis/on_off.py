@@ -27,6 +27,9 @@ from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
 from lro_spec.display import counted
 
+NOT_SURROUNDED = "a call with LRO off was not made between two with LRO on, so its text may differ for another reason"
+"""Reason why the lines of a text are not compared; see `OnOffPair.surrounded`."""
+
 
 @dataclass(frozen=True)
 class OnOffPair:

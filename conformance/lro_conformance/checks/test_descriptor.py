@@ -128,16 +128,20 @@ def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> N
 
 
 PART = 10
-"""Divisor: the answer may grow by a tenth of the growth of the result, and be a tenth of a very large result."""
+"""A tenth is allowed: if a result has more tokens than another one, its answer may have a tenth of the difference more,
+and the answer to a very large result may have a tenth of the tokens of the result."""
 
 GROWTH = 200
-"""Tokens by which any answer may grow: further namespaces, longer numbers, fields that few records have."""
+"""Tokens by which any answer may be larger than the answer to a smaller result: it may name further namespaces, longer
+numbers, and fields that few records have."""
 
 MOST = 4000
-"""Most tokens of an answer to a result of ten times the default threshold or more: five times the paper's number."""
+"""Largest number of tokens of an answer to a result of ten times the default threshold or more. The paper on LRO gives
+a fifth of it as the size of a descriptor (I-45)."""
 
 LARGER = 4000
-"""Tokens by which two results have to differ to be compared: so many that a tenth of them can be seen."""
+"""Two results are compared if they differ by at least this many tokens. An answer that grows by as many grows by much
+more than `GROWTH` and `PART` allow."""
 
 
 @check("LRO-DESC-15")
@@ -150,8 +154,11 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
     with records in them are not examined (LRO-DESC-11).
     """
     full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
-    calls = [c for c in survey.files if c.found is not None and id(c) not in full and repeated_record(c) is None]
-    if len(calls) < len(survey.files):
+    described = [c for c in survey.files if c.found is not None]
+    calls = [c for c in described if id(c) not in full and repeated_record(c) is None]
+    if len(described) < len(survey.files):
+        subjects.not_observed("a result names its file without a descriptor (LRO-DESC-01)")
+    if len(calls) < len(described):
         subjects.not_observed("an answer has records next to its descriptor or in it (LRO-DESC-11)")
     for small, large in _sizes(calls):
         most = cost(small) + GROWTH + (size(large) - size(small)) // PART
@@ -171,7 +178,10 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
             at=call,
         )
     if not subjects.examined:
-        subjects.not_observed(f"no two results of an operation at the same level differ by {LARGER} tokens")
+        subjects.not_observed(
+            f"no two results of an operation at the same level differ by {LARGER} tokens, and no result has "
+            f"{10 * edition.default_threshold_tokens} or more"
+        )
 
 
 def size(call: Call) -> int:

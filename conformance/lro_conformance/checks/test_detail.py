@@ -88,7 +88,7 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
         return
     call = survey.whole.get((operation, None))
     if call is None or call.file is None or not call.file_records:
-        subjects.not_observed(f"{operation} without a detail level was not offloaded to a readable file")
+        subjects.not_observed(f"{operation} without a detail level was not offloaded to a readable file with records")
         return
     reported = _reported_levels(call)
     levels = {str(v) for v in reported.values()}
@@ -117,6 +117,7 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
 
 
 def _reported_levels(call: Call) -> dict[str, object]:
+    """The detail levels that the file's header and the summary name."""
     return {k: v for k, v in (("header", call.header.get("detail")), ("summary", call.summary.get("detail"))) if v}
 
 

@@ -54,10 +54,16 @@ def test_any_query_keeps_recipes_valid(
 
 
 def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
-    """Calls with a query that needs escaping, or a very long one, whose file could be read."""
+    """The calls with unusual queries (`Folders.unusual_queries`) that were offloaded to a readable file.
+
+    If there are none, that is noted as not observed.
+    """
     found = [c for c in folders.unusual_queries if c.file is not None and c.file.problem is None]
     if not found:
-        subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was rejected")
+        subjects.not_observed(
+            "no call with an unusual query, such as one with quotation marks, a backslash and a line feed, was "
+            "offloaded to a readable file"
+        )
     return found
 
 
@@ -68,7 +74,7 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
     for call in folders.nothing:
         off = usual.get(call.operation)
         if off is None or off.outcome != "inline":
-            subjects.not_observed("a query that finds nothing is an error with LRO off, too")
+            subjects.not_observed("with LRO off, a query that finds nothing has no inline result to compare with")
             continue
         if call.outcome == "no answer" and not died(call):
             subjects.not_observed("a query that finds nothing was not answered in time")
@@ -84,11 +90,15 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
 @check("LRO-THR-06")
 def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """An operation that offloads ordinary calls also offloads calls with a long query, or with odd characters in it."""
-    usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
+    if not survey.adjustable:
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
+    usual = {c.operation for c in folders.unset if c.outcome == "offloaded"}
     for call in folders.unusual_queries:
         found = [r for r in call.records or [] if "id" in r]
         if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
-            subjects.not_observed("an unusual query found too little, or nothing is offloaded at the lowest threshold")
+            subjects.not_observed(
+                "an unusual query found too little, or the operation offloaded no ordinary call without output_dir"
+            )
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -105,7 +115,9 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
         raise NotObserved("the profile names the client, so no other was tried (profile: client)")
     for known, call in zip(folders.unset, folders.by_other_client, strict=True):
         if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
-            subjects.not_observed("nothing was offloaded without output_dir, or the different client got no answer")
+            subjects.not_observed(
+                "a call was not offloaded without output_dir, or the different client got no answer or a small result"
+            )
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -121,8 +133,8 @@ def test_estimate_is_of_this_call(
 ) -> None:
     """The header's E is the estimate of this call's records, not of an earlier call with a different query.
 
-    E may be half of the lowest and twice the highest honest estimate, since a few deeply nested objects grow a lot when
-    they are indented.
+    E may be as low as half of the lowest honest estimate and as high as twice the highest, since a few deeply nested
+    objects grow a lot when they are indented.
     """
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None:
@@ -134,7 +146,7 @@ def test_estimate_is_of_this_call(
         if not _roughly_honest(call) and exchanges.alters(call):
             subjects.not_observed(ALTERED)
             continue
-        low, high = _roughly(call)
+        low, high = _rough_range(call)
         subjects.expect(
             _roughly_honest(call),
             expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.file_records)} record "
@@ -144,14 +156,14 @@ def test_estimate_is_of_this_call(
         )
 
 
-def _roughly(call: Call) -> tuple[int, int]:
+def _rough_range(call: Call) -> tuple[int, int]:
     """Half of the smallest and twice the largest honest estimate of a file."""
     low, high = honest_range(call)
     return low // 2, 2 * high
 
 
 def _roughly_honest(call: Call) -> bool:
-    low, high = _roughly(call)
+    low, high = _rough_range(call)
     return call.estimate is None or low <= call.estimate <= high
 
 
@@ -171,9 +183,12 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
     call, threshold = seeded.huge, 2 * seeded.large_estimate
     length = max(map(len, strings_in(_with(OTHER_WORD, call))), default=0)
     if call is None or length / 4 * LOW <= threshold:
-        raise NotObserved("no memory of so many tokens could be stored and retrieved")
+        raise NotObserved("no memory of more than 65,536 tokens could be stored and retrieved")
     if not all(_roughly_honest(c) for c in seeded.files):
-        raise NotObserved("the E of some call is not that of its own records (LRO-THR-02), so this E may be wrong, too")
+        raise NotObserved(
+            "the E of some call is not that of its own records (LRO-THR-02), so the E of the large memory, which the "
+            "threshold depends on, may be wrong, too"
+        )
     subjects.expect(
         call.outcome == "offloaded",
         expected=f"one memory of {length} characters is offloaded at threshold {threshold}",
@@ -189,6 +204,7 @@ def _with(word: str, call: Call | None) -> Record:
 
 
 def _all_with(word: str, call: Call | None) -> list[Record]:
+    """The memories with this word in a call's file or, if it has no file with records, in its inline result."""
     return [r for r in (call.file_records or call.records or []) if _has(word, r)] if call is not None else []
 
 

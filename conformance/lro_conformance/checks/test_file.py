@@ -98,8 +98,9 @@ def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
 
     At full detail, the content of a stored memory must not be cut off with an ellipsis, even if the inline result cuts
     it off. If inline results are Markdown or prose and show a text of a stored memory unchanged, the file must have it
-    unchanged, too. Without ids that are the same in every server process, only stored memories are compared, and others
-    with the same title. A file with the fields of another detail level fails LRO-DET-01 instead.
+    unchanged, too. If ids differ from one server process to the next, only memories that the suite stored are
+    compared, and other memories whose title is the same in the file and inline. A file with the fields of another
+    detail level fails LRO-DET-01 instead.
     """
     exchanges.judge("LRO-FILE-10", subjects)
 
@@ -152,7 +153,10 @@ def test_header_estimate_is_the_compared_one(
 
 
 def _of_the_text(edge: Edge, inline: Probe) -> str:
-    """Part of a message: thresholds which show that the server compares the tokens of the text returned *inline*."""
+    """Part of a message: the thresholds which show that the server compares the tokens of the text it returns inline.
+
+    *inline* is a call that returned this text.
+    """
     between = [p.threshold for p in (edge.below_text, edge.above_text) if p is not None]
     return (
         f", which seems to be the estimate of the inline result (about {text_tokens(inline.call)} tokens): the "
@@ -161,6 +165,7 @@ def _of_the_text(edge: Edge, inline: Probe) -> str:
 
 
 def _rounded(estimates: Estimates) -> str:
+    """Part of a message: the step to which all estimates in headers are rounded; empty if they are not."""
     step = estimates.rounding_step
     return f"; every estimated_tokens is a multiple of {step}" if step > 1 else ""
 

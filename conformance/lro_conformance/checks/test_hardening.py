@@ -72,7 +72,9 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
         path = call.descriptor.get("file_path")
         for command in commands_of(call):
             if command.index not in valid:
-                subjects.not_observed("a recipe does not name its file even in an ordinary folder")
+                subjects.not_observed(
+                    "a recipe is not understood or does not name its file, even in an ordinary folder"
+                )
                 continue
             named = command.pipeline.path if command.pipeline is not None else None
             reads = f"nothing ({command.problem})" if named is None else show_path(named)

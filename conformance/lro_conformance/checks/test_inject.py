@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.on_off import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
@@ -64,14 +64,17 @@ def test_text_is_that_without_lro(
     if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
         p.lost_lines for p in texts_only(others)
     ):
-        subjects.not_observed("other operations also find different memories with LRO on (LRO-THR-04)")
+        subjects.not_observed("other operations also return different results with LRO on (LRO-THR-04)")
         return
     for pair in pairs:
         if pair.off.operation != "inject" or pair.off.records is not None:
             continue
         lost = pair.lost_lines
-        if lost is None or not pair.surrounded or "inject" in comparison.unstable_operations:
+        if lost is None or "inject" in comparison.unstable_operations:
             subjects.not_observed("identical calls of inject return different texts")
+            continue
+        if not pair.surrounded:
+            subjects.not_observed(NOT_SURROUNDED)
             continue
         subjects.expect(
             not lost,
@@ -87,9 +90,9 @@ def test_decided_before_budgeting(
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting.
 
-    If two results have the same E, although one has more than two and a half times the characters of the other, inject
-    seems to measure the budgeted text. If inject decides wrongly at its threshold for another reason, only results with
-    different budgets are compared.
+    If two results have nearly the same E, although one has more than two and a half times the characters of the other,
+    inject seems to measure the budgeted text. If inject decides wrongly at its threshold for another reason, only
+    results with different budgets are compared.
     """
     _needs_inject(survey)
     for small, large in _budget_pairs(survey):
@@ -112,10 +115,11 @@ def test_decided_before_budgeting(
         )
         return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
-    if edge is None or rule not in ("exact", "budgeted"):
-        subjects.not_observed(
-            edges.reason or "inject does not decide exactly at its threshold (see LRO-THR-06 and LRO-THR-07)"
-        )
+    if edge is None:
+        subjects.not_observed(edges.reason or "the exact threshold of inject could not be tested")
+        return
+    if rule not in ("exact", "budgeted"):
+        subjects.not_observed("inject does not decide exactly at its threshold (see LRO-THR-06 and LRO-THR-07)")
         return
     probe = edge.below[0]
     subjects.expect(
@@ -128,7 +132,7 @@ def test_decided_before_budgeting(
 
 
 def _measured_text(edge: Edge) -> str:
-    """Description of the text that decides, with the thresholds below and above its tokens if they show it."""
+    """Description of the text that decides, with the thresholds below and above its tokens if calls there show that."""
     if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
         return "what is left after budgeting"
     return (
@@ -141,7 +145,7 @@ SEVERAL = 40
 """Number of memories from which a file counts as complete if another operation finds the same memories."""
 
 FEWER = 0.8
-"""Share of the memories at another level; with fewer, a budget must have cut the set."""
+"""If a file has at most this share of the memories in a file of another detail level, a budget must have cut it."""
 
 
 @check("LRO-INJ-03")
@@ -153,14 +157,18 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
     """
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.file_records):
-        short, fewer = estimates.is_cut_short(call), estimates.memories_beyond(call)
+        short, recalled = estimates.is_cut_short(call), estimates.memories_beyond(call)
         if short is None:
             continue
         subjects.expect(
-            not short and not fewer,
+            not short and not recalled,
             expected=f"the file has every memory that E = {call.estimate} counts",
             observed=f"{counted(len(call.file_records), 'memory')}, "
-            + (f"but a file of recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
+            + (
+                f"but a file of recall has {recalled} at the same E"
+                if recalled and not short
+                else "far too few for this E"
+            ),
             at=call,
         )
     by_level = sorted(
@@ -168,7 +176,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
         key=lambda c: len(c.file_ids),
     )
     least, most = (by_level[0], by_level[-1]) if by_level else (None, None)
-    # The same number at each level shows nothing: what cuts the set may count memories.
+    # An equal number at each level would show nothing: a limit on the number of memories may have cut the set.
     if least and most and least.file_ids < most.file_ids and len(least.file_ids) <= FEWER * len(most.file_ids):
         subjects.expect(
             holds=False,
@@ -190,11 +198,11 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
                 at=other,
             )
     if not subjects.examined:
-        asked = [
+        for_word = [
             c for c in survey.calls if c.query is not None and c.query == survey.word and len(c.file_records) >= SEVERAL
         ]
-        own = next((c for c in asked if c.operation == "inject"), None)
-        if own is not None and any(c.file_ids == own.file_ids for c in asked if c.operation != "inject"):
+        own = next((c for c in for_word if c.operation == "inject"), None)
+        if own is not None and any(c.file_ids == own.file_ids for c in for_word if c.operation != "inject"):
             expected = f"the {counted(len(own.file_records), 'memory')} that another operation finds by the same word"
             subjects.expect(holds=True, expected=expected, observed="the same ones", at=own)
     if not subjects.examined:
@@ -219,5 +227,6 @@ def _budget_pairs(survey: Survey) -> list[tuple[Call, Call]]:
 
 
 def _needs_inject(survey: Survey) -> None:
+    """Raise `NotApplicable` if the server has no tool for inject."""
     if "inject" not in survey.operations:
         raise NotApplicable("the server lists no tool for inject")

@@ -91,8 +91,9 @@ def test_only_messages_on_stdout_of_any_server(
 
 @check("LRO-PROT-02")
 def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """Every call is answered, possibly with an error; no query makes the server exit."""
+    """No query makes the server exit: calls with unusual queries are answered, possibly with an error."""
     usual = {c.operation: c for c in disabled.nothing}
+    # If the same query is answered with LRO off, LRO-THR-07 judges the call with LRO on.
     calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
     for call in (*calls, *folders.unusual_queries, *disabled.nothing):
         subjects.expect(
@@ -117,21 +118,22 @@ def test_shape_of_results(survey: Survey, subjects: Subjects) -> None:
 @check("LRO-PROT-03")
 def test_shape_of_messages(survey: Survey, subjects: Subjects) -> None:
     """The result of the handshake, the list of tools and log messages have the shape that MCP defines."""
-    _messages(survey.messages, survey.protocol == MODERN_VERSION, survey, subjects)
+    _expect_shapes(survey.messages, survey.protocol == MODERN_VERSION, survey, subjects)
 
 
 @check("LRO-PROT-03")
 def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subjects) -> None:
-    """If the server speaks MCP 2026-07-28 as well as an older version, results and messages also have the shape that
-    MCP 2026-07-28 defines."""
-    _messages(eras.messages, True, survey, subjects)
+    """If the server speaks MCP 2026-07-28 as well as an older version, its results and messages under MCP 2026-07-28
+    have the shape that this version defines."""
+    _expect_shapes(eras.messages, True, survey, subjects)
     for call, _ in eras.calls:
         if call.result is not None:
             wrong = wrong_message("tools/call", call.result, modern=True)
             subjects.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
 
 
-def _messages(messages: Iterable[ServerMessage], modern: bool, survey: Survey, subjects: Subjects) -> None:
+def _expect_shapes(messages: Iterable[ServerMessage], modern: bool, survey: Survey, subjects: Subjects) -> None:
+    """Expect each message to have the shape that MCP defines; *modern* stands for MCP 2026-07-28."""
     conversation = Conversation(survey.calls[0].start) if survey.calls else None
     for one in messages:
         wrong = wrong_message(one.kind, one.value, modern=modern)

@@ -91,11 +91,12 @@ def test_header_is_skipped(recipes: Documents, subjects: Subjects) -> None:
 def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None:
     """Every recipe has a description and a command, which is a plain pipeline that jq can run.
 
-    The suite understands tail, sed, head, cat and jq (in recipes after the tenth also sort, uniq, wc, cut, tr, grep and
-    nl), awk, grep or sed to select lines, `< FILE`, `<(…)` for the file, `{ read -r _; …; } < FILE`, and variables that
-    are assigned before the pipeline. Recipes with other uses of awk and grep, or with options of jq such as `-R`, are
-    not observed. If no recipe has a purpose that it should have, the requirement of that purpose fails instead. If only
-    the awkward name of a folder makes quoting necessary, a wrongly quoted path is judged by LRO-HARD-03.
+    The suite understands pipelines of tail, sed, head, cat and jq, and awk, grep or sed where they select lines. In
+    recipes after the tenth it also understands sort, uniq, wc, cut, tr, grep and nl. The file may be given as `< FILE`,
+    by `<(…)` or by `{ read -r _; …; } < FILE`, and variables may be assigned before the pipeline. Recipes with other
+    uses of awk and grep, or with options of jq such as `-R`, are not observed. If a standard purpose has no recipe, the
+    requirement of that purpose fails instead. If only the awkward name of a folder makes quoting necessary, a wrongly
+    quoted path is judged by LRO-HARD-03.
     """
     recipes.judge("LRO-REC-13", subjects, skip=_awkward_path(recipes))
 
@@ -103,13 +104,14 @@ def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None
 def _awkward_path(documents: Documents) -> Callable[[Document], str | None]:
     """A function that returns the reason why a document is left to LRO-HARD-03; None for other documents.
 
-    It is left to LRO-HARD-03 if a shell needs its path quoted, but not the path of some other document.
+    A document is left to LRO-HARD-03 if its path has to be quoted in a shell, and the path of some other document need
+    not be.
     """
     usual = any(quote(path) == path for path in (str(one.call.path) for one in documents.documents))
 
     def reason(one: Document) -> str | None:
         path = str(one.call.path)
-        return "how a command quotes an awkward path is for LRO-HARD-03" if usual and quote(path) != path else None
+        return "LRO-HARD-03 judges how a command quotes an awkward path" if usual and quote(path) != path else None
 
     return reason
 

@@ -23,7 +23,7 @@ def test_titles_with_namespaces(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-15")
 def test_by_tag(recipes: Documents, subjects: Subjects) -> None:
-    """A recipe selects the memories with one tag."""
+    """A recipe selects the memories that have a certain tag."""
     recipes.judge("LRO-REC-15", subjects)
 
 

@@ -10,7 +10,7 @@ from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, LARGER, MEASURES_OTHER_RECORDS, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
-from lro_conformance.analysis.on_off import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext, ComparedCall
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
@@ -192,10 +192,14 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
 
 
 OTHER_RECORDS = 0.25
-"""Share by which E may differ between two results with the same number of different records."""
+"""Share by which E may differ between two results that have equally many records, but not the same ones."""
 
 
 def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: float, slack_of_inline: float) -> None:
+    """Expect both results of a bracket to be on the right side of the default threshold.
+
+    The E of the offloaded result may be wrong by the share *slack*, that of the inline result by *slack_of_inline*.
+    """
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         above = bracket.offloaded.estimate * (1 + slack) > default
         subjects.expect(
@@ -240,7 +244,7 @@ def test_estimate_is_honest(
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     covers_a_part = any(estimates.call_estimated_in_part(n) is not None for n in survey.operations)
 
-    def elsewhere(one: Document) -> str | None:
+    def reason_to_skip(one: Document) -> str | None:
         call = one.call
         if call.operation in inaccurate:
             return MEASURES_OTHER_RECORDS
@@ -250,7 +254,7 @@ def test_estimate_is_honest(
             return "E covers only a part of the result (LRO-THR-05)"
         return ALTERED if not is_honest(call) and exchanges.alters(call) else None
 
-    documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
+    documents.judge("LRO-THR-02", subjects, skip=reason_to_skip, among=survey.files)
     if estimates.fraction is not None:
         call, share = estimates.fraction
         subjects.expect(
@@ -294,7 +298,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
                 subjects.not_observed(
                     "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
                     if share >= _MAINLY_WIDE
-                    else f"{share:.0%} of the characters that {call.label} returned are CJK, not {_MAINLY_WIDE:.0%}"
+                    else f"{share:.0%} of the characters that {call.label} returned are CJK, under {_MAINLY_WIDE:.0%}"
                 )
             reason_given = True
             continue
@@ -358,8 +362,11 @@ def test_operation_runs_as_without_lro(
         )
     for pair in texts_only(pairs):
         lost = pair.lost_lines
-        if lost is None or not pair.surrounded:
+        if lost is None:
             subjects.not_observed("identical calls return different texts, in which no records can be read")
+            continue
+        if not pair.surrounded:
+            subjects.not_observed(NOT_SURROUNDED)
             continue
         subjects.expect(
             not lost,
@@ -378,7 +385,9 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
     for name, operation in survey.operations.items():
         sized = {c.detail: characters(c) for (n, _), c in survey.whole.items() if n == name and c.estimate}
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
-            subjects.not_observed("the tool takes no detail level, or its levels do not differ in size")
+            subjects.not_observed(
+                f"{name} takes no detail level, or no files with E show that its levels differ in size"
+            )
             continue
         if estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
@@ -441,14 +450,14 @@ def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) ->
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
-        raise NotObserved("E is not proportional to the characters of files, so it cannot be predicted")
+        raise NotObserved("E was not seen to be proportional to the characters of files, so it cannot be predicted")
 
 
 _BUDGETED = "inject computes E after budgeting (LRO-INJ-02)"
 
 
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
-    """Expect that *part*, a call whose E covers only some of its records, is None.
+    """Expect that there is no *part*, which is a call whose E covers only some of its records.
 
     Not observed unless two honest estimates of this operation differ, which shows that E follows the size.
     """
@@ -531,6 +540,7 @@ def _edges(
     outcome: str,
     side: Callable[[Edge], Iterable[Probe]],
 ) -> None:
+    """Expect an *outcome* of the calls on one side of each exact threshold; *side* selects these calls of an edge."""
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
     stated_differently = is_another_figure_stated(decisions, estimates)
@@ -543,8 +553,8 @@ def _edges(
             subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue
         edge = edges.edges[name]
-        again = [edge.after] if outcome == "inline" and edge.after is not None else []
-        for probe in (*side(edge), *again):
+        after = [edge.after] if outcome == "inline" and edge.after is not None else []
+        for probe in (*side(edge), *after):
             at = CallInContext(probe.call) if probe is edge.after else probe.call
             subjects.expect(
                 probe.call.outcome == outcome,
@@ -613,7 +623,9 @@ def test_total_is_compared(
             subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue
         if edge.largest >= edge.below[0].threshold or unclear:
-            subjects.not_observed("no result of small records whose E is compared exactly with the threshold")
+            subjects.not_observed(
+                "a result has a record that is too large, or its E is not compared exactly with the threshold"
+            )
             continue
         subjects.expect(
             rule != "per record",

@@ -29,7 +29,7 @@ def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str
 @_edition
 @click.option("--level", type=click.IntRange(1, 3), metavar="N", help="List only requirements of levels 1 to N.")
 @click.option("--group", "groups", multiple=True, metavar="G", help="List only this group; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with everything in the catalogue (--format json).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every field of the catalogue (--format json).")
 @click.option(
     "--format",
     "form",
@@ -40,7 +40,7 @@ def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str
 def requirements(
     edition_name: str | None, level: int | None, groups: tuple[str, ...], as_json: bool, form: str
 ) -> None:
-    """List the requirements: id, keyword, level (-: decides none), group, title."""
+    """List the requirements: id, keyword, level (-: decides no level), group, title."""
     from lro_conformance.report import catalogue
     from lro_spec.catalogue import GROUPS
     from lro_spec.catalogue import catalogue as load

@@ -26,7 +26,7 @@ BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
 
 TIMEOUTS_S = {"quick": 600.0, "standard": 600.0, "thorough": 3600.0}
-"""Longest time of a run, by the name of its budget."""
+"""Longest time of a run in seconds, by the name of its budget."""
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     type=click.Choice(list(BUDGETS)),
     metavar="B",
     help="How much to explore: quick, standard (the default) or thorough. With --only nothing is explored by default, "
-    "unless the last failure was found by exploring.",
+    "unless a selected requirement last failed only in experiments that its checks do not need, such as exploring.",
 )
 @click.option(
     "--timeout",
@@ -95,7 +95,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="Run again when a file in PATH, or the profile, changes, the last failures first; Ctrl-C ends it. Repeatable.",
+    help="Run again when the profile or a file in PATH changes, beginning with what failed last; Ctrl-C ends it. "
+    "Repeatable.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options
@@ -168,7 +169,7 @@ def certify(
 
     def once(words: tuple[str, ...], announcement: str = "") -> int:
         nonlocal chosen, profile
-        if announcement:
+        if announcement:  # a later run, before which the profile may have changed
             profile = read()
         chosen = selected(words, profile)
         if announcement:
@@ -189,7 +190,7 @@ def _watch(
     only: tuple[str, ...],
     written: Collection[Path],
 ) -> int:
-    """Run now, and after each change: first what failed last and, once that passes, everything.
+    """Run now, and after each change: first what failed last and, once that passes, everything that *only* selects.
 
     Returns the exit code of the last run. *once* takes the words of ``--only`` and, after the first run, a line to
     write before the run. It raises `UsageError` if the profile is not valid, which ends the watch only in the first
@@ -262,7 +263,8 @@ def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) ->
     from lro_conformance.profile import ProfileError
     from lro_conformance.wire.subreaper import adopt_orphans
 
-    # a trial releases the interpreter for each line of a server, and gets it back after 5 ms while checks are judged
+    # A trial releases the interpreter while it waits for a line of a server. If checks are judged meanwhile, it would
+    # get the interpreter back only after 5 ms by default.
     sys.setswitchinterval(0.0005)
     try:
         with adopt_orphans(), view:

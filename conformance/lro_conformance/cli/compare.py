@@ -29,7 +29,8 @@ FORMS = (
 def compare(reports: tuple[Path, ...], side_by_side: bool, show_all: bool, outputs: Outputs) -> int:
     """Show what changed between two reports of `lro certify --json`, or put several side by side.
 
-    Exit code: 0 nothing got worse, 1 something did, 2 a report cannot be read. With --matrix it is 0 or 2.
+    Exit code: 0 nothing got worse, 1 something did, 2 the command line is invalid or a report cannot be read. With
+    --matrix it is 0 or 2.
     """
     is_complete = len(reports) >= 2 if side_by_side else len(reports) == 2
     if not is_complete:

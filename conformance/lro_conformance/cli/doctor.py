@@ -51,8 +51,8 @@ def findings() -> Iterator[Finding]:
 
 def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    posix = "" if os.name == "posix" else "servers can be certified on POSIX systems only: use WSL or a container"
-    return Finding("Python", f"{version} on {sys.platform}", posix)
+    advice = "" if os.name == "posix" else "servers can be certified on POSIX systems only: use WSL or a container"
+    return Finding("Python", f"{version} on {sys.platform}", advice)
 
 
 def _packages() -> Finding:

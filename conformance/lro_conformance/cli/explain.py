@@ -34,7 +34,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with paragraphs, in which backticks mark code, and preformatted lines."""
+    """A heading, followed by preformatted lines and paragraphs. In paragraphs, backticks mark code."""
 
     heading: str
     parts: tuple[str | Code, ...]
@@ -96,11 +96,12 @@ def _facts(r: Requirement) -> str:
 
 
 def _force(r: Requirement) -> str:
+    """The keyword and the level of a requirement, as text."""
     return f"{r.keyword}, {f'level {r.level}' if r.level is not None else 'decides no level'}"
 
 
 def _other_statements(r: Requirement) -> tuple[str, ...]:
-    """Statements of other editions that differ from this one."""
+    """A paragraph about each other edition in which the keyword, the level or the statement is different."""
     versions = {name: (_force(other), other.statement) for name, other in by_edition(r.id).items()}
     differing = {name: version for name, version in versions.items() if version != (_force(r), r.statement)}
     return tuple(
@@ -127,7 +128,10 @@ def _sections(r: Requirement) -> Iterator[Section]:
 
 
 def example_key(r: Requirement) -> str:
-    """Key of a requirement's examples: its id and, unless it is its first, the first edition with this statement."""
+    """Key of a requirement's examples: its id, with the first edition that has this statement.
+
+    That edition is left out if it is the first one that has the requirement.
+    """
     first, *_ = versions = by_edition(r.id)
     own = next(name for name in versions if versions[name].statement == r.statement)
     return r.id if own == first else f"{r.id} {own}"

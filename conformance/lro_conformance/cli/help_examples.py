@@ -56,7 +56,7 @@ STARTS_SERVERS = frozenset({"bench", "certify", "init", "proxy", "serve", "weigh
 
 
 def with_examples(command: click.Command) -> click.Command:
-    """Append its examples to the help of a command."""
+    """Append the examples of a command to its help."""
     lines = "".join(f"  {example}\n" for example in EXAMPLES[str(command.name)])
     command.epilog = f"\b\nExamples:\n{lines}"
     return command

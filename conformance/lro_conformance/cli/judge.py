@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def judge(folder: Path, level: int | None, edition_name: str | None, options: ReportOptions) -> int:
     """Judge again what `lro certify --evidence DIR` kept, with the checks of this version. No server is started.
 
-    By a different edition, requirements that the run did not look for are not-observed. With --edition all, the
-    recorded edition decides the exit code, and the others are shown in brief.
+    If you judge by a different edition, requirements for which the run did not look are not-observed. With --edition
+    all, the recorded edition decides the exit code, and the others are shown in brief.
 
     Exit code: as for certify; also 2 if DIR is not evidence, is incomplete, or was changed.
     """
@@ -52,7 +52,7 @@ def judge(folder: Path, level: int | None, edition_name: str | None, options: Re
         editions = [recorded if edition_name is None else known_edition(edition_name)]
 
     def run(view: View) -> list[Report]:
-        unclaimed = replace(stored, profile=replace(stored.profile, level=None))  # the claim is made by one edition
+        unclaimed = replace(stored, profile=replace(stored.profile, level=None))  # the claim counts for one edition
         with view:
             return [judge_again(stored if n == 0 else unclaimed, view, edition=name) for n, name in enumerate(editions)]
 

@@ -27,10 +27,11 @@ EDITION_HELP = "Edition to judge by (default: the profile's, or lro-6400); all: 
 
 
 class ServerCommand(click.Command):
-    """A command line that ends with the command of a server, which begins with the first word that is not an option.
+    """A command line that ends with the command of a server.
 
-    One of our options after that would reach the server instead, and a claim or a gate would be lost silently. So it is
-    refused, unless ``--`` marks where the server's command begins.
+    The server's command begins with the first word that is not an option. One of our options within it would reach the
+    server instead, and a claim or a gate would be lost silently. So such an option is refused, unless ``--`` marks
+    where the server's command begins.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -105,7 +106,7 @@ class ReportOptions:
         (outputs if _reason_for_no_baseline(report) is None else outputs.without(WRITE_BASELINE)).write(report)
 
     def _report_baseline(self, report: Report) -> None:
-        """Print whether ``--write-baseline`` wrote a baseline, why not, and which reasons are missing from it."""
+        """Print whether ``--write-baseline`` wrote a baseline, with how many reasons to complete, or why it did not."""
         from lro_conformance.judging.results import UNEXPLAINED
         from lro_conformance.report.formats.baseline import entries_of
 

@@ -41,7 +41,7 @@ def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
         groups.setdefault(requirement.group, set()).add(requirement.id)
     checks = check_names()
     found: set[str] = set()
-    for word in (w for words_ in words for w in words_.split(",")):
+    for word in (word for entry in words for word in entry.split(",")):
         id = word.upper() if word.upper().startswith("LRO-") else f"LRO-{word.upper()}"
         if word == FAILED:
             found |= _last_failures(profile) & known

@@ -61,7 +61,8 @@ def validate(
     PATH is a file (or one compressed with gzip), a directory (all LRO documents in it), a pattern like
     'out/**/*.jsonl', or - for standard input.
 
-    Exit code: 0 no errors, 1 errors, 2 a path cannot be read or its kind cannot be detected.
+    Exit code: 0 no errors, 1 errors, 2 the command line is invalid, a path cannot be read, its kind cannot be
+    detected, or no LRO document was found.
     """
     import gc
 

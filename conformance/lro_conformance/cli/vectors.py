@@ -59,7 +59,7 @@ def list_(edition_name: str | None, chapters: tuple[str, ...], kinds: tuple[str,
 @_edition
 @_chapters
 @_kinds
-@click.option("--archive", is_flag=True, help="Write one .tar.gz to DIR instead, always with the same bytes.")
+@click.option("--archive", is_flag=True, help="Write one .tar.gz file named DIR instead, always with the same bytes.")
 def export(
     target: Path, edition_name: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...], archive: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""Running again whenever files change."""
+"""Detection of changed files, so that a command can run again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _SKIPPED = {"__pycache__", "node_modules", ".git", ".venv", "venv", "target", "d
 
 
 def state(paths: Sequence[Path], written: Collection[Path] = ()) -> State:
-    """Time of change and size of every file in these paths; folders that tools fill are left out.
+    """Time of change and size of every file in these paths.
 
-    So are files that a run itself writes: *written* has their paths, or folders that contain them.
+    Left out are hidden files and folders, folders that tools fill, and files that a run itself writes: *written* has
+    the paths of these files, or of folders that contain them.
     """
     own = {os.path.realpath(path) for path in written}
     found: State = {}
@@ -48,9 +49,9 @@ def _files(paths: Sequence[Path]) -> Iterator[str]:
 def changes(
     paths: Sequence[Path], known: State, written: Collection[Path] = (), sleep: Callable[[float], object] = time.sleep
 ) -> Iterator[str]:
-    """Yield the path of a file that changed since the state *known*, and of one after each later change, for ever.
+    """Yield the path of a file that changed since the state *known*, then that of one file after each later change.
 
-    *written* as for `state`.
+    This never ends. For *written* see `state`.
     """
     while True:
         sleep(POLL_S)

@@ -138,7 +138,10 @@ class Capture:
 
     @contextmanager
     def _limited(self, workspace: Workspace) -> Generator[None]:
-        """Abort the run at its time limit, or when the disk of the temporary folder is nearly full."""
+        """Abort the run at its time limit, or when the disk of the temporary folder is nearly full.
+
+        The wall clock is watched, too.
+        """
         over = threading.Event()
 
         def watch() -> None:
@@ -199,7 +202,7 @@ class Capture:
                     if all(n in self.evidence.captured for n in t.needs) and pending.isdisjoint(t.after)
                 ]
                 # One trial more than there are workers is submitted, so that the pool starts it as soon as another one
-                # ends; but none while one of `FIRST_TRIALS`, which should come first, still waits.
+                # ends; but not while one of `FIRST_TRIALS`, which should come first, still waits.
                 ahead = not any(t.name in FIRST_TRIALS for t in waiting)
                 for one in ready[: workers + ahead - len(under_way)]:
                     waiting.remove(one)

@@ -6,7 +6,7 @@ import threading
 import time
 
 LEAST_STEP_S = 1.0
-"""Smallest step of the clock, in seconds, that counts. A clock that is slewed takes half an hour for it."""
+"""Smallest step of the clock, in seconds, that counts. A clock that is slewed takes half an hour to gain or lose it."""
 
 
 class WallClock:

@@ -102,7 +102,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         ]
         if isinstance(survey, Survey) and edges.reason is None:
             found += [
-                f"the exact threshold of {n} was not tested: none of its results has {survey.lowest + 2} tokens or more"
+                f"the exact threshold of {n} was not tested: {_reason_for_no_edge(survey, n)}"
                 for n in survey.effective
                 if n not in edges.edges
             ]
@@ -119,12 +119,19 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
     return tuple(found)
 
 
+def _reason_for_no_edge(survey: Survey, operation: str) -> str:
+    """The reason why the exact threshold of an operation was not tested; see `lro_conformance.trials.edges`."""
+    if any(c.estimate is not None for c in survey.repeats.get(operation, ())):
+        return f"its result has fewer than {survey.lowest + 2} tokens"
+    return "no header of its files states an estimate"
+
+
 _KINDS = {FROM_START: "output_dir is a file when the server starts"}
 """Descriptions of kinds of failed writes, if their names say too little."""
 
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
-    """A note on records whose ids match none of the inline results: what was compared instead, if anything."""
+    """A note for a run whose files and inline results have no ids in common: what was compared instead, if anything."""
     if names := exchanges.names:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
         unpaired = exchanges.unpaired
@@ -206,6 +213,7 @@ MOST_CALLS = 8
 
 
 def _above(survey: Survey) -> str:
+    """Part of a message: what a result would have to be, so that it shows whether the server offloads."""
     if not survey.returned_anything:
         return "that could have been offloaded"
     largest = f"(the largest has {survey.largest_inline} characters)"
@@ -330,3 +338,4 @@ def _unused_details(survey: Survey) -> Iterator[str]:
 
 
 _TASKS = ("optional", "required")
+"""Values of ``taskSupport`` with which a tool may be called as a task."""

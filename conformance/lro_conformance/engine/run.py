@@ -42,7 +42,8 @@ def certify(
     and reports what it has observed by then; with *fail_fast*, it ends once a MUST of a level has failed.
 
     Nothing that a server does raises an exception: if the server cannot be observed, ``failure`` of the report says
-    why. Raises `ProfileError` for problems of the profile that only the server's list of tools reveals. Raises
+    why. Raises `lro_conformance.wire.shortage.Shortage` before the run if the machine lacks space or its limits are too
+    low. Raises `ProfileError` for problems of the profile that only the server's list of tools reveals. Raises
     `lro_conformance.evidence.format.EvidenceError` before the run if the directory cannot be used, and after it if not
     everything could be recorded; ``report`` of the exception is then the report.
     """

@@ -28,7 +28,7 @@ Plain = Any
 class Codec:
     """Encodes and decodes values; *special* has the conversions of types that are not plain data.
 
-    *store* and *fetch* write and read longer byte strings.
+    *store* converts bytes to JSON, and *fetch* converts them back. They may keep long byte strings in files.
     """
 
     def __init__(

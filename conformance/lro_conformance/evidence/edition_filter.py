@@ -1,7 +1,7 @@
 """Restriction of evidence to an edition.
 
-One capture is judged by several editions. For each edition, operations that it does not have are removed, and cleanings
-of files that are named by another convention.
+One capture is judged by several editions. For each edition, two things are removed: calls of operations that it does
+not have, and cleanings in which the planted files have names of another edition, unlike the server's own files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def foreign_operations(survey: object, edition: Edition) -> bool:
 
 
 def _without_foreign_files(found: object, edition: Edition) -> object:
-    """The evidence of a trial without cleanings of aged files that are named neither by the edition nor by the server.
+    """The evidence of a trial without cleanings in which planted files are named neither like those of the edition nor
+    like those of the server.
 
     The server need not delete such files.
     """
@@ -61,7 +62,7 @@ def _prefix(path: str) -> str:
 
 
 def _without_others(value: object, operations: Collection[str]) -> Any:
-    """The value without the parts that belong to other operations."""
+    """The value without the parts that belong to operations other than these."""
     if isinstance(value, Call | BaseException):
         return value
     if isinstance(value, Mapping):

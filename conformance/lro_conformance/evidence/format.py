@@ -28,24 +28,27 @@ OWN = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
 """All names that are allowed at the top of a folder of evidence."""
 
 INLINE_BYTES = 16 << 10
-"""Size from which a line or an output has its own file."""
+"""Largest size in bytes of a line or an output that is recorded in place; a longer one has a file of its own."""
 
 CHATTER_BYTES = 8 << 20
-"""Limit on the unsolicited lines that are recorded per server (stderr, notifications); requests and their answers are
-always complete."""
+"""Largest number of bytes of unsolicited lines (stderr, notifications) that are recorded per server; requests and their
+answers are always complete."""
 
 
 class EvidenceError(Exception):
-    """A folder is not evidence, or was changed since it was recorded; the message is one line with advice."""
+    """A folder is not evidence, was changed since it was recorded, or cannot be used; or a run was not fully recorded.
+
+    The message is one line.
+    """
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)
         self.report = report
-        """The report of a run that could not be recorded; None if there was no run."""
+        """The report of the run that was not fully recorded; None if there was no run."""
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:
-    """JSON for recording: UTF-8, except for lone surrogates, which are escaped."""
+    """JSON for recording, which can be written as UTF-8: if a text has a lone surrogate, all is escaped to ASCII."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()

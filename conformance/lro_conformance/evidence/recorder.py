@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _ID = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+),"method":')
+"""The beginning of a request that the suite sends, with its id."""
 
 
 @dataclass
@@ -44,8 +45,11 @@ class _Track:
     server: ServerProcess
     stream: IO[bytes]
     lines: int = 0
+    """Number of lines in the transcript so far."""
     chatter: int = 0
+    """Bytes of unsolicited lines so far, including those that were not recorded."""
     dropped: int = 0
+    """Number of unsolicited lines that were not recorded, because there were more than `format.CHATTER_BYTES`."""
     answer_lines: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """Numbers of the lines of the transcript that are answers, by the checksum of the line."""
 

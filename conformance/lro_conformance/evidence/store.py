@@ -16,7 +16,7 @@ from lro_spec.redaction import Masks
 
 
 class Store:
-    """A folder for evidence. Every method redacts the data that it writes, or returns for writing."""
+    """A folder for evidence. Every method redacts secrets in the data that it writes, or returns to be written."""
 
     def __init__(self, folder: Path, masks: Masks) -> None:
         self.folder = folder

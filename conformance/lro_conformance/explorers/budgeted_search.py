@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 Observed = TypeVar("Observed")
 
 SHRINKS = 60
-"""Largest number of attempts to find a smaller violation; not a time, so that the same seed finds the same one."""
+"""Largest number of attempts to find a smaller violation. It is not a time, so that the same seed leads to the same
+violation."""
 
 SHRINKING_S = 12.0
 """Longest time, in seconds, that finding the smallest attempt may take with a slow server."""
@@ -29,7 +30,7 @@ class BudgetedSearch(Generic[Observed]):
     """One search: when it ends, the attempts without a violation, and those with one."""
 
     deadline: float
-    """Time of the monotonic clock after which no attempt begins; a violation sets it anew."""
+    """Time of the monotonic clock after which no attempt begins; the first violation sets it anew."""
     is_aborted: Callable[[], bool] = lambda: False
     """Returns True if the search has to end at once."""
     clean_attempts: list[Observed] = field(default_factory=list[Observed])
@@ -37,8 +38,11 @@ class BudgetedSearch(Generic[Observed]):
     failing: list[Observed] = field(default_factory=list[Observed])
     """The observations of attempts with a violation, the smallest last."""
     attempts: int = 0
+    """Number of attempts, without those that look for a smaller violation."""
     _shrinks: int = 0
+    """Number of attempts that look for a smaller violation."""
     _spent: bool = False
+    """True if no time or attempts were left for the last attempt."""
 
     def begin(self) -> None:
         """Count an attempt that is about to begin. Raises `OutOfBudget` if no time or attempts are left for it."""
@@ -58,7 +62,8 @@ class BudgetedSearch(Generic[Observed]):
     def run(self, search: Callable[[], object], again: Callable[[], object]) -> bool:
         """Run *search* to its end; True if a violation was found and recurred.
 
-        Hypothesis repeats a violation while there is time; if it was seen only once, *again* repeats the attempt.
+        Hypothesis repeats a violation while there is time. If it was seen only once, *again* is called, which has to
+        repeat the attempt.
         """
         from hypothesis.errors import Flaky
 

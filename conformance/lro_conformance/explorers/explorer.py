@@ -64,13 +64,14 @@ MUST_RUN_BEFORE = ("defaults", "control", "lasting")
 memories, or look at files in folders that it breaks."""
 
 LARGE_BUDGET = 100
-"""Number of sequences from which a budget includes steps that need a start, a command of the profile or a wait."""
+"""Only if the budget has at least this many sequences, those that Hypothesis composes include steps that start a
+server, run a command of the profile, or wait."""
 
 BEGINNING_CHARACTERS = 40
-"""Length in characters of the beginning by which a text is recognised; the server may show no more of it."""
+"""A text is recognised by its beginning of this many characters, since a server perhaps shows no more of it."""
 
 SERIES = 250
-"""Number of equal calls that one process answers."""
+"""Largest number of equal calls that are made of one process."""
 
 SERIES_AT_ONCE = 10
 """Number of calls of the series that are in flight together."""
@@ -79,7 +80,8 @@ SERIES_S = 2.5
 """Time in seconds after which the series ends: slow servers answer fewer calls."""
 
 SIZES = (100, 101, 128, 129)
-"""Multiples of usual sizes of batches (10, 16, 20, 25, 32, 50, 64, 100), and one more than these."""
+"""Limits of calls that test batches: multiples of the usual sizes (10, 16, 20, 25, 32, 50, 64, 100), and one more than
+these."""
 
 UNEVEN = 8_000
 """Characters of a record that is much larger than others."""
@@ -106,7 +108,7 @@ def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored
 
 
 class Explorer:
-    """Three servers with the same memories, and the sequences that were tried on them."""
+    """Three servers with the same memories (two if no exact threshold was tested), and the sequences tried on them."""
 
     def __init__(self, lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> None:
         self._lab = lab
@@ -292,7 +294,8 @@ class Explorer:
         self._forget()
 
     def _forget(self) -> None:
-        for bench in self._benches:  # not those of other trials, which run at the same time
+        """Forget the previous sequence; restart the servers that offload if it may have changed their behaviour."""
+        for bench in self._benches:  # but not for servers of other trials, which run at the same time
             bench.forget_experiment()
         self._sequence, self._steps, self._word, self._before = [], [], None, []
         self._stored_before = len(self._memories)
@@ -300,12 +303,12 @@ class Explorer:
             for bench in self._offloading:
                 folder = bench.output_dir
                 for path in folder.iterdir() if folder is not None and folder.is_dir() else ():
-                    clear(path)  # otherwise each script that reproduces a violation would have to make it
+                    clear(path)  # otherwise each script that reproduces a violation would have to make this entry
                 self._start_again(bench)
             self._is_stuck = self._is_touched = False
 
     def step(self, name: str, *given: Any) -> None:
-        """Take a step by its name. Raises `Violation` if it violates the target requirement."""
+        """Take a step by its name. Raises `Violation` if it violates the target requirement (see `_judge`)."""
         self._steps.append((name, given))
         {
             "store": self.store,
@@ -324,8 +327,8 @@ class Explorer:
             self._search.clean_attempts.append(tuple(self._sequence))
 
     def _try_fixed_sequences(self) -> None:
-        """Try the sequences that come first in every run: tiny and varied memories, one that is stored again, and
-        results at the threshold."""
+        """Try a fixed sequence for each operation: memories that are tiny, varied, unusual, in CJK scripts, or stored
+        again; other queries and arguments; and results at the threshold."""
         for name, details in self.details.items():
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
@@ -355,12 +358,12 @@ class Explorer:
             self.end()
 
     def _try_interventions(self) -> None:
-        """Try the sequence that comes next in every run: folders that break and are mended, old files, a restart.
+        """Try a fixed sequence of interventions: folders that break and are mended, old files, a restart.
 
-        The first folder breaks for all operations, at the lowest threshold and others; the rest is tried with one.
+        All operations are called while the folders are broken for the first time; the rest is tried with one operation.
         """
-        of = [{"name": n, "detail": [None, *d][-1], "limit": 3, "find": "all"} for n, d in self.details.items()]
-        asked, *others = of
+        wanted = [{"name": n, "detail": [None, *d][-1], "limit": 3, "find": "all"} for n, d in self.details.items()]
+        asked, *others = wanted
         calls: list[Step] = [("call", [{**one, "limit": 20}]) for one in others]
         ages = [self.ttl_s // 2, self.ttl_s - 60, self.ttl_s + 60, *(n * DAY for n in (2, 20, 70))]
         first: list[Step] = [*calls, ("break", asked, REPLACED), *calls, ("mend",)] if self._can_break else []
@@ -379,11 +382,12 @@ class Explorer:
     def _try_growing_results(self) -> None:
         """Try a result of one memory, and the same query when more memories are stored, two of them much larger.
 
-        Neither anything kept from the first result nor a sample of the records tells how large the second one is.
+        A server that keeps something of the first result, or estimates by a sample of the records, mistakes the size of
+        the second result.
         """
-        of = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
+        wanted = [{"name": n, "detail": [None, *d][-1], "limit": 20, "find": "stored"} for n, d in self.details.items()]
         first, *others = ({**m, "id": self._id()} for m in uneven(UNEVEN, large=1, small=12))
-        calls = [("call", [asked]) for asked in of]
+        calls = [("call", [asked]) for asked in wanted]
         self._try([("store", [first]), *calls, ("store", others, True), *calls])
 
     def _try(self, steps: Sequence[Step]) -> None:
@@ -395,7 +399,7 @@ class Explorer:
             raise
 
     def _take(self, steps: Sequence[Step]) -> None:
-        """Try a sequence of these steps."""
+        """Take these steps, as a sequence of their own."""
         self.begin()
         try:
             for name, *given in steps:
@@ -430,7 +434,7 @@ class Explorer:
         for length in range(2, len(steps) + 1):
             if self._recurs_afresh(steps[-length:]):
                 return
-        self._search.failing.append(self._search.failing[0])
+        self._search.failing.append(self._search.failing[0])  # no part of it reproduces the violation
 
     def _recurs_afresh(self, steps: Sequence[tuple[str, tuple[Any, ...]]]) -> bool:
         """Return whether the violation recurs if these steps are repeated in fresh processes."""
@@ -455,7 +459,7 @@ class Explorer:
         word of those that were stored before."""
         word = (self._word if are_more else None) or "".join(self._chance.choices(string.ascii_lowercase, k=8))
         memories = [{"id": self._id(), **m, (field := self._word_field(m)): f"{word} {m[field]}"} for m in given]
-        if self._survey.lowest > 1:
+        if self._survey.lowest > 1:  # one memory has to exceed the lowest threshold
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
             first, *others = self._benches
@@ -495,7 +499,8 @@ class Explorer:
         self._judge(len(made))
 
     def place(self, asked: Mapping[str, Any], distance: int) -> None:
-        """Store memories one after another, so that the result of a call for the last is at the threshold."""
+        """Store memories one after another, until the result of a call for the last one has *distance* tokens more than
+        the middle threshold."""
         richest = [None, *self.details[asked["name"]]][-1]
         wanted = {**asked, "detail": richest, "find": "stored", "limit": 5}
         target = self._threshold + distance
@@ -525,6 +530,7 @@ class Explorer:
         self.call([self._asked_before])
 
     def _mend(self) -> None:
+        """Mend the folders if they are broken, without a call."""
         if not self._broken:
             return
         for folder in self._broken:
@@ -544,7 +550,8 @@ class Explorer:
         return tuple((self._known_events - known).elements())
 
     def _events(self, known: int) -> Counter[str]:
-        """OffloadWriteFailed events of the first server, with a wait for more unless there are more than *known*."""
+        """OffloadWriteFailed events of the first server. Further ones are awaited longer if there are not more than
+        *known*."""
         return Counter(self._benches[0].events("OffloadWriteFailed", known))
 
     def sweep(self, asked: Mapping[str, Any], ages: Sequence[int]) -> None:
@@ -593,8 +600,8 @@ class Explorer:
         return str(memory[self._word_field(memory)]).strip().partition("\n")[0][:BEGINNING_CHARACTERS].strip()
 
     def _word_field(self, memory: Record) -> str:
-        """The field of a memory that gets a word of our own: its title, or its content if that is all that it has, or
-        if the tool that stores memories takes no title."""
+        """The field of a memory that gets a word of our own: its title; but its content if it has content and no title,
+        or if the tool that stores memories takes no title."""
         return "title" if self._stores_titles and (memory["title"] or not memory["content"]) else "content"
 
     def _holds(self, bench: Bench, word: str, beginnings: Collection[str]) -> bool:
@@ -611,7 +618,10 @@ class Explorer:
         return any(b in text for b in beginnings for text in (*of_records, *(others if " " in b else ())))
 
     def _make_series(self) -> None:
-        """Make one call of the first server, for its smallest result, `SERIES` times or until `SERIES_S` are over."""
+        """Make one call of the first server, for its smallest result, `SERIES` times or until `SERIES_S` are over.
+
+        The first call that is not offloaded ends the series.
+        """
         first = self._benches[0]
         name = next(iter(self.details))
         asked = {"name": name, **first.accepted.smallest_offloading_call(name, 1)}
@@ -644,6 +654,7 @@ class Explorer:
         return {**wanted, "query": words.get(find), "omit_query": omits}
 
     def _filters(self, name: str) -> dict[str, Any]:
+        """Optional arguments of an operation that select memories, with values, and a token budget."""
         from lro_conformance.lab.seeding import filters  # here, so that `lro judge` loads no code that drives servers
 
         operation, whole = self._survey.operations[name], self._survey.whole[name, None]
@@ -661,7 +672,8 @@ class Explorer:
     def _judge(self, count: int) -> None:
         """Judge the last *count* triples of the sequence; end it if one of them violates the target requirement.
 
-        Without a target, the first requirement that is violated becomes it.
+        Without a target, the first requirement that is violated becomes the target, unless the survey's calls violate
+        it anyway. Requirements whose violation was found in an earlier search do not count.
         """
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         made = [e for e in exchanges_of(self._sequence, self._memories) if id(e.call) in last]
@@ -715,7 +727,7 @@ class Explorer:
 
     @cached_property
     def _recipes(self) -> RecipeJudge:
-        """The judge of all recipes. It also compares with the machine's jq, which only a live run may depend on."""
+        """The judge of all recipes. It also compares with the machine's jq, on which only a live run may depend."""
         return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
 
     def _keep_installed_jq_finding(self, finding: Finding, document: Document) -> None:

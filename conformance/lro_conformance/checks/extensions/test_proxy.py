@@ -1,4 +1,4 @@
-"""A proxy in front of any server: small results pass unchanged, large results are in files, and nothing is lost."""
+"""A proxy in front of any server: small results pass unchanged, large results go to files, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_small_results_keep_their_bytes(proxied: Proxied, subjects: Subjects) ->
 
 @check("LRO-PROXY-03")
 def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> None:
-    """A result above the threshold is replaced by a descriptor of a file with a header and its records."""
+    """A result above the threshold is replaced by the descriptor of a file, which has a header and the records."""
     for one in proxied.large:
         wrong = _not_offloaded(one.call)
         subjects.expect(
@@ -73,13 +73,18 @@ def test_offloaded_above_the_threshold(proxied: Proxied, subjects: Subjects) -> 
 
 
 def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Forwarded, int, tuple[int, int]]]:
-    """Texts near the threshold with this outcome, each with its length in characters and the honest estimates."""
+    """Texts near the threshold with this outcome, each with its length in characters and its lowest and highest honest
+    estimates."""
     for one in (o for o in proxied.edge if o.call.outcome == outcome):
         characters = len(as_record(json.loads(one.given))["content"][0]["text"])
         yield one, characters, honest_estimates(0, 0, characters)
 
 
 def _not_offloaded(call: Call) -> str | None:
+    """The reason why a call was not offloaded to a file with a header and as many records as that says.
+
+    None if it was.
+    """
     if call.outcome != "offloaded":
         return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
     if call.file is None or call.file.problem is not None:
@@ -211,10 +216,13 @@ def test_errors_stay_inline(proxied: Proxied, subjects: Subjects) -> None:
 
 
 def _changed_error(given: Mapping[str, Any], call: Call) -> str | None:
+    """The difference of a call's JSON-RPC error from the one that the server has *given*; None if there is none."""
     error = as_record(call.reply.error)
     if not error:
         return f"{call.outcome}: {show(call.result, 120)}"
-    wrong = [k for k in given if (given[k] not in error.get(k, "") if k == "message" else given[k] != error.get(k))]
+    message = error.get("message")
+    text = message if isinstance(message, str) else ""
+    wrong = [k for k in given if (given[k] not in text if k == "message" else given[k] != error.get(k))]
     return f"a different {wrong[0]}: {show(error.get(wrong[0]), 120)}" if wrong else None
 
 
@@ -242,7 +250,10 @@ def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
 
 
 def _not_its_own(one: Forwarded, files: Sequence[str]) -> str | None:
-    """The reason why a call did not get its own result; None if it did. *files* are the paths of all such calls."""
+    """The reason why a call did not get its own result; None if it did.
+
+    *files* are the paths of the files of all calls that were in flight together.
+    """
     call = one.call
     if call.reply.failure is not None:
         return call.reply.failure.detail
@@ -391,7 +402,7 @@ def _data_loss(one: Forwarded, known: payloads.Large) -> str | None:
     call = one.call
     if call.outcome == "offloaded":
         readable = call.file is not None and call.file.problem is None
-        return None if readable else "a descriptor of a file that does not exist"
+        return None if readable else "a descriptor without a file that can be read"
     if call.outcome != "inline":
         return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
     there = len(set(payloads.marks(call.reply.raw or b"")))
@@ -413,7 +424,7 @@ def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
 
 
 def _with_readable_file(proxied: Proxied, subjects: Subjects) -> Iterator[Forwarded]:
-    """Large results with a readable file; others are noted as not observed."""
+    """Large results with a readable file; those without one are noted as not observed."""
     for one in proxied.large:
         if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:
             yield one
