@@ -1,4 +1,5 @@
-"""Reading pipes with a time limit, so that a pipe that never ends, or stays silent, does not keep a hook waiting."""
+"""Reading pipes with a time limit, so that a command such as a pre-commit hook does not wait for a pipe that never ends
+or stays silent."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ SILENCE = 0.1
 
 
 def patient(stream: IO[bytes] | FileIO, timeout_s: float, hint: str = "") -> Readable:
-    """The stream, with a time limit if it may never end. *hint* is the end of the message of the `TimeoutError`."""
+    """The stream, with a time limit if it may never end. (On Windows, there is no time limit.)
+
+    *hint* is the end of the message of the `TimeoutError`.
+    """
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):  # a stream in memory, without a file descriptor
@@ -41,7 +45,8 @@ class PatientPipe:
         self._until = time.monotonic() + timeout_s
 
     def read(self, size: int, /) -> bytes:
-        """At most *size* bytes; none at the end. Raises `TimeoutError`."""
+        """At most *size* bytes; none at the end. Raises `TimeoutError` once the time limit has passed, or if the pipe
+        is silent for a tenth of the time limit (`SILENCE`)."""
         quiet, left = SILENCE * self._timeout_s, self._until - time.monotonic()
         if left > 0 and select.select([self._descriptor], [], [], min(left, quiet))[0]:
             return os.read(self._descriptor, size)

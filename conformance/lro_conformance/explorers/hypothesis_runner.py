@@ -1,7 +1,7 @@
 """Hypothesis with the settings of a run: no files in the user's directory, and a seed gives the same examples
 everywhere.
 
-It is imported only where an exploration begins, because a third of all that a run imports is for Hypothesis.
+This module is imported only where an exploration begins, because Hypothesis is a third of all that a run imports.
 """
 
 from __future__ import annotations
@@ -35,20 +35,25 @@ _IRRELEVANT_CHECKS = (
 )
 
 
-def run_examples(strategy: SearchStrategy[Value], trying: Callable[[Value], None], *, seed: int, examples: int) -> None:
-    """Call *trying* with a number of examples and, after it has raised an exception, with smaller ones; the last
-    exception is raised.
+def run_examples(
+    strategy: SearchStrategy[Value], attempt: Callable[[Value], None], *, seed: int, examples: int
+) -> None:
+    """Call *attempt* with up to *examples* examples. Once a call has raised an exception, *attempt* is called with
+    smaller examples that may raise it, too; the exception of the smallest one is raised in the end.
 
-    Raises `hypothesis.errors.FlakyFailure` if the exception does not recur. It is no error if there is no example at
-    all.
+    Raises `hypothesis.errors.FlakyFailure` if the exception does not recur. If the strategy has no example at all,
+    nothing is called or raised.
     """
-    explored = _settings(examples)(seeded_with(seed)(given(strategy)(trying)))
+    explored = _settings(examples)(seeded_with(seed)(given(strategy)(attempt)))
     with suppress(Unsatisfiable):
         explored()
 
 
 def run_sequences(machine: Callable[[], RuleBasedStateMachine], *, seed: int, sequences: int, steps: int) -> None:
-    """Run a state machine for a number of *sequences* of at most *steps* steps; otherwise like `run_examples`."""
+    """Run a state machine for up to *sequences* sequences of at most *steps* steps each.
+
+    An exception is treated as in `run_examples`, with shorter sequences in place of smaller examples.
+    """
     factory: Any = machine
     run_state_machine_as_test(seeded_with(seed)(factory), settings=_settings(sequences, stateful_step_count=steps))
 
@@ -70,12 +75,12 @@ def _settings(examples: int, **more: Any) -> settings:
 
 @contextmanager
 def isolated(folder: Path) -> Generator[None]:
-    """Inside this context, Hypothesis keeps its tables in *folder*, and draws no constants from loaded modules.
+    """Inside this context, Hypothesis keeps its files in *folder*, and takes no constants from loaded modules.
 
     By default, it searches the source of every module outside of site-packages for numbers and strings to try. That
     takes as long as ten starts of a server, and a seed would find other examples in a checkout than in an installation.
     There is no public switch; if the internals of a later Hypothesis differ, its default is kept. Explorers in several
-    threads share the settings of the first one; the last one restores the usual settings.
+    threads share the folder of the first one; the last one to end restores the usual settings.
     """
     with _lock:
         _users.append(folder)
@@ -108,8 +113,8 @@ def _begin(folder: Path) -> None:
 
 
 def _register_random() -> None:
-    """Register this thread's random generator. Hypothesis itself would first run a full garbage collection, which takes
-    as long as several starts of a server."""
+    """Create and register the random generator that Hypothesis uses in this thread. Hypothesis itself would run a full
+    garbage collection before it registers one, which takes as long as several starts of a server."""
     core: Any = hypothesis.core
     managed: Any = entropy
     with suppress(AttributeError, TypeError):

@@ -1,6 +1,6 @@
 """The rules by which Hypothesis composes sequences of steps for the servers of an explorer.
 
-It is imported only where an exploration begins, because a third of all that a run imports is for Hypothesis.
+This module is imported only where an exploration begins, because Hypothesis is a third of all that a run imports.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Steps(Protocol):
 
     @property
     def can_place(self) -> bool:
-        """True if a result can be placed at a threshold."""
+        """True if memories can be stored whose sizes bring a result to the threshold, or near it."""
         ...
 
     @property
     def interventions(self) -> Sequence[str]:
-        """The steps other than calls that are possible: ``break``, ``sweep``, ``restart``."""
+        """The interventions that are possible: some of ``break``, ``sweep`` and ``restart``, or none."""
         ...
 
     @property
@@ -58,7 +58,7 @@ class Steps(Protocol):
         ...
 
     def step(self, name: str, *given: Any) -> None:
-        """Take the step *name*."""
+        """Take the step of this name, with its arguments."""
         ...
 
     def end(self) -> None:

@@ -16,8 +16,8 @@ _ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u01
 
 
 def _spelt(data: bytes) -> str:
-    """The text for some bytes, half of which stand for ASCII characters, a quarter for odd characters, and a quarter
-    for any character."""
+    """The text that some bytes stand for. Of the values of a byte, half stand for an ASCII character and a quarter for
+    an odd one (`_ODD`). A byte of the last quarter and the two bytes after it together stand for any character."""
     text: list[str] = []
     rest = iter(data)
     for byte in rest:
@@ -49,12 +49,12 @@ _SHARE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e
 
 
 def _with(*words: str) -> st.SearchStrategy[str]:
-    """Texts, some of them with one of these words, so that there is something to be found."""
+    """Texts, some of them with one of these words, so that recipes that search for the word find something."""
     return st.tuples(_TEXT, st.sampled_from(("", "", *words)), _TEXT).map("".join)
 
 
 BOUNDARIES = (4 << 10, 64 << 10)
-"""Sizes of buffers, in bytes. Some lines of a file are about as long."""
+"""Usual sizes of buffers, in bytes. Some contents are so long that their lines in a file fill about such a buffer."""
 
 _LENGTH = st.just(0) | st.just(0) | st.tuples(st.sampled_from(BOUNDARIES), st.integers(-700, 100)).map(sum)
 
@@ -98,8 +98,9 @@ MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
 )
 """Some memories that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
 
-Any documented field may be absent or empty. The memories have no ids yet, and no word to find them by. The explorer
-adds new ones each time, so that a server that still holds the memories of an earlier attempt gives the same answers.
+The fields of `_ALWAYS` are present, those of `_SOMETIMES` may be absent; some values are empty. The memories have no
+ids yet, and no word to find them by. The explorer adds both, anew each time, so that a server that still holds the
+memories of an earlier attempt gives the same answers.
 """
 
 NEAR = (-1, 0, 1, 2)
@@ -109,12 +110,12 @@ NEAR = (-1, 0, 1, 2)
 def calls(
     details: Mapping[str, Sequence[str]], filters: Mapping[str, Mapping[str, Any]]
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of calls: an operation with its *details*, a limit, which query is used, which of its *filters*, and
-    whether the call has a progress token.
+    """Calls: each has the ``name`` of an operation, one of its *details* or none, a ``limit``, one of its *filters* or
+    none as ``arguments``, ``progress`` (True if the call has a progress token), and ``find``, which chooses the query.
 
     ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
-    "all" for the profile's own query, "nothing" for a word that no memory has, and "any" for no query at all where the
-    tool needs none.
+    "all" for the profile's own query, "nothing" for a word that no memory has, and "any" for no query at all, or for
+    the profile's own if the tool needs one.
     """
 
     def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
@@ -133,7 +134,7 @@ def calls(
 
 
 def interventions(names: Sequence[str], asked: st.SearchStrategy[dict[str, Any]], ttl_s: int) -> st.SearchStrategy[Any]:
-    """Steps of these *names*, with a call that is made before and after."""
+    """Steps with these *names*. Each has a call that is made before it and, except for ``sweep``, again after it."""
     kinds, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
     given = {"break": (asked, kinds), "sweep": (asked, ages), "restart": (asked,)}
     return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *given[name]))
@@ -144,7 +145,7 @@ _FILE_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 
 
 def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
-    """File names; some begin almost like those of offloaded files."""
+    """Lists of file names, some of which begin almost like those of offloaded files."""
     almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
     near = st.tuples(st.sampled_from(almost), _FILE_NAME, endings).map("".join)
@@ -152,5 +153,5 @@ def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
 
 
 def any_ages(fresh: tuple[int, int], old: tuple[int, int]) -> st.SearchStrategy[list[int]]:
-    """Ages of files in seconds, from two ranges."""
+    """Lists of ages of files in seconds, each from one of two ranges."""
     return st.lists(st.integers(*fresh) | st.integers(*old), min_size=1, max_size=6, unique=True)

@@ -1,4 +1,4 @@
-"""Sweeper: plants files of any age and of any name, which Hypothesis chooses, and triggers cleanup."""
+"""Sweeper: plants files whose ages and names Hypothesis chooses, and triggers cleanup."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ Value = TypeVar("Value")
 @trial("sweeper: cleanup of files of any age and name")
 def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
-    if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
-        kept_all = "no back-dated file was deleted (profile: cleanup)"
-        raise NotObserved(cleanup.reason or cleanup.nothing_planted or kept_all)
+    if cleanup.set_ttl is None:
+        no_template = "the server wrote no readable file of which back-dated copies could be planted"
+        raise NotObserved(cleanup.reason or cleanup.nothing_planted or no_template)
+    if not any(p.gone for p in cleanup.set_ttl.planted):
+        raise NotObserved("no back-dated file was deleted (profile: cleanup)")
     from lro_conformance.explorers.hypothesis_runner import isolated
     from lro_conformance.explorers.strategies import any_ages, any_names
 
@@ -91,7 +93,7 @@ class _Sweeper:
         return search.clean_attempts, search.failing[-1:] if recurred else []
 
     def by_name(self, names: Sequence[str]) -> Sweep:
-        """Clean up a folder with old files of these names."""
+        """Clean up a folder with old files of these names, except names that match the pattern of offloaded files."""
         call, folder, template = self._folder()
         pattern = rf"{self._lab.editions.own.file_prefix}-.*\.jsonl"
         made = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
@@ -113,9 +115,9 @@ class _Sweeper:
         return seen
 
     def _folder(self) -> tuple[Call, Path, FileSeen]:
-        """A call, the output folder, and one of the server's own files as a template for planted ones."""
+        """A call, the folder of its file, and that file as a template for planted ones."""
         call = self._bench.offloading_call(self._name, 3)
         file = template_in(call, self._lab.editions.own.name)
         if file is None:
-            raise NotObserved("no file of the server could be copied to make aged ones")
+            raise NotObserved("no file of the server could be copied to plant back-dated ones")
         return call, Path(os.path.dirname(file.path)), file

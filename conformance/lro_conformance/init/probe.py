@@ -1,7 +1,7 @@
 """Probing a server: its operations, how it takes settings, what triggers its cleanup, and where its events appear.
 
-Nothing is stored in the server unless a seed tool is named. It is started a few times and called, and it cleans up a
-temporary directory.
+The server is started a few times and called. Nothing is stored in it unless a seed tool is named. Its cleanup is
+triggered only while its output directory is a temporary one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from lro_conformance.wire.workspace import Workspace
 from lro_spec.editions import DETAILS
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
-"""Settings in the order of probing: all after the first can only be observed if something is offloaded."""
+"""Settings in the order of probing. The effect of all after the first can only be observed if something is
+offloaded."""
 
 HELP_S = 5.0
 """Time limit of ``COMMAND --help`` in seconds."""
@@ -53,7 +54,7 @@ _NAME_PATTERNS = {
     r"|(?:OFFLOAD(?:ING)?|\bLRO)(?![A-Z_-])|\b(?:NO|DISABLE)-(?:SPILL|FILES?)",
     "ttl_seconds": r"TTL|EXPIR|RETENTION|MAX[_-]?AGE|LIFETIME",
 }
-"""Patterns by setting for the names of flags and variables."""
+"""For each setting, a pattern that is in the names of flags and variables that may set it."""
 
 _HELP_PATTERNS = {
     "threshold_tokens": r"\btokens\b",
@@ -61,10 +62,11 @@ _HELP_PATTERNS = {
     "enabled": r"\boffload",
     "ttl_seconds": r"\bseconds\b|\bexpire|\bhow long\b",
 }
-"""Patterns by setting for the help text of flags whose names do not match."""
+"""For each setting, a pattern that is in the help of flags that may set it although their names do not say so."""
 
 MAX_WAYS = 8
-"""Largest number of ways that are tried for a setting; each takes one or two starts of the server."""
+"""Largest number of undocumented ways that are tried for a setting. Each usually takes one or two starts of the
+server."""
 
 
 @dataclass
@@ -81,7 +83,7 @@ class ProbeResult:
     calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """One call of each operation at the lowest threshold that could be set."""
     selecting: list[str] = field(default_factory=list[str])
-    """Names of the operations whose query argument has an unusual name, and was recognised by its effect."""
+    """Names of the operations whose argument for the query has an unusual name and was recognised by its effect."""
     settings: dict[str, Setting] = field(default_factory=dict[str, Setting])
     """Settings that were seen to take effect."""
     cleanup: Cleanup | None = None
@@ -94,13 +96,15 @@ class ProbeResult:
     fruitless: Sequence[str] = ()
     """Names of the operations that found nothing by any query."""
     inline: Literal["records", "text", "unknown"] | None = None
-    """Content of an inline result: records; a text that shows memories of a file, or of the suite, with title and
-    content; or something else. None if there was no inline result."""
+    """The form of an inline result: ``records`` if it has records; ``text`` if its text shows the title and content of
+    memories that are known from a file or were stored by the suite; otherwise ``unknown``. None if there was no inline
+    result."""
     unfound: str | None = None
     """A message that no call found the memories that were stored, with advice; None if a call found them."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
-    """Reasons why something could not be tried to the end, by its name: a setting, ``cleanup``, or an argument such as
-    ``search.query``. The server ended, or gave no answer. Under ``seed``: the reason why nothing was stored."""
+    """Reasons why something could not be tried to the end: the server did not start, ended, or gave no answer. The key
+    is the name of a setting, ``cleanup``, or an argument such as ``search.query``. Under ``seed`` is the reason why
+    nothing was stored."""
 
     @property
     def answers(self) -> bool:
@@ -119,7 +123,8 @@ class ProbeResult:
 
     @property
     def seed(self) -> Seed | None:
-        """The seed that every process was given, otherwise the seed to propose; None if there is no tool for it."""
+        """The seed that every process was given or, if there was none, a seed to propose. None if no tool seems to
+        store memories, or if none of its arguments seems to take their text."""
         if self.profile.seed is not None or self.storing is None:
             return self.profile.seed
         arguments = memory_arguments(self.storing)
@@ -137,7 +142,8 @@ class ProbeResult:
 
     @property
     def has_own_data(self) -> bool:
-        """True if the command or its environment names the directory that each process has for itself."""
+        """True if the command or its environment contains ``{workdir}``, the directory that each process has for
+        itself."""
         server = self.profile.server
         return any("{workdir}" in word for word in (*server.command, *server.env.values()))
 
@@ -155,23 +161,24 @@ def probe(
 ) -> ProbeResult:
     """Probe a server; *report* is called with each step before it is taken.
 
-    *tools* names the tools of operations whose names are not recognised; *choose* is called if no tool is named or
-    recognised. *seed* names a tool that stores memories: every process is then given the suite's memories. Raises
-    `ServerTrouble` if the server does not start or does not respond, and `NoSuchTool` if it does not list such a tool.
+    *tools* has the name of a tool for each operation whose tool is not recognised by its name. *choose* is called if
+    *tools* is empty and no tool is recognised. *seed* is the name of a tool that stores memories: every process is then
+    given the suite's memories. Raises `ServerTrouble` if the server does not start or does not respond, and
+    `NoSuchTool` if it does not list a tool that *tools* or *seed* names.
     """
     workspace = Workspace()
     with interruptible(workspace.abort), workspace:
         lab = Lab(profile, workspace, lambda event: None, seed=0)
         try:
             report("starting the server with the documented variables")
-            found = _first(lab, profile)
+            found = _observations(lab, profile)
             if choose is not None and not tools and not found.operations and found.tools:
                 tools = choose(found.tools)
             if tools:
                 known = {**found.operations, **operations_of(tools, found.tools)}
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
-                found = _first(lab, profile, [name for name in found.selecting if name not in tools])
+                found = _observations(lab, profile, [name for name in found.selecting if name not in tools])
             if seed is not None:
                 report(f"storing the suite's memories by {seed}")
                 lab, found = _seeded(lab, found, seed)
@@ -181,7 +188,7 @@ def probe(
                 report(f"starting the server once more as the client {CLIENT}")
                 other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
                 other.seed_like(lab)
-                again = _first(other, other.profile, found.selecting)
+                again = _observations(other, other.profile, found.selecting)
                 lab, found = (other, again) if again.offloads else (lab, found)
             if not found.empty:
                 _find_settings(lab, found, report)
@@ -192,8 +199,11 @@ def probe(
         return found
 
 
-def _first(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeResult:
-    """Observations of the first server of a lab; *selecting* are operations whose query was found before."""
+def _observations(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeResult:
+    """Findings about a new server of a lab, apart from settings, cleanup and events.
+
+    *selecting* has the names of operations whose argument for the query was recognised by its effect before.
+    """
     with lab.lowest_bench(_lowest(lab)) as bench:
         replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
@@ -221,9 +231,10 @@ def _first(lab: Lab, profile: Profile, selecting: Sequence[str] = ()) -> ProbeRe
 
 @contextmanager
 def _experiment(bench: Bench, found: ProbeResult, name: str) -> Generator[None]:
-    """Contains an attempt that may end the server.
+    """A context for an attempt that may end the server.
 
-    If the server ends or gives no answer, the reason is noted in `troubles` by *name*, and the server is restarted.
+    If the server ends or gives no answer, the attempt is over, the reason is noted in `troubles` under *name*, and the
+    server is restarted.
     """
     with suppress(NotObserved), _noted(found, name), _while_it_runs(bench):
         yield
@@ -233,7 +244,8 @@ def _experiment(bench: Bench, found: ProbeResult, name: str) -> Generator[None]:
 
 
 def _selects(bench: Bench, found: ProbeResult, operation: Operation, argument: str) -> bool:
-    """True if a call whose *argument* is a word that is in no memory finds less than the calls before and after it."""
+    """True if a call with a word that is in no memory as *argument* finds less than the usual calls before and after
+    it."""
     first = found.calls[operation.name]
     if found_nothing(first):
         return False
@@ -266,7 +278,7 @@ def _with_levels(bench: Bench, found: ProbeResult, operation: Operation) -> Oper
 
 
 def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any]) -> set[str]:
-    """The fields that records of a call have, apart from empty ones."""
+    """The fields that any record of a call with these arguments has, apart from empty fields."""
     call = _answered(bench.call(operation.name, limit=_FEW, arguments=arguments))
     records = call.file_records or call.records or []
     return {name for record in records for name, value in record.items() if not is_blank(value)}
@@ -275,8 +287,9 @@ def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any
 def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
     """Values of an argument by detail level, inferred from the *fields* that records have with each value.
 
-    Empty unless the values can be ordered so that each gives more fields than the value before. One field of the value
-    before, such as an excerpt, may be missing. Also empty if a value is the name of another level than its fields show.
+    Empty unless the values can be ordered so that each gives more fields than the value before. If the value before
+    gives three fields or more, one of them, such as an excerpt, may be missing. Also empty if a value has the name of a
+    level, but its fields are those of another level.
     """
     ordered = sorted(fields, key=lambda value: len(fields[value]))
     levels = levels_of(ordered)
@@ -291,13 +304,13 @@ def _gives_more(less: set[str], more: set[str]) -> bool:
 
 
 _FEW = 5
-"""Number of records of a call that shows which fields they have."""
+"""Limit of the calls that show which fields the records have."""
 
 
 def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
-    """A lab whose servers are all given the suite's memories by a tool, with findings about one of these servers.
+    """A lab whose servers are all given the suite's memories by a tool, and findings about one of these servers.
 
-    If the tool accepts none, returns the given lab and findings, with the reason in `troubles`.
+    If the tool accepts no memory, returns the given lab and findings, with the reason in `troubles`.
     """
     tool = listed_tool(name, found.tools)
     arguments = memory_arguments(tool)
@@ -309,7 +322,7 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     with other.lowest_bench(_lowest(other)) as bench:
         other.seeding.begin(bench)
     if other.seeding.on:
-        seeded = _first(other, profile, found.selecting)
+        seeded = _observations(other, profile, found.selecting)
         seeded.unfound = other.seeding.unfound
         return other, seeded
     found.storing, found.troubles["seed"] = tool, other.seeding.refusal or "it accepted no memory"
@@ -370,12 +383,15 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
 
 
 class _NoAnswer(ServerTrouble):
-    """A server that had started ended, or gave no answer, while something was tried. The attempt proves nothing."""
+    """The server started, but it ended or gave no answer while something was tried, so the attempt proves nothing."""
 
 
 @contextmanager
 def _noted(found: ProbeResult, name: str, way: Setting | None = None) -> Generator[None]:
-    """Notes an error of the server in `troubles`, unless it does not start with a flag, which it may not have."""
+    """A context that notes in `troubles` that the server failed, and raises the error again.
+
+    It is not noted that the server does not start with a flag that was tried: the server may not have that flag.
+    """
     try:
         yield
     except ServerTrouble as problem:
@@ -393,7 +409,7 @@ def _answered(call: Call) -> Call:
 
 @contextmanager
 def _while_it_runs(bench: Bench) -> Generator[None]:
-    """Raises `_NoAnswer` if the server ends meanwhile, or does not start again."""
+    """A context that raises `_NoAnswer` if the server ends within it, or cannot be started again."""
     try:
         yield
     except ServerTrouble as problem:
@@ -405,7 +421,10 @@ def _while_it_runs(bench: Bench) -> Generator[None]:
 
 
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
-    """True if the lowest accepted threshold offloads a result that a threshold of a billion returns inline."""
+    """True if a result is offloaded at the lowest threshold that the server accepts, and inline at a billion tokens.
+
+    Also sets `calls` if a result was offloaded, and `inline` if the result was then inline.
+    """
     with lab.lowest_bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
         low = {name: bench.call(name) for name in bench.operations}
         offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
@@ -426,13 +445,17 @@ def _threshold(lab: Lab, found: ProbeResult) -> bool:
 
 
 def _cleaning(lab: Lab, name: str, threshold: int | None, ttl: int | None) -> Cleaning | None:
-    """A cleanup of a file younger and a file older than `TTL`, by a server with this TTL or its own default."""
+    """A cleanup of back-dated files, among them one of half and one of twice the age `TTL`; None if none were planted.
+
+    *ttl* is the TTL that is set; if it is None, the server's own default applies.
+    """
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=ttl)) as bench, _while_it_runs(bench):
         return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
 
 
 def _deleted_by_age(cleaning: Cleaning | None) -> tuple[bool, bool] | None:
-    """Whether the younger and the older of two back-dated files were deleted; None if they were not planted."""
+    """True for each of the two back-dated files, the younger and the older, that was deleted; None if they were not
+    planted."""
     planted = [p for p in cleaning.planted if p.age_s < DAY] if cleaning is not None else []
     return (planted[0].gone, planted[1].gone) if len(planted) > 1 else None
 
@@ -493,7 +516,8 @@ def _texts(profile: Profile, workspace: Workspace) -> str:
 
 
 def setting_ways(name: str, text: str) -> Iterator[Setting]:
-    """Flags and variables in a text by which a setting may be set: by their names, then flags by their help."""
+    """Flags and variables in a text by which a setting may be set: first those whose names say so, then flags whose
+    help does."""
     in_name = re.compile(_NAME_PATTERNS[name], re.IGNORECASE)
     in_help = re.compile(_HELP_PATTERNS[name], re.IGNORECASE)
     text = re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)

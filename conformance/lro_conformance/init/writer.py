@@ -35,7 +35,7 @@ SETTINGS = {
     "ttl_seconds": "lifetime of a file",
     "output_dir": "directory of the files",
 }
-
+"""What each setting decides, for the comment next to it."""
 
 PURPOSES = {
     "recall": "returns many memories",
@@ -49,8 +49,11 @@ OUTPUT = Path("lro.yaml")
 
 
 def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output: Path = OUTPUT) -> str:
-    """Text of the profile; *redact* removes secrets from text of the server; *output* is the path of the profile,
-    relative to the working directory, in which the server was started."""
+    """Text of the profile.
+
+    *redact* removes secrets from text of the server. *output* is the path at which the profile will be written, seen
+    from the working directory, in which the server was started.
+    """
     return "\n".join([*_lines(found, redact, output), ""])
 
 
@@ -64,7 +67,8 @@ def count_not_found(text: str) -> int:
 
 
 def init_command(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
-    """The shell command that runs `lro init` with these tools and those named before, and overwrites the profile."""
+    """The shell command that runs `lro init` again, with *tools* besides those that were named before, and overwrites
+    the profile."""
     operations, seed = found.profile.operations or {}, found.profile.seed
     before = {name: operation.tool for name, operation in operations.items() if operation is not None}
     if seed is not None and seed.tool is not None:
@@ -200,10 +204,10 @@ def _operations(
 
 
 def proposed_tools(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
-    """A tool for each of these operations: one whose name hints at it, or else NAME.
+    """A tool for each of these operations: one whose name hints at the operation, or else NAME.
 
-    If the server has only one tool, it is proposed for recall. Descriptions are ignored, because the description of a
-    tool that stores memories may mention recalling them.
+    If the server has only one tool and no operation was found, that tool is proposed for recall. Descriptions are
+    ignored, because the description of a tool that stores memories may mention recalling them.
     """
     if len(found.tools) == 1 and not found.operations:
         return {"recall": str(found.tools[0].get("name"))}
@@ -216,7 +220,7 @@ def proposed_tools(found: ProbeResult, operations: Sequence[str]) -> dict[str, s
 
 
 def _entry(operation: Operation) -> str:
-    """An operation as the profile names it."""
+    """The value of an operation in the profile."""
     known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
     for key in ("query", "limit", "detail", "budget"):
         if (value := getattr(operation, key)) is not None:
@@ -240,7 +244,7 @@ def _hint(found: ProbeResult, name: str) -> Iterator[str]:
 
 
 def _others(found: ProbeResult) -> list[str]:
-    """Names of the listed tools that are not in use."""
+    """Names of the listed tools that neither perform an operation nor store memories for the suite."""
     seed = found.profile.seed
     known = {*(o.tool for o in found.operations.values()), seed.tool if seed is not None else None}
     return [name for t in found.tools if (name := str(t.get("name"))) not in known]
@@ -281,7 +285,7 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
 
 
 def _left_out(found: ProbeResult) -> Iterator[str]:
-    """Remarks on fields of a memory and on arguments that the seed, written or proposed, leaves out."""
+    """Remarks on what the seed, written or proposed, leaves out: fields of a memory, and arguments of the tool."""
     yield from (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
     if found.without_value:
         names = _safe(", ".join(found.without_value), 400)
@@ -376,12 +380,12 @@ def _flow(value: object) -> str:
 
 
 _CLEANS = re.compile(r"clean|housekeep|custod|expire|purge|prune|sweep", re.IGNORECASE)
-"""Words in names and descriptions of tools that may delete expired files."""
+"""Matches names and descriptions of tools that may delete expired files."""
 
 _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
-"""Words that are not strings in YAML unless quoted."""
+"""Words that YAML reads as something other than a string unless they are in quotes."""
 
 
 def _safe(text: str, most: int = 200) -> str:
-    """Untrusted text for a comment: one line, printable, cut."""
+    """Untrusted text for a comment: one line of printable characters, at most *most* of them."""
     return one_line("".join(c if c.isprintable() else " " for c in text), most)

@@ -1,9 +1,10 @@
 """Checks: their registration, and how they are run and reach a verdict.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence that it reads (see ``trials/``). Evidence that it declares as optional is None if it is missing. Two parameters
-are special: ``edition`` is the edition that it judges by, and it reports each thing that it examines to ``subjects``, a
-`Subjects`. It passes only if it examined something that could have failed it.
+evidence that it reads, which trials capture (``trials/``) or functions derive (`lro_conformance.judging.derived`).
+Evidence that it declares as optional is None if it is missing. Two parameters are no evidence: ``edition`` is the
+edition that it judges by, and ``subjects`` is a `Subjects`, to which it reports each thing that it examines. It passes
+only if it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Check:
     """A registered check."""
 
     name: str
-    """``chapter.name``, from the names of module and function."""
+    """``module.function``, with the names of both but without their ``test_``."""
     requirement: str
     function: Callable[..., None]
     needs: tuple[str, ...]
@@ -48,7 +49,7 @@ class Check:
     by_edition: bool = False
     """True if the check has a parameter for the edition."""
     calls_of: tuple[str, ...] = ()
-    """The names of further trials whose calls it examines through derived evidence."""
+    """The names of further trials that have to run, because it examines their calls through derived evidence."""
     optional: tuple[str, ...] = ()
     """The names of evidence that may be missing; the check then runs with None in its place."""
 
@@ -63,9 +64,12 @@ def check(
 ) -> Callable[[Function], Function]:
     """Bind a function to the requirement that it judges.
 
-    A name may be used only once; the docstring is shown to users. *optional* names parameters that are None if their
-    evidence is missing. *calls_of* names trials that have to run, too, because the check examines their calls through
-    derived evidence.
+    The docstring of the function is shown to users. *optional* has the names of parameters that are None if their
+    evidence is missing. *calls_of* has the names of trials that have to run, too, because the check examines their
+    calls through derived evidence.
+
+    Raises `ValueError` if the requirement is unknown or excluded, if the function has no docstring or not all of the
+    *optional* parameters, and if a check in a different file has the same name.
     """
 
     def register(function: Function) -> Function:
@@ -80,10 +84,10 @@ def check(
             raise ValueError(f"two checks are named {name}")
         parameters = inspect.signature(function).parameters
         needs = tuple(p for p in parameters if p not in ("subjects", EDITION))
-        without = tuple(optional)
-        if not set(without) <= set(needs):
-            raise ValueError(f"check {name} has no parameter {', '.join(sorted(set(without) - set(needs)))}")
-        made = Check(name, requirement_id, function, needs, doc, EDITION in parameters, tuple(calls_of), without)
+        may_lack = tuple(optional)
+        if not set(may_lack) <= set(needs):
+            raise ValueError(f"check {name} has no parameter {', '.join(sorted(set(may_lack) - set(needs)))}")
+        made = Check(name, requirement_id, function, needs, doc, EDITION in parameters, tuple(calls_of), may_lack)
         _REGISTRY[name] = made
         function.lro_check = made  # type: ignore[attr-defined]
         return function
@@ -92,7 +96,7 @@ def check(
 
 
 def validate_requirement_id(requirement_id: str) -> None:
-    """Raise `ValueError` if the catalogue does not have a requirement, or excludes it from checking."""
+    """Raise `ValueError` if no edition has this requirement, or if it is excluded from checking."""
     try:
         found = first_wording(requirement_id)
     except KeyError:
@@ -162,8 +166,8 @@ class _Missing:
 def reason_not_bound(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> str | None:
     """The reason why the requirement of a check does not bind the server; None if the evidence does not show one.
 
-    *have* is as in `judge`, but most of it may be missing. The check is run on the rest: it first examines whether its
-    requirement applies, mostly by the survey.
+    *have* is as in `judge`, but most of it may be exceptions. The check is run on the rest, because a check first
+    examines whether its requirement applies, and mostly needs only the survey for that.
     """
     arguments = {n: _Missing() if isinstance(have[n], BaseException) else have[n] for n in one.needs}
     by_edition = {EDITION: edition_named(edition)} if one.by_edition else {}
@@ -183,13 +187,13 @@ def _raise_shortage(problem: BaseException) -> None:
 
 def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
     if subjects.misses:
-        return _missed(one, subjects, subjects.misses, missed(one.requirement, edition))
+        return _result_with_miss(one, subjects, subjects.misses, missed(one.requirement, edition))
     if subjects.hindrances:
         return replace(_result(one, Verdict.NOT_OBSERVED, 0, subjects.hindrances[0]), hindered=True)
     if subjects.errata:
-        return _missed(one, subjects, subjects.errata, Verdict.WARN, erratum=True)
+        return _result_with_miss(one, subjects, subjects.errata, Verdict.WARN, erratum=True)
     if subjects.warnings:
-        return _missed(one, subjects, subjects.warnings, Verdict.WARN)
+        return _result_with_miss(one, subjects, subjects.warnings, Verdict.WARN)
     if subjects.examined:
         return _result(
             one, Verdict.PASS, subjects.examined, f"as expected in {subjects.examined} of {subjects.examined}"
@@ -210,7 +214,7 @@ def checks_of_edition(edition: str, checks: Iterable[Check]) -> list[Check]:
     return [c for c in checks if c.requirement in judged]
 
 
-def _missed(
+def _result_with_miss(
     one: Check, subjects: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False
 ) -> CheckResult:
     first = misses[0]

@@ -2,8 +2,9 @@
 
 Derived evidence serves several checks. It is computed once per run by a pure function decorated with `derived`. The
 function's parameters name the evidence that it depends on, which may be derived itself. Two more names are possible:
-`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. If evidence that it depends on is missing,
-the derived evidence is missing for the same reason. It is never recorded; recorded runs compute it again.
+`EDITION`, the edition to judge by, and `FOUND`, the evidence of all successful trials. If evidence that it depends on
+is missing, the derived evidence is missing for the same reason. Derived evidence is never recorded: it is computed
+again when a recorded run is judged.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class Derived:
 
 
 def derived(function: Function) -> Function:
-    """Register a function as derived evidence, under its own name."""
+    """Register a function as derived evidence, under its own name.
+
+    Raises `ValueError` if a function of a different module has that name.
+    """
     name, parameters = function.__name__, inspect.signature(function).parameters
     known = _REGISTRY.get(name)
     if known is not None and known.function.__module__ != function.__module__:
@@ -52,7 +56,8 @@ def derived(function: Function) -> Function:
 
 
 def captured(names: Iterable[str]) -> Iterator[str]:
-    """Names of the captured evidence on which these names depend, directly or through derived evidence."""
+    """Names of the captured evidence on which the evidence with these names depends, directly or through derived
+    evidence. A name may occur several times."""
     for name in names:
         one = _REGISTRY.get(name)
         if one is None:
@@ -62,7 +67,7 @@ def captured(names: Iterable[str]) -> Iterator[str]:
 
 
 def depends(names: Iterable[str], wanted: str) -> bool:
-    """True if *wanted* is among these names, or any of them is derived from it."""
+    """True if *wanted* is one of these names, or if evidence with one of these names is derived from it."""
     return any(name == wanted or (name in _REGISTRY and depends(_REGISTRY[name].needs, wanted)) for name in names)
 
 
@@ -72,7 +77,7 @@ def _by_all(name: str) -> bool:
 
 
 def examines_all(names: Iterable[str]) -> bool:
-    """True if any of this evidence is derived from the evidence of all trials."""
+    """True if any evidence with these names is derived from the evidence of all trials."""
     return any(map(_by_all, names))
 
 
@@ -85,7 +90,8 @@ class Evidence:
     def __init__(
         self, edition: str, captured: Mapping[str, Any] | None = None, *, expected: Collection[str] = ()
     ) -> None:
-        """*expected* are the names of the trials that must have been captured before evidence is derived from all."""
+        """*expected* are the names of the trials that must have been captured before `has` is true for evidence that is
+        derived from the evidence of all trials."""
         self.edition = edition
         self.captured: dict[str, Any] = dict(captured or {})
         self._expected = frozenset(expected)
@@ -96,13 +102,15 @@ class Evidence:
         self.captured[name] = evidence
 
     def has(self, names: Collection[str]) -> bool:
-        """True if evidence of all *names* can be selected and would not change if more were added."""
+        """True if the evidence with these names can be selected, and would not change if the evidence of further trials
+        were added."""
         if any(map(_by_all, names)) and not self._expected <= self.captured.keys():
             return False
         return all(name in self.captured for name in captured(names))
 
     def select(self, names: Iterable[str]) -> dict[str, Any]:
-        """Evidence by these names, derived if need be. Raises `KeyError` if a trial that it needs was not captured."""
+        """The evidence with these names, derived if need be. Raises `KeyError` if a trial that it depends on was not
+        captured."""
         return {name: self._of(name) for name in names}
 
     def _of(self, name: str) -> Any:

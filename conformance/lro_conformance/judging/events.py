@@ -59,7 +59,7 @@ class RunFinished:
 
 Event = RunStarted | TrialStarted | TrialStep | TrialFinished | CheckJudged | RunFinished
 Observer = Callable[[Event], None]
-"""An observer of events. It is also called from worker threads, so it must be thread-safe."""
+"""A function that receives the events. It is also called from worker threads, so it must be thread-safe."""
 
 
 def redacting(observer: Observer | None, masks: Masks) -> Observer:

@@ -1,4 +1,5 @@
-"""Reasons why a requirement is not judged, raised by trials and by checks."""
+"""Exceptions by which trials and checks report that something could not be observed, or that a requirement does not
+apply."""
 
 from __future__ import annotations
 

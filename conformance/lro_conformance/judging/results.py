@@ -13,7 +13,7 @@ from lro_conformance.judging.verdicts import LevelVerdict, Verdict
 from lro_spec.catalogue import Requirement
 
 UNSELECTED = "not part of this run"
-"""Reason for requirements that are not judged because the run was restricted to others."""
+"""Reason of a requirement that was not observed because the run was restricted to others."""
 
 UNEXPLAINED = "say why, or name an issue"
 """Reason that `lro certify --write-baseline` writes into a baseline as a placeholder."""
@@ -29,26 +29,27 @@ class CheckResult:
     """The id of the requirement that it judges."""
     verdict: Verdict
     subjects: int
-    """Number of subjects examined that could have failed the check."""
+    """Number of examined subjects, each of which could have failed the check."""
     expected: str
     observed: str
     evidence: str = ""
-    """Evidence to read or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    """Evidence to read or paste, such as the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
     """True if a *warn* is a defect of the specification, not of the server."""
     reproduce: str = ""
-    """A bash command that reproduces the failure: it sends the same lines to the same server."""
+    """A bash script that reproduces the failure: it sends the same lines to the same server."""
     location: str = ""
-    """Location of the subject that failed in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing
-    is recorded."""
+    """Line of the recorded evidence that shows the subject that failed (``servers/0003/transcript.jsonl:17``); empty if
+    nothing is recorded."""
     place: str = ""
     """Place in a document and the kind of deviation, such as ``descriptor /summary/count: wrong-value``; failures with
     the same place are likely to have one cause."""
     elsewhere: bool = False
-    """True if the failure shows only in trials that the check does not need, such as the explorer."""
+    """True if the failure shows only in further trials, such as the explorer, which a run of this check alone would not
+    make."""
     hindered: bool = False
-    """True if the server reported that it could not write a result, although the suite had not made writing fail. Then
-    the requirement does not pass, even if its other checks do."""
+    """True if the check was not observed because the server reported that it could not write a result, although the
+    suite had not made writing fail. Then the requirement does not pass, even if its other checks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +100,16 @@ class Acceptance:
 
     check: str
     requirement: str
+    """The id of the requirement that the check judges; empty if the check was not part of the run."""
     verdict: Verdict
     """The verdict that is accepted."""
     until: str
     """The last day on which it is accepted, as YYYY-MM-DD."""
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
-    """``accepted`` if the run has this verdict, ``expired`` if it has it after *until*, ``stale`` if it has a different
-    one, ``open`` if it has none to compare with: the suite erred, or the server could not be observed."""
+    """The state in this run: ``accepted`` if the check has the accepted verdict, ``expired`` if it has it on a day
+    after `until`, ``stale`` if it has a different one. ``open`` if there is no verdict to compare with: the check was
+    not part of the run, the suite erred, or the server could not be observed."""
 
     @property
     def explanation(self) -> str:
@@ -122,13 +125,13 @@ class ExploredCalls:
     detail: str
     """The requested detail level; empty for the default."""
     records: str
-    """Range of the number of records in their results: "0", "1", "2-10", "11-50" or "51+"."""
+    """Range that contains the number of records of each result: "0", "1", "2-10", "11-50" or "51+"."""
     inline: int = 0
     offloaded: int = 0
     failed: int = 0
     """Calls that were answered by an error, or not at all."""
     unwritten: int = 0
-    """Calls while the server's output folder was broken, whatever their outcome."""
+    """Calls that were made while the server's output folder was broken, whatever their outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ class Coverage:
     memories: int
     """Number of memories that were stored."""
     threshold: int
-    """Threshold of the server with a middle threshold; 0 if there was no such server."""
+    """Threshold, in tokens, of the server between those with the lowest and the highest one; 0 if there was none."""
     in_flight: int
     """Number of calls that were made while others were in flight."""
     broken: int = 0
@@ -163,7 +166,7 @@ class DecidedCall:
     estimate: int
     """E, in tokens."""
     threshold: int
-    """In tokens; for a server as shipped, that of the edition."""
+    """In tokens; for a server that was started without a threshold, the edition's default."""
     outcome: Literal["inline", "offloaded"]
 
     @property
@@ -192,7 +195,9 @@ class Report:
     notes: tuple[str, ...] = ()
     """Facts that no verdict states: volatile fields, widened tolerances, missing keys of the profile."""
     failure: str | None = None
-    """The reason why the server could not be observed, if there is no verdict (exit code 3)."""
+    """The reason why the run has no verdict (exit code 3): the server could not be observed, the machine lacked
+    something or the suite failed, the server's processes share their data, or the run ended too early. None if the run
+    has one."""
     reproduce: str = ""
     """A bash command that starts the server that could not be observed; empty if none is known."""
     starts: int = 0
@@ -202,7 +207,7 @@ class Report:
     extensions: Mapping[str, str] = field(default_factory=dict[str, str])
     """The verdict of each extension group, which never decides a level either."""
     baseline: tuple[Acceptance, ...] = ()
-    """Baseline entries that the run was compared with, and the result; they change the exit code, but no verdict."""
+    """The entries of the baseline, each with its state in this run. They change the exit code, but no verdict."""
     timeline: tuple[Span, ...] = ()
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
@@ -210,10 +215,10 @@ class Report:
     decided: tuple[DecidedCall, ...] = ()
     """Calls for which E is known, near a threshold and far from it."""
     incomplete: str = ""
-    """The reason why the run ended before its last experiment, so that no level is proved; empty if it did not."""
+    """The reason why the run ended before its last experiment, so that no level is proved; empty for a complete run."""
     all_experiments: bool = False
-    """True if a run that was restricted to some requirements made experiments that their checks do not need, because
-    one of those had shown a failure earlier."""
+    """True if a run that was restricted to some requirements also made experiments that their checks do not need,
+    because a failure of an earlier run had shown only in one of these."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""

@@ -80,16 +80,18 @@ def _(marked: Marked) -> str | None:
 
 
 SHARED_FILE = "a file that several calls name"
-"""The place of a miss in such a file: a different call may have caused it."""
+"""The place of a miss in a file that several calls name: a different call may have caused the miss."""
 
 IN_FLIGHT = "a call that was in flight with others"
-"""The place of a miss of such a call or its file: a different call may have caused it."""
+"""The place of a miss of a call that was in flight with others, or of its file: a different call may have caused the
+miss."""
 
 STATED_ESTIMATE = "the E that headers state"
-"""The place of a decision that looks wrong by the header's E, on a server that compares a different number."""
+"""The place of a miss whose cause may be that headers state a number other than the one that the server compares with
+the threshold."""
 
 STATED_TIME = "the time that header and name state"
-"""The place of a wrong time that is both in the header and in the name of a file."""
+"""The place of a wrong time, if the header and the name of the file both state it."""
 
 INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
 """Places of misses whose cause may be that a different requirement is violated."""
@@ -118,7 +120,8 @@ class Miss:
 
 @dataclass(slots=True)
 class Subjects:
-    """Subjects that a check examines. Every `expect` counts one subject, as expected or not."""
+    """Subjects that a check examines. Every `expect` counts one subject, except one that is not as expected but has a
+    hindrance; `erratum` and `warn` count one, too."""
 
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])
@@ -134,8 +137,9 @@ class Subjects:
     ) -> bool:
         """Examine one subject, and return *holds*: whether it is as *expected*. *observed* is reported if it is not.
 
-        *at*, usually a call, shows the subject. A subject with a hindrance (`hindrance_of`) is no miss, unless only the
-        server itself can be the cause (*despite_hindrance*).
+        *at*, usually a call, shows the subject. A subject that is not as expected and has a hindrance (`hindrance_of`)
+        is no miss and is not counted. *despite_hindrance* is True for an expectation that only the server itself can
+        fail, so that hindrances are ignored.
         """
         if not holds and not despite_hindrance and (hindrance := hindrance_of(at)) is not None:
             self.hindrances.append(hindrance)
@@ -146,8 +150,8 @@ class Subjects:
         return holds
 
     def _note(self, expected: str, observed: str, at: object) -> None:
-        """Note a miss. Only the first is reported, so the others are not rendered. A miss at another place replaces a
-        first miss at a place of `INDIRECT`."""
+        """Note a miss. Only the first is reported, so the others are not rendered. If the place of the first miss is in
+        `INDIRECT`, the next miss whose place is not comes before it and is reported in its stead."""
         if not self.misses:
             self.misses.append(Miss.of(expected, observed, at))
         elif self.misses[0].place in INDIRECT and place_of(at) not in INDIRECT:
@@ -172,7 +176,7 @@ class Subjects:
             self.not_observed_because.append(reason)
 
     def inconclusive(self, reason: str) -> None:
-        """Note why the subjects examined so far are not enough for a pass. A miss still counts."""
+        """Note why the subjects examined so far are not enough for a pass. Misses, errata and warnings still count."""
         self.not_observed(reason)
         if not self.misses:
             self.examined = 0

@@ -57,7 +57,8 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """The verdict on a level: proved if every MUST up to it that is judged passed, has a warning or does not apply.
+    """The verdict on a level: proved if every MUST of this and lower levels that is judged passed, has a warning or
+    does not apply.
 
     A *warn* on a MUST does not prevent the level, because it is no failure of the server: it is an erratum of the
     specification, or an allowed value that not every reader understands.

@@ -37,9 +37,10 @@ _TASK_MS = 60_000
 """Time in milliseconds for which the server is to keep a task."""
 _POLL_S = 0.05
 SETTLED_S, PROMPT_S = 0.05, 0.01
-"""Seconds to wait for more output after a response: usually, and if the expected number of events is there already."""
+"""Seconds for which more output is awaited after a response: usually `SETTLED_S`, but only `PROMPT_S` if an event that
+was not known before is there already."""
 CLEANUP_TOOL = "run_custodial_task"
-"""The conventional tool for cleanup, as the specification names it."""
+"""The conventional name of the tool that runs the specification's cleanup task, `offload_cleanup`."""
 
 
 def accepts(reply: Reply) -> bool:
@@ -72,11 +73,11 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called after each restart of the server, because it may have lost its seeded memories."""
+    """Called after each restart of the server, which may have lost the memories that the suite stored in it."""
     on_stored: Callable[[Bench, Memory], None]
     """Called with each memory that the server has accepted."""
     client: str | None = None
-    """The client name that the suite sends; None for the profile's or, if that names none, the suite's own."""
+    """The client name that the suite sends; None for the name in the profile or, if it has none, the suite's own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -95,7 +96,8 @@ class Bench:
     memories: list[Memory] = field(default_factory=list[Memory])
     """The memories that the server has accepted since it was last started."""
     corpus_requests: int = 0
-    """Number of `state_changing_requests` that stored the suite's own memories; later ones belong to one experiment."""
+    """Number of the first `state_changing_requests`, which stored the suite's own memories; the later ones belong to
+    one experiment."""
 
     @property
     def profile(self) -> Profile:
@@ -152,10 +154,10 @@ class Bench:
         query: str | None = None,
         **extra: Any,
     ) -> Call:
-        """Call the tool of an operation and capture its result and, if it is offloaded, its file.
+        """Call the tool of an operation and capture the result and, if it is offloaded, the file.
 
-        If an error of the server names a smaller limit, the call is made again with that limit
-        (`retry_with_server_limit`).
+        *extra* has further keys of `post`. If there are none, and an error of the server names a smaller limit, the
+        call may be made again with that limit (`retry_with_server_limit`).
         """
         made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
         return made if made.outcome != "error" or extra else self.retry_with_server_limit(made) or made
@@ -165,8 +167,8 @@ class Bench:
         and a limit of n + 1 fails, which proves that n is the server's maximum; None if there is no such limit.
 
         Later calls do not exceed this maximum. The suite tries this at the lowest threshold only, at which both results
-        are offloaded: at other thresholds the additional record may be the one that makes the server write a file, and
-        fail.
+        are offloaded. At other thresholds, the one additional record may turn an inline result into a file, and the
+        call may fail only because the server cannot write that file.
         """
         if self.settings.get("threshold_tokens") != self.accepted.lowest:
             return None
@@ -181,7 +183,7 @@ class Bench:
         return None
 
     def offloading_call(self, name: str, count: int) -> Call:
-        """Call an operation for *count* records, or for more if these may not exceed the lowest threshold."""
+        """Call an operation for *count* records, or for more if so few might not exceed the lowest threshold."""
         return self.call(name, **self.accepted.smallest_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
@@ -314,7 +316,7 @@ class Bench:
 
     def _file_without_descriptor(self, reply: Reply, started: float) -> str | None:
         """The path of a file that the call wrote and that its result names without a valid descriptor: in prose, as a
-        link, or in malformed JSON. None for an inline result."""
+        link, or in malformed JSON. None if there is no such file or more than one, or if the result has records."""
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.server.file_limit_applied:
             return None
@@ -334,12 +336,13 @@ class Bench:
         return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
-        """The names in the output folder that are not folders and were not there before the first call."""
+        """The names of the entries of the output folder that are not folders and were not there before the first
+        call."""
         names = [] if self.output_dir is None else names_in(self.output_dir)
         return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Memory) -> Reply | None:
-        """Store one memory by the seed tool. Returns the reply; None if the profile names no such tool."""
+        """Store one memory by the seed tool. Returns the reply; None if the profile names no seed tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
             return None
@@ -456,7 +459,7 @@ class Bench:
         del self.state_changing_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless the run is aborted meanwhile."""
+        """Wait. Raises `RuntimeError` as soon as the run is aborted."""
         self.launcher.workspace.pause(seconds)
 
     def events(self, name: str, known: int | None = None) -> list[str]:
@@ -469,8 +472,8 @@ class Bench:
         return [line for line in self.output() if name in line]
 
     def output(self, wait_s: float = SETTLED_S) -> list[str]:
-        """Lines from every channel (notifications, stderr, event file), each prefixed with its channel. Before that,
-        further output is awaited for *wait_s* seconds."""
+        """Lines from every channel (notifications, stderr, event file), each prefixed with its channel. More output is
+        first awaited for *wait_s* seconds."""
         with self.lock:
             self.server.drain(wait_s)
             lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
@@ -496,7 +499,7 @@ def _limits_named(call: Call, argument: str | None) -> Iterator[int]:
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names in a folder that are not folders; empty if there is no such folder."""
+    """The names of the entries of a folder that are not folders themselves; empty if there is no such folder."""
     return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
 
 

@@ -1,4 +1,5 @@
-"""Output folders that are broken for a while, so that nothing can be written; root can still write a read-only one."""
+"""Output folders that are broken for a while, so that nothing can be written into them. (Root can still write into a
+read-only folder.)"""
 
 from __future__ import annotations
 

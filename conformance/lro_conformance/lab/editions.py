@@ -1,4 +1,4 @@
-"""The editions by which a run is judged, and their names for offloaded files."""
+"""The editions by which a run is judged, and how they name offloaded files."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Editions:
         return any(e.is_file_name(name) for e in self.all)
 
     def convention_of(self, path: str) -> str:
-        """The name of the edition whose naming convention a file of the server follows; by default the profile's.
+        """The name of the edition whose naming convention a file of the server follows; if it follows none, the
+        profile's edition.
 
-        Planted files have to follow it, too.
+        Files that are planted next to it have to follow the same convention.
         """
         name = os.path.basename(path)
         follows = (e.name for e in self.all if parse_file_name(name, edition=e.name) is not None)

@@ -10,10 +10,11 @@ from lro_spec.display import error_line
 
 
 class ServerTrouble(NotObserved):
-    """The server did not start, or the handshake failed, so that no trial can use it."""
+    """The server could not be used: it did not start, the handshake or the list of tools failed, a command of the
+    profile failed, or too many requests had no response."""
 
     start: Start | None = None
-    """The start that failed; None if no process could be started."""
+    """The start of the server that failed; None if no process was started, or if its command could not be run."""
 
     @property
     def subject(self) -> object:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -21,25 +22,25 @@ class ServerTrouble(NotObserved):
         return None if self.start is None else Conversation(self.start)
 
     declined = False
-    """True if the server exited or refused the handshake: it may accept different settings."""
+    """True if the server exited or refused the handshake: it may accept other settings."""
 
 
 class Refused(ServerTrouble):
-    """The server answered the handshake with an error: it may speak a different version of MCP, or need different
-    settings."""
+    """The server answered the handshake with an error: it may speak another version of MCP, or need other settings."""
 
     declined = True
 
 
 def trouble_of(failure: Failure) -> ServerTrouble:
-    """The error to raise for a server that failed to answer."""
+    """The error to raise for a server that did not answer."""
     trouble = ServerTrouble(describe(failure))
     trouble.declined = failure.kind == "exited"
     return trouble
 
 
 def describe(failure: Failure) -> str:
-    """A failure in one line, with the line of stderr that names the reason, and the last five lines."""
+    """A failure in one line: what happened and, if stderr has any text, the line that seems to name the reason and the
+    last five lines."""
     lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
     reason, last = error_line(lines), lines[-5:]
     if not reason:

@@ -19,8 +19,8 @@ from lro_conformance.wire.reply import MODERN_VERSION, Failure, Reply
 from lro_conformance.wire.server import ServerProcess
 
 PROBE_LEAST_S, PROBE_TIMES = 2.0, 3
-"""Timeout of a probe by a protocol that the server may not know: at least the first number of seconds, or else the time
-of the slowest handshake times the second number."""
+"""Timeout of a probe by a protocol that the server may not know: `PROBE_TIMES` times the slowest handshake so far, but
+at least `PROBE_LEAST_S` seconds."""
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Handshakes:
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Capabilities that the suite claims as a client, besides those that the profile names."""
     slowest_s: float = 0.0
+    """The longest time, in seconds, that a handshake has taken."""
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
     """Server information and protocol version from the last handshake; they are known even if all trials fail."""
     opened: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -16,7 +16,7 @@ from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.editions import Editions
 from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
 from lro_conformance.lab.launcher import Launcher, Recorder
-from lro_conformance.lab.ledger import HeldMemory, Ledger, StrayFiles
+from lro_conformance.lab.ledger import HeldRam, Ledger, StrayFiles
 from lro_conformance.lab.operations import TOOLS, Operation, resolve
 from lro_conformance.lab.seeding import Seeding, fields_left_out
 from lro_conformance.lab.settings import Settings, far_zone
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Budget:
-    """Number of sequences that the explorer tries, and their length in steps."""
+    """Number of sequences that the explorer tries, and their greatest length."""
 
     sequences: int = 8
     steps: int = 5
@@ -74,8 +74,8 @@ class Lab:
         self.budget = budget
         self.trials = frozenset(trials)
         self.ahead: dict[str, Future[Any]] = {}
-        """Work that was begun ahead of its trial and whose result was not used yet, by the name of the trial."""
-        ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
+        """Work of trials that was begun before the trial, by the name of the trial, until its result is used."""
+        ledger = Ledger(HeldRam(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
         )
@@ -124,8 +124,8 @@ class Lab:
             pool.shutdown(wait=False)
 
     def begun(self, trial: str, work: Callable[[], Result]) -> Result:
-        """The result of the work of a trial that was begun ahead. If it was not, or if an earlier attempt of the trial
-        has used the result, the work is done now."""
+        """The result of the work of a trial, which `begin` may have begun ahead. If it has not, or if an earlier
+        attempt of the trial has used the result, the work is done now."""
         ahead = self.ahead.pop(trial, None)
         return work() if ahead is None else ahead.result()
 
@@ -154,11 +154,13 @@ class Lab:
         - *file_size_limit* limits each file that the server writes, in bytes.
         - *client* is the client name that the suite sends, if not the profile's or the suite's own.
         - *modern* selects MCP 2026-07-28 even if the other servers speak an older version. If it is None, the suite
-          only finds out whether the server also speaks MCP 2026-07-28, unless that is known.
+          also finds out whether the server speaks MCP 2026-07-28, unless that is known; the bench speaks the version of
+          the other servers.
         - *in_far_zone* sets a time zone far from UTC, unless the profile sets TZ.
         - Without *seeds*, the suite stores no memories in the server by the seed tool.
 
-        Raises `ServerTrouble` if the server does not start.
+        Raises `ServerTrouble` if the server does not start, `NotObserved` if a setting cannot be given to it, or if
+        *modern* is true and it does not speak that version, and `Shortage` if its processes share their data.
         """
 
         def place() -> _Place:
@@ -207,8 +209,10 @@ class Lab:
     ) -> Bench:
         own = place()  # each process has its own directories: otherwise processes may find each other's memories
         server, start = self.launcher.spawn(own.values, own.workdir, own.temp, own.output_dir, file_size_limit, zone)
-        refill, look = self.seeding.fill_again, self._note_stored
-        made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, look, client)
+        on_restart, on_stored = self.seeding.fill_again, self._note_stored
+        made = Bench(
+            self.launcher, self.ledger, self.editions, self.accepted, server, start, on_restart, on_stored, client
+        )
         handshakes = self.launcher.handshakes
         try:
             if modern:
@@ -284,8 +288,8 @@ class Lab:
     def bench_if_accepted(
         self, settings: Settings, *, prepare: Callable[[Path], object] = Path.mkdir, in_far_zone: bool = False
     ) -> Generator[Bench | ServerTrouble, None, None]:
-        """A bench under *settings*, or the `ServerTrouble` if the server declines them. For the other parameters see
-        `bench`."""
+        """A bench under *settings* or, if the server exits or refuses the handshake under them, the `ServerTrouble`.
+        For the other parameters see `bench`."""
         with ExitStack() as stack:
             try:
                 accepted = stack.enter_context(self.bench(settings, prepare=prepare, in_far_zone=in_far_zone))
@@ -317,20 +321,23 @@ class Lab:
 
     @property
     def observes_events(self) -> bool:
-        """True if the profile says where events are seen, so that an event that is not seen was not emitted."""
+        """True if the profile says where events appear, so that an event that does not appear there was not emitted."""
         return self.profile.events.observable
 
     @property
     def seeded_by(self) -> str | None:
-        """Key under ``seed`` in the profile by which servers get the suite's memories (tool, env or command); None if
-        servers do not get them."""
+        """The key below ``seed`` in the profile (tool, env or command) by which servers get the suite's memories; None
+        if servers do not get them."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return "tool" if self.seeding.on else None
         return "env" if seed.env is not None else "command"
 
     def seed_like(self, other: Lab) -> None:
-        """Seed servers as *other* does, a lab for the same server with a different profile."""
+        """Store the suite's memories in new servers if *other* does, and wait as long after storing as it does.
+
+        *other* is a lab for the same server with a different profile.
+        """
         self.seeding.on = other.seeding.on
         self.ledger.finding_lag_s = other.ledger.finding_lag_s
 

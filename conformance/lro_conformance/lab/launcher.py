@@ -1,4 +1,5 @@
-"""Server processes of one profile: they are started under chosen settings, opened and stopped here."""
+"""Starting the server processes of one profile under chosen settings, opening conversations with them, and stopping
+them."""
 
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ MAX_LINE_BYTES = 64 << 20
 """Longer lines on stdout are skipped: the largest results that the suite requests have a few megabytes."""
 
 TRANSCRIPT_BYTES = 48 << 20
-"""Limit of the RAM for each server's transcript; calls keep their own lines besides."""
+"""Limit of the RAM for each server's transcript; calls keep their own lines in addition."""
 
 MAX_UNANSWERED = 2
-"""Requests in a row without a response after which one server process is no longer waited for."""
+"""Number of consecutive requests without a response after which the suite no longer waits for a server process."""
 
 COMMAND_S = 60
 """Longest time, in seconds, that a command of the profile may take."""
@@ -53,10 +54,10 @@ MAX_ENTRIES = 200
 
 
 class Recorder(Protocol):
-    """A record of the communication with servers."""
+    """Records the communication with servers."""
 
     def follow(self, server: ServerProcess, start: Start) -> None:
-        """Record the communication with a server, from its start on."""
+        """Record the communication with this server, from its start on."""
         ...
 
 
@@ -96,8 +97,9 @@ class Launcher:
     ) -> tuple[ServerProcess, Start]:
         """Start a process under these settings, without sending it a message.
 
-        *zone* is the environment variable for a time zone other than the suite's own. Raises `NotObserved` if a setting
-        cannot be given to the server, and `ServerTrouble` if the process does not start.
+        *zone* has the environment variable TZ; it is empty for the time zone of the suite. Raises `NotObserved` if a
+        setting cannot be given to the server, and `ServerTrouble` if the process does not start, if the profile's seed
+        command fails, or if too many requests of the run had no response.
         """
         for name in values:
             if not self.can_set(name):
@@ -149,8 +151,8 @@ class Launcher:
         return server, start
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
-        """The command, environment and working directory of a server under these settings; also for commands of the
-        profile that are run for such a server."""
+        """The command, environment and working directory of a server under these settings. Commands of the profile that
+        are run for such a server get the same environment and directory."""
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
@@ -178,9 +180,11 @@ class Launcher:
         return self.profile.can_set(name)
 
     def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:
-        """Run a command of the profile to its end, in the server's environment. Returns the lines of its stderr.
+        """Run a command of the profile to its end, in the environment that `launch` gives a server. Returns the lines
+        of its stderr.
 
-        *key* is the command's key in the profile. Raises `ServerTrouble` if the command fails.
+        *key* is the command's key in the profile. Raises `ServerTrouble` if the command cannot be run, fails, or takes
+        longer than `COMMAND_S`.
         """
         launch = self.launch(values, workdir)
         environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
@@ -219,7 +223,8 @@ class Launcher:
     def _seed(self, workdir: Path) -> tuple[Path | None, tuple[str, ...]]:
         """Write the suite's memories to a file and run the profile's seed command, if there is one.
 
-        Returns the file and the command. Does nothing, and returns None and no words, if memories are stored by a tool.
+        Returns the file and the command. Does nothing, and returns None and no words, if memories are stored by a tool
+        or not at all.
         """
         seed = self.profile.seed
         if seed is None or seed.tool is not None:

@@ -1,4 +1,5 @@
-"""Notes on the server of one profile that outlive its processes: timeouts, RAM in use, remarks, protocol violations."""
+"""Notes on the server of one profile that are kept when a process ends: timeouts, RAM in use, remarks, violations of
+the protocol."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ MAX_VIOLATIONS = 3
 """Maximum number of violations that are noted for each server process."""
 
 
-class HeldMemory:
+class HeldRam:
     """The RAM that the calls of one run take, as long as they are referred to."""
 
     def __init__(self) -> None:
@@ -68,7 +69,8 @@ class StrayFiles:
         self._lock = threading.Lock()
 
     def note(self, file: FileSeen) -> None:
-        """Note a file of a server, unless it is in the run's own folders or older than the run."""
+        """Note a file that a server named, unless it cannot be read, is in the run's own folders, or is older than the
+        run."""
         if file.problem is not None or (file.mtime or 0.0) < self._begun:
             return
         if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self._root)):
@@ -86,27 +88,29 @@ class StrayFiles:
 class Ledger:
     """Notes on the server of one profile."""
 
-    def __init__(self, held: HeldMemory, stray: StrayFiles) -> None:
+    def __init__(self, held: HeldRam, stray: StrayFiles) -> None:
         self._held = held
         self.stray = stray
         self._lock = threading.Lock()
         self._waits = 0
         self._timeouts: Counter[str] = Counter()
         self.remarks: list[str] = []
-        """Remarks for the report: on the profile, on how servers stopped, and on memories that they refused."""
+        """Remarks for the report, such as on the profile, on how servers stopped, and on memories that they refused."""
         self.protocol_violations: list[str] = []
         """Output on stdout that is not a JSON-RPC message of MCP, up to `MAX_VIOLATIONS` of each server that ended."""
         self.first_violation: tuple[Start | None, float | None] = None, None
         """The start of the server with the first of `protocol_violations`, and the time at which this output was read,
         in seconds since the epoch; None for both if there is none."""
         self.trouble: str | None = None
-        """The first call without a response, and the reason, in one line; None if every call had a response."""
+        """The first call of a tool without a response, and the reason, in one line; None if there is none. Calls for
+        which the suite did not wait do not count."""
         self.finding_lag_s = 0.0
-        """Seconds to wait after a memory was stored, before the next call; 0 for most servers."""
+        """Seconds that have to pass between storing a memory and the next call; 0 for most servers."""
         self.cleanup_lag_s = 0.0
         """The longest time observed between the answer to a cleanup request and a deletion."""
         self.cleanup_patience_s = 3.0
-        """Seconds to wait for deletions after the answer to a cleanup request; reduced if nothing was deleted."""
+        """Longest time, in seconds, to wait for deletions after the answer to a cleanup request; it is reduced after a
+        cleanup that deleted nothing."""
 
     def for_profile(self) -> Ledger:
         """An empty ledger of the same run, for a different profile."""
@@ -132,7 +136,7 @@ class Ledger:
         return f"not called: {tool} had no response in time twice (profile: server.timeout_s)"
 
     def check_waits(self) -> None:
-        """Raise `ServerTrouble` if `MAX_WAITS` requests had no response in time."""
+        """Raise `ServerTrouble` if `MAX_WAITS` requests or more had no response in time."""
         if self._waits >= MAX_WAITS:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
 

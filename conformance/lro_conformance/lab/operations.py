@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
-"""The operations of the default edition, which also stand for those of an edition that lists none."""
+"""The operations of the default edition, which `lro init` looks for. If an edition lists no operations, planted files
+are named for these."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -24,10 +25,12 @@ TOOLS = {
     "inject": "inject_context",
     "list": "list_memories",
 }
-"""The tools that LRO applies to, by their specified names."""
+"""The specified name of the tool that performs each operation. If an edition lists no operations, all of these are
+looked for."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
 """Words in the names of tools that perform an operation; for list there are none, because names vary too much."""
 _QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
+"""A query for each operation that is likely to find many memories."""
 _NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
     "limit": (
@@ -49,6 +52,8 @@ _NAMES = {
         *("max_chars", "max_characters", "max_words", "char_budget", "character_budget"),
     ),
 }
+"""Usual names of arguments by their kind, the most usual first. "asks for full" and "asks for light" are kinds of
+booleans that choose a level of detail."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,12 @@ class Operation:
     details: tuple[str, ...]
     """The detail levels that the tool accepts, from light to full; empty if it takes none."""
     limit_maximum: int | None
+    """The largest limit that the tool accepts; None if that is not known."""
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
     """True if the tool requires a detail level, so that it has no default level."""
     needs_query: bool = True
-    """True unless the listed tool says that it can be called without a query."""
+    """True unless the schema of the tool shows that it can be called without a query."""
     levels: Mapping[str, DetailValue] = field(default_factory=dict[str, DetailValue])
     """Values of the argument `detail` by level; empty if the values are the names of the levels."""
     possible_details: Mapping[str, tuple[DetailValue, ...]] = field(default_factory=dict[str, tuple[DetailValue, ...]])
@@ -78,8 +84,8 @@ class Operation:
     profile says that there is no such argument."""
 
     possible_query: str | None = None
-    """The only argument for a text that the tool requires, which may be its query under an unusual name; None if
-    `query` is known, or if the profile says that the tool has no query."""
+    """The argument that may be the query under an unusual name, because it is the only one for a text that the tool
+    requires. None if there is no such argument, if `query` is known, or if the profile says that the tool has none."""
 
     def detail_value(self, level: str) -> DetailValue:
         """The value of the detail argument for a level."""
@@ -101,8 +107,8 @@ class NoSuchTool(ValueError):
 def resolve(
     profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
 ) -> dict[str, Operation]:
-    """The operations among the *known* ones that the server has, by name: as the profile names them or, if it names
-    none, by the names of the listed tools."""
+    """The *known* operations that the server has, by name: those that the profile names or, if it has no key
+    ``operations``, those for which a listed tool has a matching name."""
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
     for name in known:
@@ -134,9 +140,9 @@ def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, 
 
 
 def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -> Operation:
-    """An operation as the profile names it; other arguments are chosen by the tool's input schema.
+    """An operation as the profile names it; arguments that the profile does not name are chosen by the tool's schema.
 
-    An argument with a value in the profile has this value in every call, so it is not used as limit, query or detail.
+    An argument with a value in the profile has this value in every call, so it is not chosen as limit, query or detail.
     """
     properties, required = properties_of(tool), required_of(tool)
     given: Mapping[str, Any] = named.arguments if named is not None else {}
@@ -187,8 +193,8 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
 
 
 def _possible_query(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
-    """The only required argument of a tool that takes any text, even if the profile gives it a value; None if there is
-    none, or more than one."""
+    """The only required argument of a tool that takes any text; None if there is none, or more than one. It may be one
+    to which the profile gives a value."""
     nodes = {name: as_record(properties.get(name)) for name in required}
     closed = {"enum", "const", "default", "format"}
     texts = [name for name, node in nodes.items() if node.get("type") == "string" and not closed & node.keys()]
@@ -202,8 +208,8 @@ def _needed_detail(
     levels: Mapping[str, DetailValue],
     tool: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The detail argument with the specified default level, for calls without a level of a tool that requires a level;
-    empty for other tools."""
+    """If the tool requires a level of detail: the detail argument with the specified default level, for calls that do
+    not choose one. Otherwise empty."""
     if detail is None or not details or detail not in required_of(tool):
         return {}
     usual = "medium" if name == "inject" else "light"
@@ -212,7 +218,8 @@ def _needed_detail(
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
-    """The listed tool that performs an operation, by its name; None if no name resembles the operation's."""
+    """The name of the listed tool that performs an operation: the specified name or, if that is not listed, a name with
+    one of the operation's words and without a verb of change. None if there is no such tool."""
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]
@@ -314,13 +321,13 @@ def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
 
 
 def _arguments(kind: str, properties: Mapping[str, Any]) -> list[str]:
-    """The arguments that have usual names for a kind of argument (`_NAMES`), the most usual name first."""
+    """The arguments whose names are usual for this kind of argument (`_NAMES`), the most usual first."""
     spelt = {plain_name(name): name for name in [*properties][::-1]}
     return [n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt]
 
 
 def _is_largest_number(name: str, schema: object) -> bool:
-    """True for a number whose name is max and the plural of some things, such as maxArticles, but not of `_UNITS`."""
+    """True for a number whose name is max and the plural of a thing that is no unit, such as maxArticles."""
     first, *others = re.findall(r"[A-Z]?[a-z]+", name) or [""]
     counts = first.lower() in ("max", "maximum") and bool(others) and others[-1].lower().endswith("s")
     is_integer = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") in ("integer", "number")
@@ -328,6 +335,7 @@ def _is_largest_number(name: str, schema: object) -> bool:
 
 
 _UNITS = frozenset(("tokens", "characters", "chars", "words", "bytes", "days", "hours", "minutes", "seconds", "lines"))
+"""Plurals that show that a number limits a size or a time, and not the number of records."""
 
 
 def plain_name(name: str) -> str:
@@ -351,13 +359,14 @@ def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str
 
 
 def flag_levels(argument: str) -> Mapping[str, DetailValue]:
-    """The values of a boolean argument by level: true is full detail, unless its name means little, like `brief`."""
+    """The values of a boolean argument by level: true is full detail, unless the argument's name asks for little, like
+    ``brief``."""
     is_for_light = plain_name(argument) in {plain_name(n) for n in _NAMES["asks for light"]}
     return {"light": is_for_light, "full": not is_for_light}
 
 
 def levels_of(values: Sequence[DetailValue]) -> dict[str, DetailValue]:
-    """Two or three values by level, if each stands for more detail than the one before; two are light and full."""
+    """Two or three values, which are in the order of growing detail, by level; two values stand for light and full."""
     return dict(zip(DETAILS if len(values) > 2 else (DETAILS[0], DETAILS[-1]), values, strict=True))
 
 
@@ -459,7 +468,7 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
 _SAMPLES: Mapping[str, Any] = {
     "string": "memory", "integer": 1, "number": 1, "boolean": False, "array": [], "object": {},
 }  # fmt: skip
-"""A value for each JSON type except null, so that a union with null gets a value of another type."""
+"""A value of each JSON type except null, so that an argument that also accepts null gets a value of its other type."""
 
 
 @dataclass(frozen=True)

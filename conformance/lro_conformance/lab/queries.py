@@ -1,4 +1,4 @@
-"""Queries that find memories: the queries of the profile, or others if these find too little."""
+"""Queries that find memories: the query of each operation, or a better one if it finds too little."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERS = ("*", "memory", "", "e", "a")
 """Queries that find everything in many servers, and words and letters that are in most memories."""
 
 BETTER = 2
-"""Ratio of the results of two queries above which the better query replaces the query of the profile."""
+"""A query replaces the query of an operation if its result has more than this many times the tokens."""
 
 
 def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
@@ -28,7 +28,7 @@ def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
 
 
 def tokens_of(call: Call) -> float:
-    """Tokens of a result: the server's own E or, if that is unknown, the lowest honest estimate."""
+    """Tokens of a result: the server's own E or, if E is unknown or 0, the lowest honest estimate."""
     return call.estimate or LOW * size_of(call) / 4
 
 
@@ -38,7 +38,7 @@ def is_enough(bench: Bench, call: Call) -> bool:
 
 
 def found_nothing(call: Call) -> bool:
-    """Return whether a result has no records: an empty list or file, an error, or a short text.
+    """Return whether a call has found no records: an empty list or file, a short text, an error, or no answer.
 
     A result that could not be written does not count as empty, even if no record of it is returned.
     """
@@ -52,9 +52,10 @@ def found_nothing(call: Call) -> bool:
 
 
 def replace_poor_queries(bench: Bench) -> list[str]:
-    """Replace queries that find too little by queries that find more than twice as much, for all servers.
+    """Replace queries that find too little by queries that find more than `BETTER` times as much.
 
-    Returns a remark for each operation that finds nothing by any query.
+    The benches of a lab share their operations, so this holds for all servers. Returns a remark for each operation that
+    finds nothing by any query.
     """
     remarks: list[str] = []
     known: list[Call] = []

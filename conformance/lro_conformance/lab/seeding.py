@@ -39,8 +39,8 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
         return None
     way = "seed.env" if seed.env is not None else "seed.command"
     return (
-        f"{way} gives the server memories before it starts, but this needs further memories while it runs (profile: "
-        "seed.tool)"
+        f"{way} gives the server memories before it starts, but this experiment needs further memories while it runs "
+        "(profile: seed.tool)"
     )
 
 
@@ -73,15 +73,15 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "blocks": ("blocks",),
     "citations": ("citations",),
 }
-"""Usual argument names by field of a memory. If a name belongs to two fields, it is the argument for the first field
-that has no other argument."""
+"""Usual names of arguments for each field of a memory, the most usual first. If a name belongs to two fields, the
+argument is for the first of them for which the tool has no argument with a more usual name."""
 
 _OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
-"""Usual argument names for a complete memory, or a list of them."""
+"""Usual names of arguments for a complete memory, or for a list of memories."""
 
 
 def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Arguments for a tool that stores a memory: the complete memory, or its fields under similar names.
+    """Arguments for a tool that stores a memory: the complete memory, or its fields as arguments with usual names.
 
     The words ``$memory`` and ``$memory.FIELD`` stand for the memory and its fields. Other required arguments get a
     value of their type. None if no argument could accept the text of a memory.
@@ -108,9 +108,10 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Remarks on fields of a memory that the seed's tool has arguments for, but that the profile does not give to it.
 
-    Arguments with a usual name are named with their fields, or with the reason why they cannot accept them. If a field
-    of `JUDGED` is given to no argument, the remark names the arguments with unusual names that could accept it. One of
-    these may be a required argument with the same sample value for every memory; it may also stand for the title.
+    For arguments with usual names, a remark names the fields to add, or says why an argument accepts no field. If no
+    argument gets a field of `JUDGED`, a remark names the arguments with unusual names that could accept it. These
+    include required arguments that get the same sample value for every memory; if such an argument could be the title,
+    and no argument gets the title, there is a remark on that, too.
     """
     if (
         seed is None
@@ -155,7 +156,7 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
 
 
 def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Arguments for a confidence whose scale is not 0 to 1, each with its scale."""
+    """Those of the *free* arguments that are for a confidence on a scale other than 0 to 1, each with its scale."""
     names = {plain_name(n) for n in _FIELDS["provenance.confidence"]}
     for name, node in free.items():
         kinds = {kind for one in alternatives(node) for kind in types_of(one)}
@@ -182,7 +183,7 @@ _NO_FIELDS = ("author", "creator", "owner", "user", "user_id", "by", "url", "lin
 """Usual names of arguments that stand for no field of a memory."""
 
 JUDGED = ("namespace", "provenance.confidence")
-"""Fields that summaries are made from: if they do not vary, a wrong summary can look right."""
+"""Fields that summaries are made from. If their values do not vary, a wrong summary can look right."""
 
 
 SELECTING = ("namespace", "memory_type", "tags", "status")
@@ -230,7 +231,8 @@ _TIMES = ("created", "modified")
 
 
 def _takes_days(schema: Mapping[str, Any]) -> bool:
-    """True if the description of an argument shows a date without a time: YYYY-MM-DD."""
+    """True if the description of an argument asks for a date without a time: it has YYYY-MM-DD, but no hours after
+    it."""
     return re.search(r"\bY{4}-?MM-?DD(?![\sT]*T?HH)", str(schema.get("description")), re.IGNORECASE) is not None
 
 
@@ -270,11 +272,11 @@ _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number")
 
 
 FOUND_S = 2.0
-"""Seconds to wait, once, for a stored memory that is not found at first."""
+"""Longest time, in seconds, to wait once for a stored memory that is not found at first."""
 
 LEAST_LAG_S = 1.0
-"""Least seconds to wait after storing, for a server that does not find memories at once. If its index is rebuilt at
-intervals, such as each second, the first memory may have been found earlier than others will be."""
+"""Shortest time, in seconds, to wait after storing in a server that does not find memories at once. If its index is
+rebuilt at intervals, such as each second, a later memory may take longer to be found than the first."""
 
 _POLL_S = 0.1
 
@@ -285,21 +287,23 @@ class Seeding:
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.on = False
-        """True if every server that starts is seeded."""
+        """True if the suite's memories are stored in every server that starts."""
         self.refusal: str | None = None
-        """The reason why the last memory that was refused was not stored, as a remark for the report."""
+        """The reason why the last refused memory was not stored, as a remark for the report; None if none was
+        refused."""
         self.unfound: str | None = None
-        """A remark for the report that no call found the stored memories, with advice; None if some call did."""
+        """A remark for the report, with advice: no call found the memories that were stored. None if a call found one,
+        or if none were stored."""
         self._unsearched: list[Memory] = []
-        """Stored memories that no process without memories was searched for yet."""
+        """Stored memories that were not looked for in another process yet."""
         self._first_searched = False
-        """True if the first process was searched for memories of an earlier run."""
+        """True if memories of an earlier run were looked for in the first process."""
         self._others_searched = False
-        """True if a process without memories was searched for memories of another process."""
+        """True if memories of one process were looked for in another, which was given none."""
 
     def note_stored(self, bench: Bench, memory: Memory, others: Iterable[Bench]) -> None:
-        """Note a memory that a process has accepted. Unless that was done before, search one of the *others* that was
-        given no memory."""
+        """Note a memory that a process has accepted and, unless that was done before, look for the noted memories in
+        one of the *others* that was given none (`refuse_shared_data`)."""
         if self._others_searched or len(self._unsearched) >= _MOST_UNSEARCHED:
             return
         self._unsearched.append(memory)
@@ -311,9 +315,9 @@ class Seeding:
     def refuse_shared_data(self, bench: Bench) -> None:
         """Raise `Shortage` if a process that was given no memories finds memories that were stored in another process.
 
-        Servers that run at the same time would find each other's memories, and a user's own data would be mixed up with
-        the suite's. The first process is searched for memories of an earlier run. Once memories were stored, one
-        further process is searched for them.
+        Then servers that run at the same time find each other's memories, and a user's own data are mixed up with the
+        suite's. Memories of an earlier run are looked for in the first process. Once memories were stored, they are
+        looked for in one further process.
         """
         seed, stored = bench.profile.seed, tuple(self._unsearched)
         if seed is None or seed.tool is None or not bench.operations or self._others_searched:
@@ -330,10 +334,10 @@ class Seeding:
             self._others_searched = False
             return
         raise Shortage(
-            f"server processes share their data: {operations[name].tool} of a new process finds memories that "
-            f"{seed.tool} stored in another process, so that results of two processes cannot be compared: let each "
-            "process keep its data in a directory of its own, {workdir} (profile: server.command or server.env), and "
-            "remove the suite's memories from where they are now"
+            f"server processes share their data: {operations[name].tool} of one process finds memories that "
+            f"{seed.tool} stored in another, so that results of two processes cannot be compared: let each process "
+            "keep its data in a directory of its own, {workdir} (profile: server.command or server.env), and remove "
+            "the suite's memories from where they are now"
         )
 
     def is_wanted(self, bench: Bench) -> bool:
@@ -344,10 +348,10 @@ class Seeding:
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> list[str]:
-        """Seed this server and, if it accepts a memory, every server that is started later.
+        """Store the suite's memories in this server and, if it accepts one, in every server that is started later.
 
         If the server finds a memory only some time after it was stored, later calls wait for that time. Returns a
-        remark for each operation that finds nothing by any query.
+        remark for each operation that finds nothing by any query; none if no operation finds the memories (`unfound`).
         """
         stored = self._stored(bench)
         self.on = bool(stored)
@@ -374,8 +378,8 @@ class Seeding:
         return stored
 
     def _measure_lag(self, bench: Bench, stored: Sequence[Memory]) -> None:
-        """Look for a memory that was stored last, by each operation. If it is not found, wait for it up to `FOUND_S`,
-        and note how long that took."""
+        """Look for one of the last memories that were stored, by each operation. If it is not found, wait for it up to
+        `FOUND_S`, and note how long that took, or that no operation finds any of the memories."""
         begun = bench.stored_at
         seekers = [_Seeker(bench, name, stored) for name in bench.operations]
         waiting = [s for s in seekers if not s.needs_no_wait()]
@@ -404,7 +408,7 @@ class Seeding:
             self._remark(self.unfound)
 
     def fill_again(self, bench: Bench) -> None:
-        """Seed a server again if it lost the memories when it was restarted."""
+        """Store the suite's memories again if the server lost them when it was restarted."""
         if self.on and not self._holds_any(bench):
             self.fill(bench)
 
@@ -434,7 +438,8 @@ class Seeding:
 
 
 class _Seeker:
-    """Looks for stored memories by one operation: by their titles if it has a query, otherwise for any of them."""
+    """Looks for stored memories by one operation: by their titles if it has a query but no token budget, and for any of
+    the suite's memories by the usual call."""
 
     def __init__(self, bench: Bench, name: str, stored: Sequence[Memory]) -> None:
         self._bench, self._name = bench, name
@@ -449,8 +454,8 @@ class _Seeker:
         """True if any of the suite's memories was found so far."""
 
     def needs_no_wait(self) -> bool:
-        """True if the last memory is found, or if others are found, and the operation's limit or lack of a query
-        explains why the last is not."""
+        """True if the last memory is found, or if others are found and the last may be missing for a reason other than
+        time: the limit, or an operation that does not find memories by their titles."""
         self.calls = []
         if self._has_query:
             if self._finds(self._last):
@@ -498,7 +503,7 @@ def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
 
 
 def _words_of(memory: Memory) -> str:
-    """A query that finds a memory."""
+    """A query that finds a memory: the beginning of its title or, if it has none, of its content."""
     return str(memory.get("title") or memory.get("content"))[:60]
 
 

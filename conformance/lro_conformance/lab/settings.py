@@ -24,8 +24,8 @@ class Settings:
     ttl_seconds: int | None = None
     enabled: bool | None = None
     output_dir: str | None = "{own}"
-    """``{own}`` is a fresh folder of the bench, ``{relative}`` is the same folder by a relative path; other values are
-    given to the server as they are."""
+    """``{own}`` stands for a fresh folder of the bench, ``{relative}`` for a relative path of such a folder; other
+    values are given to the server as they are."""
     as_shipped: bool = False
     """True to leave out ``enabled`` even if the server offloads only with ``enabled = true``."""
 

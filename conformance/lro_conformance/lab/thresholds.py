@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 LIMIT = 200
-"""The usual value of a call's limit argument."""
+"""The limit of most calls: the number of records that are asked for."""
 
 NEVER = 1_000_000_000
 """A threshold that no result of the suite reaches."""
@@ -19,14 +19,15 @@ HIGH = (1_000_000, 200_000, 100_000)
 """Thresholds that are tried if `NEVER` is refused. No lower ones are tried, because many results exceed them."""
 
 # The last value of each list is the most likely to be accepted, so it is tried first. If a server does not start with
-# it either, no other value is tried, because something other than the threshold prevents the start. So a server that
-# never starts is started only twice. If a server starts with the last value, the preferred value is tried again,
-# because the first start may have failed by chance.
+# it either, no further value is tried, because something other than the threshold prevents the start. So for a server
+# that never starts, only two starts are tried. If a server starts with the last value, the preferred value is tried
+# again, because the first start may have failed by chance.
 
 
 @dataclass
 class AcceptedThresholds:
-    """The range of thresholds with which a server starts, and calls whose results exceed the lowest."""
+    """The range of thresholds with which a server starts, and the detail levels of calls whose results exceed the
+    lowest of them."""
 
     lowest: int = 1
     highest: int = NEVER
@@ -59,16 +60,18 @@ class AcceptedThresholds:
         return True
 
     def learn(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
-        """Choose `details` by the estimates of offloaded calls with the usual limit, by operation and detail level."""
+        """Choose `details`. *offloaded* has the estimates of offloaded calls with the limit `LIMIT`; its keys are the
+        operation and the detail level."""
         for name in {name for name, _ in offloaded}:
             sizes = {detail: estimate or 0 for (n, detail), estimate in offloaded.items() if n == name}
-            enough = {d: e for d, e in sizes.items() if e > 1.5 * self.lowest}  # also if they vary a little
+            enough = {d: e for d, e in sizes.items() if e > 1.5 * self.lowest}  # enough even if estimates vary a little
             self.details[name] = min(enough, key=enough.__getitem__) if enough else max(sizes, key=sizes.__getitem__)
 
     def smallest_offloading_call(self, name: str, count: int) -> dict[str, Any]:
         """Keyword arguments of `Bench.call` for a result that exceeds the lowest threshold.
 
-        If that threshold is 1, the limit is *count*. Otherwise it is close to `LIMIT`, but varies with *count*.
+        If that threshold is 1, or `details` lacks the operation, the limit is *count*. Otherwise it is a large limit,
+        `LIMIT` less *count*, so that different counts still make different calls.
         """
         if self.lowest == 1 or name not in self.details:
             return {"limit": count}

@@ -1,8 +1,8 @@
 """The checks under plain pytest: ``pytest --pyargs lro_conformance --lro-profile lro.yaml``.
 
-Every pytest run of the environment loads this module, so it imports nothing of the suite before a check is collected or
-`lro_report` is requested. Only collected checks are run, so ``-k`` and ``-m`` select checks. The trials that they need
-are run once, before the first check.
+Every pytest run of the environment loads this module, so it imports the rest of the suite only once one of its options
+is given, a check is collected, or `lro_report` is requested. Only collected checks are run, so ``-k`` and ``-m`` select
+checks; `lro_report` is about all checks. The trials that the checks need are run once, when the first result is needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("lro", "Large Result Offloading (checks: --pyargs lro_conformance)")
     group.addoption("--lro-profile", metavar="FILE", help=f"server profile (default: {PROFILE_NAME} in the rootdir)")
     group.addoption("--lro-command", metavar="COMMAND", help="command that starts the server, as one argument")
-    group.addoption("--lro-level", metavar="N", type=int, choices=(1, 2, 3), help="fail unless level N is proved")
+    level_help = "fail unless level N is proved or attested"
+    group.addoption("--lro-level", metavar="N", type=int, choices=(1, 2, 3), help=level_help)
     group.addoption("--lro-seed", metavar="N", type=int, help="repeat the random choices of an earlier run")
     group.addoption("--lro-json", metavar="FILE", help="write the report to FILE as JSON")
     group.addoption("--lro-evidence", metavar="DIR", help="keep everything that is observed, for lro judge DIR")

@@ -13,14 +13,15 @@ RUN = pytest.StashKey["PytestRun"]()
 
 
 class LroWarning(UserWarning):
-    """A SHOULD that the server does not meet, or a defect of the specification that was observed."""
+    """A check with a *warn*: a recommendation that the server does not meet, a value that not every reader understands,
+    or a defect of the specification that was observed."""
 
 
 def run_of(config: pytest.Config) -> PytestRun:
     """The run of this pytest session, created on first use."""
     run = config.stash.get(RUN, None)
     if run is None:
-        # Here, because every pytest session loads this module.
+        # imported here, because every pytest session loads this module
         from lro_conformance.plugin.run import PytestRun
 
         run = config.stash[RUN] = PytestRun(config)

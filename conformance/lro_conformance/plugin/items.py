@@ -86,7 +86,11 @@ class CheckItem(pytest.Item):
             case Verdict.NOT_OBSERVED | Verdict.NOT_APPLICABLE:
                 pytest.skip(f"{result.verdict.label}: {one_line(result.observed, 300)}")
             case Verdict.WARN:
-                kind = "erratum of the specification" if result.erratum else "recommendation not met"
+                keyword = requirement(result.requirement, run_of(self.config).edition).keyword
+                if result.erratum:
+                    kind = "erratum of the specification"
+                else:
+                    kind = "not every reader understands this" if keyword == "MUST" else "recommendation not met"
                 observation = f"expected {one_line(result.expected, 300)}; observed {one_line(result.observed, 300)}"
                 _, line, _ = self.reportinfo()
                 text = f"{result.requirement} ({kind}): {observation}"
@@ -111,7 +115,7 @@ class CheckItem(pytest.Item):
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Message and location for pytest's short summary and JUnit XML."""
+    """Message and location of a failure, for pytest's short summary and JUnit XML."""
 
     message: str
     path: str
@@ -129,7 +133,8 @@ class CheckFailureRepr:
     def of(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
         """Create the representation of a result: requirement, expectation, observation, evidence and reproducer.
 
-        *cause* is the id of a requirement with the same cause, which shows the evidence; this is then shown in brief.
+        *cause* is the id of a requirement that failed for the same cause. That failure shows the evidence, so this one
+        is shown in brief. None if there is no such requirement.
         """
         r = requirement(result.requirement, edition)
         detail = detail_of(RequirementResult(r, result.verdict, (result,)))

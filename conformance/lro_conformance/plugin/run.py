@@ -34,7 +34,7 @@ _TONES = {"good": {"green": True}, "bad": {"red": True}, "doubtful": {"yellow": 
 
 
 class PytestRun:
-    """Certifies the collected checks at most once, and reports the outcome."""
+    """Runs the collected checks when the first result is needed, and reports the outcome."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -85,7 +85,8 @@ class PytestRun:
 
     @property
     def edition(self) -> str:
-        """The edition to judge by; the default one if the profile is invalid, which `check_options` reports."""
+        """The edition to judge by. If there is no valid profile, it is the default edition; `check_options` reports an
+        invalid profile."""
         try:
             return self.profile.edition if self.profile is not None else DEFAULT_EDITION
         except pytest.UsageError:
@@ -93,7 +94,7 @@ class PytestRun:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Names of the checks of this edition."""
+        """Names of the checks whose requirements are in `edition`."""
         ids = {r.id for r in catalogue(self.edition)}
         return frozenset(c.name for c in checks() if c.requirement in ids)
 
@@ -104,7 +105,7 @@ class PytestRun:
         return f"no server to certify: pass --lro-command or --lro-profile, or put {PROFILE_NAME} into {place}"
 
     def _names(self, items: Iterable[pytest.Item]) -> frozenset[str]:
-        """Names of the checks among the items; of all checks if a test uses `lro_report`."""
+        """Names of the checks among the items; the names of all checks if a test among them uses `lro_report`."""
         names: set[str] = set()
         for item in items:
             check = getattr(item, "lro_check", None)
@@ -134,7 +135,8 @@ class PytestRun:
         return self._certified(self.names | self._names(items))
 
     def same_cause(self, id: str) -> str | None:
-        """The id of the first requirement that fails for the same cause; None if this is the first, or fails alone."""
+        """The id of the first requirement that fails for the same cause as *id*; None if *id* is the first, or
+        alone."""
         found = causes(self._report) if self._report is not None else []
         return next((cause.first.id for cause in found if id in cause.ids[1:]), None)
 
@@ -195,14 +197,16 @@ class PytestRun:
 
     @property
     def _claimed(self) -> int | None:
-        """The level to be proved in this session: the option's or, if all checks ran, the profile's; otherwise None."""
+        """The level that has to be proved or attested: that of ``--lro-level``; without this option, that of the
+        profile if the report has all checks and any check ran as an item; otherwise None."""
         if self._options.lro_level is not None:
             return self._options.lro_level
         is_complete = self._items_ran and self._checked >= self.names
         return self.profile.level if is_complete and self.profile is not None else None
 
     def _exit_code(self) -> int:
-        """Exit code of `lro certify` for the checks of this session."""
+        """The exit code of `lro certify` for the checks of this session. Without ``--lro-level``, it is `EXIT_OK` if no
+        check ran as an item: then nothing was certified, or the tests that use `lro_report` decide."""
         explicit = self._options.lro_level is not None
         if self._report is None:
             return EXIT_FAILED if explicit else EXIT_OK

@@ -19,8 +19,9 @@ PROXIED = Path(__file__).with_name("proxied.yaml")
 def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) -> Profile:
     """The default profile for a command: settings reach the server in the documented variables, and nothing is stored.
 
-    The reference server, a bare ``lro serve``, has a profile of its own: ``reference.yaml``, or ``proxied.yaml`` behind
-    ``lro proxy``. Its memories end with each process, so memories are stored in it.
+    The reference server, ``lro serve`` with any arguments, has a profile of its own: ``reference.yaml``, or
+    ``proxied.yaml`` behind ``lro proxy``. Its memories end with each process, so memories are stored in it, unless the
+    command names a directory for them.
 
     Raises `ValueError` for an unknown edition or an empty command.
     """
@@ -32,7 +33,8 @@ def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) 
 
 
 def is_reference(command: Sequence[str]) -> bool:
-    """True for a command that starts the reference server: a bare ``lro serve``, also behind ``lro proxy``."""
+    """True for a command that starts the reference server: one that begins with ``lro serve``, itself or behind
+    ``lro proxy``."""
     return tuple(_server(command)[:2]) == ("lro", "serve")
 
 
@@ -45,7 +47,7 @@ def _server(command: Sequence[str]) -> Sequence[str]:
 def reference_profile(command: Sequence[str], *, edition: str) -> Profile:
     """The profile for ``lro serve`` with these arguments, also behind ``lro proxy``.
 
-    Memories are stored in it unless the command names a directory, which may contain the user's own.
+    Memories are stored in the server unless the command names a directory, which may hold memories of the user.
     """
     profile = load(REFERENCE if server_index(command) is None else PROXIED, command=command)
     return replace(

@@ -1,4 +1,4 @@
-"""Problems of a profile, one line each: place, key, and the expected value."""
+"""Problems of a profile. Each is one line: its place, the key, and what was expected or is wrong."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Problem:
 
     file: str
     line: int | None
-    """From 1; None if it concerns the whole file."""
+    """From 1; None if the problem concerns the whole file."""
     key: str
     """Dotted, for example ``settings.ttl_seconds``; empty for the whole document."""
     complaint: Complaint
     path: tuple[str | int, ...] = field(default=(), compare=False)
     """The key as a path; () for the whole document."""
     column: int | None = field(default=None, compare=False)
-    """From 1; None if it concerns a whole line or the whole file."""
+    """From 1; None if the problem concerns a whole line or the whole file."""
     is_private: bool = field(default=False, compare=False)
-    """True if the line must not be shown, because it may have a value of `ENVIRONMENT`."""
+    """True if the line must not be shown, because it may contain a value below `ENVIRONMENT`."""
 
     @property
     def message(self) -> str:

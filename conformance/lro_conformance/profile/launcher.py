@@ -33,11 +33,11 @@ class Launch:
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    """Added to the environment of the suite."""
+    """Variables that are added to the environment of the suite."""
     cwd: Path
     unset: tuple[str, ...] = ()
-    """Variables of settings without a value. They are removed from the inherited environment: a test of a default must
-    not use a value of the user's shell."""
+    """Variables of settings that get no value. They are removed from the environment of the suite: a test of a default
+    must not use a value from the user's shell."""
     config_file: Path | None = None
     """The written config file, if the profile has one."""
     events_file: Path | None = None
@@ -53,10 +53,10 @@ def launch(
 ) -> Launch:
     """Compose the parameters of a server process, and write its config file.
 
-    *values* are settings by name; all others keep the default of the server. *workdir* is an existing, empty directory
-    for this process; ``{workdir}`` stands for a part of it (see `fill`). The config file is written even if it is
-    empty, so that the server does not read the user's. Raises `SettingNotOffered` for a setting that the profile does
-    not have.
+    *values* are settings by name; all other settings keep the default of the server. *workdir* is an existing, empty
+    directory for this process; ``{workdir}`` stands for a directory within it (see `fill`). If the profile has a config
+    file, it is written even if it is empty, so that the server does not read the user's. Raises `SettingNotOffered` for
+    a setting that the profile gives no way to set.
     """
     workdir = Path(workdir).absolute()
     Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)

@@ -22,13 +22,14 @@ DEFAULT_START_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How the server is started. Words may contain ``{workdir}``, which `launch` replaces."""
+    """How the server is started. The command, the values of variables and the working directory may contain
+    ``{workdir}``, which `launch` replaces."""
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Added to the environment of the suite."""
+    """Variables that are added to the environment of the suite."""
     cwd: str = "."
-    """Relative to the directory of the profile."""
+    """The working directory, relative to the directory of the profile."""
     timeout_s: float = DEFAULT_TIMEOUT_S
     """Seconds for one request."""
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
@@ -37,7 +38,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How the suite presents itself in the handshake; None for its own name or version."""
+    """How the suite presents itself in the handshake; a name or version of None stands for the suite's own."""
 
     name: str | None = None
     version: str | None = None
@@ -74,7 +75,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """Where the TOML file is, or how its path reaches the server; exactly one field is set."""
+    """Where the TOML file with settings is, or how its path reaches the server; exactly one field is set."""
 
     arg: tuple[str, ...] = ()
     """Words for the command line, ``{value}`` in one of them."""
@@ -133,7 +134,8 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Channel of the server's events; notifications and stderr are read whatever the channel is (I-11)."""
+    """Channel of the server's events. Notifications and stderr are read whatever the channel is (I-11 of
+    docs/interpretations.md)."""
 
     channel: Channel = "notifications"
     file_env: str | None = None
@@ -157,13 +159,14 @@ class Profile:
     """Claimed level; None without a claim."""
     client: Client = Client()
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
-    """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for a setting that the server lacks."""
+    """Ways to set the settings by name (enabled, threshold_tokens, ttl_seconds, output_dir); None for a setting that
+    the server lacks."""
     given: tuple[str, ...] = ()
     """Names of the settings that the profile sets explicitly."""
     config_file: ConfigFile | None = None
     operations: Mapping[str, Operation | None] | None = None
-    """By name, with None for an operation that the server does not have. Without this mapping (None), the suite looks
-    for the operations among the listed tools."""
+    """Operations by name, with None for one that the server does not have. If this is None itself, the suite looks for
+    the operations among the listed tools."""
     seed: Seed | None = None
     cleanup: Cleanup | None = None
     events: Events = Events()
@@ -184,9 +187,10 @@ class Profile:
 
     @property
     def preset(self) -> Mapping[str, str]:
-        """Settings that `server` itself sets by a flag or variable, with that word. Their defaults do not apply.
+        """Settings to which `server` gives a value by a flag or variable, each with the name of that flag or variable.
+        Their defaults do not apply.
 
-        The word is one that the profile names for the setting, or a flag with the setting's name, such as
+        The name is one that the profile names for the setting, or a flag with the setting's name, such as
         ``--ttl-seconds``, ``--ttl`` or ``--lro-ttl``.
         """
         words = [*(word.partition("=")[0] for word in self.server.command), *self.server.env]
@@ -200,7 +204,8 @@ class Profile:
 
     @property
     def fixed(self) -> Mapping[str, str]:
-        """Settings for which a flag of `server` overrides the profile's way to set them, with that flag."""
+        """Settings to which a flag of `server` gives a value although the profile names a different way to set them, so
+        that the suite cannot set them; each with that flag."""
         ways = self.settings
         return {n: w for n, w in self.preset.items() if (way := ways.get(n)) is not None and w not in way.names}
 
@@ -219,7 +224,7 @@ SETTING_NOUNS = {
     "ttl_seconds": "the TTL",
     "output_dir": "the output folder",
 }
-"""Nouns for settings in messages, as the objects of *set* and *fix*."""
+"""Descriptions of the settings in messages, as objects of the verbs "set" and "fixes"."""
 
 
 def reason_not_set(name: str, fixed: Mapping[str, str]) -> str:
@@ -235,7 +240,8 @@ _MARKS = ("lro", "offload", "offloading")
 
 
 def _is_flag_of(setting: str, word: str) -> bool:
-    """True for a flag with the name of a setting, with and without its unit, and with a word for LRO before it."""
+    """True for a flag that is named like the setting: with or without the unit, and perhaps with one of `_MARKS`
+    before it."""
     if not word.startswith("--"):
         return False
     words = tuple(re.split("[-_.]", word[2:].lower()))
@@ -248,5 +254,6 @@ def _is_flag_of(setting: str, word: str) -> bool:
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:
-    """All settings with the environment variables that the edition documents. Raises `ValueError` if it is unknown."""
+    """All settings, each by the environment variable that the edition documents. Raises `ValueError` for an unknown
+    edition."""
     return {name: Setting(env=variable) for name, variable in edition_named(edition).settings.items()}

@@ -18,7 +18,7 @@ UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL = "{upstream}", "{upstream_config}", "{u
 def proxy_command(profile: Profile) -> tuple[str, ...] | None:
     """Command that starts the proxy, with a placeholder for its upstream; None if the server is not a proxy.
 
-    Profiles whose command is ``lro proxy`` with a command or an address need no key ``proxy``.
+    A profile needs no key ``proxy`` if its command is ``lro proxy`` with the command or the address of a server.
     """
     if profile.proxy:
         return profile.proxy
@@ -40,7 +40,8 @@ def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def fill_upstream(command: Sequence[str], upstream: Sequence[str], config: str, url: str) -> tuple[str, ...]:
-    """Replace the placeholder in a proxy command by the upstream command, the path of its config, or its address."""
+    """Replace the placeholder in a proxy command by what it stands for: the words of the *upstream* command, the path
+    of its *config*, or its address."""
     words = [part for word in command for part in (upstream if word == UPSTREAM else [word])]
     return tuple(word.replace(UPSTREAM_CONFIG, config).replace(UPSTREAM_URL, url) for word in words)
 
@@ -63,7 +64,8 @@ def _own(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def server_index(command: Sequence[str]) -> int | None:
-    """Index at which the server's command begins in one of ``lro proxy``; None for any other command."""
+    """Index at which the server's command begins in a command ``lro proxy … -- COMMAND``; None for any other
+    command."""
     begin = proxy_index(command)
     if begin is None or "--" not in command[begin:-1]:
         return None
@@ -71,9 +73,10 @@ def server_index(command: Sequence[str]) -> int | None:
 
 
 def proxy_index(command: Sequence[str]) -> int | None:
-    """Index of the word ``proxy`` in a command that starts ``lro proxy``, however it does; None for any other command.
+    """Index of the word ``proxy`` (or ``lro_proxy``) in a command that starts ``lro proxy``; None for any other
+    command.
 
-    It may be started by its path, as a module, or by another program: ``uvx --from lro-spec -- lro proxy``.
+    It may be started by its name or path, as a module, or by another program: ``uvx --from lro-spec -- lro proxy``.
     """
     for n, (before, word) in enumerate(pairwise(command), 1):
         if word == "proxy" and _PROGRAM.fullmatch(os.path.basename(before)):

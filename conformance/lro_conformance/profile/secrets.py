@@ -10,13 +10,14 @@ from lro_spec.redaction import Masks
 
 
 def masks_of(profile: Profile) -> Masks:
-    """Redactor of the values in the environment and in the command that look secret, except settings of LRO."""
+    """Masks for the values that look secret: those in the environment of the suite or of the profile, and those of
+    options of the command. Variables of settings are left out."""
     settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
     return Masks({**os.environ, **profile.server.env, **dict(_options(profile.server.command))}, but=settings)
 
 
 def _options(command: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Options of a command with their values, written as ``--token=VALUE`` or ``--token VALUE``."""
+    """The options of a command that have a value, ``--token=VALUE`` or ``--token VALUE``, each with its value."""
     for word, following in zip(command, [*command[1:], ""], strict=True):
         name, equals, value = word.partition("=")
         if name.startswith("-") and (equals or not following.startswith("-")):

@@ -24,10 +24,11 @@ _MISSPELT = 0.8
 
 
 def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Compare the names in a profile with those of the server, and return notes on doubtful ones.
+    """Compare the names of tools and arguments in a profile with those of the server; return notes on doubtful ones.
 
     Raises `ProfileError` for a tool that the server does not list, and for an argument that its tool cannot have.
-    Nothing is reported if the server lists no tools, or does not describe their arguments.
+    Nothing is reported if the server lists no tools, and nothing on the arguments of a tool whose inputSchema is
+    missing or empty.
     """
     if not tools:
         return []
@@ -39,8 +40,8 @@ def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
             hint = nearest(tool, listed) or f"; it lists {', '.join(listed)}"
             problems.append(((*at, "tool"), f"the server lists no tool {tool}{hint}"))
             continue
-        for key, name, certain in arguments:
-            mistake = _mistake(name, listed[tool], certain=certain)
+        for key, name, must_be_listed in arguments:
+            mistake = _mistake(name, listed[tool], must_be_listed=must_be_listed)
             if mistake is None:
                 continue
             if mistake:
@@ -53,7 +54,8 @@ def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _uses(profile: Profile) -> Iterator[tuple[_Key, str, list[tuple[_Key, str, bool]]]]:
-    """Each tool in the profile: its key, its name, and its arguments: key, name, True if the schema must list it."""
+    """The tools in the profile, each as a tuple of its key, its name, and its arguments. Each argument is a tuple of
+    its key, its name, and True if the tool's schema must list it."""
     for name, operation in (profile.operations or {}).items():
         if operation is not None:
             yield ("operations", name), operation.tool, [*_named(operation), *_fixed(operation.arguments)]
@@ -75,8 +77,9 @@ def _fixed(arguments: Mapping[str, Any]) -> Iterator[tuple[_Key, str, bool]]:
         yield ("arguments", name), name, False
 
 
-def _mistake(name: str, tool: Mapping[str, Any], *, certain: bool) -> str | None:
-    """Suffix of a message about a wrong argument name; "" if the name is doubtful, None if it is right."""
+def _mistake(name: str, tool: Mapping[str, Any], *, must_be_listed: bool) -> str | None:
+    """Suffix of a message about a wrong argument name; "" if the name is doubtful, None if it is right or if the tool's
+    inputSchema is missing or empty."""
     schema = _object(tool.get("inputSchema"))
     properties = _object(schema.get("properties"))
     if name in properties:
@@ -86,8 +89,8 @@ def _mistake(name: str, tool: Mapping[str, Any], *, certain: bool) -> str | None
         return None if not schema.get("type") and not properties else ""
     if _OPEN & schema.keys() or schema.get("additionalProperties", False) is not False:
         return ""
-    near = get_close_matches(name, list(properties), n=1, cutoff=0.6 if closed or certain else _MISSPELT)
-    if not closed and not certain and not near:
+    near = get_close_matches(name, list(properties), n=1, cutoff=0.6 if closed or must_be_listed else _MISSPELT)
+    if not closed and not must_be_listed and not near:
         return ""
     if near:
         return f"; did you mean {near[0]}?"
@@ -99,7 +102,8 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _problems(profile: Profile, problems: Sequence[tuple[_Key, str]]) -> Iterator[Problem]:
-    """Problems with their lines in the file of the profile; without lines if there is no file."""
+    """The problems with their lines in the file of the profile; without lines if there is no file, or none that can be
+    read."""
     try:
         document = read(profile.path.read_bytes()) if profile.path is not None else None
     except (OSError, YamlError):  # changed or removed since it was read

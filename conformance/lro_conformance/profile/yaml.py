@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 class YamlError(Exception):
-    """A document, or a part of one, that cannot be read; `place` is None if the error concerns the whole document."""
+    """A document that cannot be read, or a part of one; `place` is None if the error concerns the whole document."""
 
     def __init__(
         self, message: str, place: Place | None = None, path: Path = (), *, is_about_keys: bool = False
@@ -47,9 +47,9 @@ class YamlError(Exception):
         self.message = message
         self.place = place
         self.path = path
-        """The value that cannot be read."""
+        """The path of the value that cannot be read."""
         self.is_about_keys = is_about_keys
-        """True if it is only unknown which further keys the mapping at `path` has."""
+        """True if only keys cannot be read, so that the mapping at `path` may have keys that are not known."""
 
     @property
     def line(self) -> int | None:
@@ -96,10 +96,11 @@ def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
-    """Read a YAML document. Raises `YamlError` if it cannot be read as a whole.
+    """Read a YAML document. Parts that cannot be read are in `Document.problems`. Raises `YamlError` if the document as
+    a whole cannot be read, is empty, or is too large.
 
-    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is the content that an
-    empty document lacks, for the message about it.
+    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is an example of content for the
+    message about an empty document.
     """
     if len(data) > MAX_BYTES:
         raise YamlError(f"too large: {len(data)} bytes, the maximum is {MAX_BYTES}")
@@ -155,7 +156,8 @@ class _Walk:
         self.constructor = SafeConstructor()
 
     def value(self, node: Node, path: Path) -> object:
-        """The plain value of a node. Aliases are expanded at each use and counted, which bounds their expansion."""
+        """The plain value of a node. Aliases are expanded wherever they are used. Each value counts, also one from an
+        alias, so `_MAX_NODES` bounds what the expansion makes."""
         place = self.starts.at(node.start_mark.index)
         self.places.setdefault(path, place)
         self.nodes += 1

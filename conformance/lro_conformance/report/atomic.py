@@ -1,4 +1,4 @@
-"""Atomic writes: a reader sees the old file or the complete new one."""
+"""Atomic writes: a reader of a regular file sees the old file or the complete new one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def check_target(path: Path) -> None:
-    """Raise `OSError` if *path* cannot be written, so that a run fails before it starts and not at its end."""
+    """Raise `OSError` if *path* cannot be written. A run checks this first, so as not to fail at its end."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
     if not path.parent.is_dir():
@@ -26,14 +26,15 @@ def check_target(path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write *text* as UTF-8 to *path* in one step. Raises `OSError` with *path* as its file name."""
+    """Write *text* as UTF-8 to *path*: in one step, unless it is a device or a pipe. Raises `OSError` with *path* as
+    its file name."""
     data = text.encode()
     try:
         if _is_special(path):  # /dev/stdout, a named pipe: renaming over one would replace it
             path.write_bytes(data)
         else:
             _replace(real(path), data)
-    except OSError as problem:  # with the name of the target: users do not know the partial file, /dev/full gives none
+    except OSError as problem:  # its file name is that of the partial file, or missing (/dev/full)
         raise type(problem)(problem.errno, problem.strerror, str(path)) from None
 
 

@@ -1,4 +1,4 @@
-"""Baselines: known failures that a project accepts, each until a day and for a reason.
+"""Baselines: known failures that a project accepts, each with a reason and a last day.
 
 A baseline lets a pipeline pass in spite of known failures. It changes no verdict and no level. It cannot go out of date
 unnoticed: an entry that has expired, or whose check has a different verdict now, fails the run.

@@ -18,7 +18,7 @@ from lro_spec.catalogue import Requirement
 CHECKS = Path(__file__).parent.parent / "checks"
 
 _NO_EVIDENCE = {"subjects", "edition"}
-"""Parameters of checks that are no evidence: every run has them, whatever was observed."""
+"""Parameters of checks that are no evidence: every run provides them, whatever was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +26,20 @@ class CheckSource:
     """Name and docstring of a check, read from its source."""
 
     name: str
-    """``chapter.name``, the name under which `lro_conformance.judging.check` registers it."""
+    """``module.function``, the name under which `lro_conformance.judging.check` registers the check."""
     doc: str
     """The docstring."""
     place: str
-    """Its file, with the package's name."""
+    """The path of its file, from the folder of the package on."""
     evidence: tuple[str, ...]
     """Names of the evidence that it reads: trials, and evidence that is derived from them."""
 
 
 def check_sources(id: str) -> tuple[CheckSource, ...]:
-    """The checks of a requirement, by module and position.
+    """The checks of a requirement, in the order of their modules' names and, in a module, of their definition.
 
-    They are read from source: importing them imports every trial, which takes longer than everything else that
-    `lro explain` does.
+    They are read from source, because importing them would import every trial, which takes longer than everything else
+    that `lro explain` does.
     """
     return tuple(
         CheckSource(
@@ -107,7 +107,7 @@ def note(name: str) -> str | None:
 
 @cache
 def notes() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """All interpretations and errata: number, title, and the requirements that depend on it."""
+    """All interpretations and errata, each with its number, its title, and the requirements that its text names."""
     sections = re.findall(r"^### ([IE]-\d+) ([^\n]*)\n(.*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
     return tuple((name, title, frozenset(re.findall(r"LRO-[A-Z]+-\d{2}", text))) for name, title, text in sections)
 
@@ -140,7 +140,7 @@ def select(
 
 
 def listing(requirements: Sequence[Requirement]) -> Iterator[str]:
-    """A line for each requirement: id, keyword, level (``-``: decides none), group, title."""
+    """A line for each requirement: id, keyword, level (``-`` if it decides none), group, title."""
     width = max((len(r.id) for r in requirements), default=0)
     for r in requirements:
         suffix = "" if r.excluded is None else " [not judged]"
@@ -155,8 +155,8 @@ def as_json(requirements: Sequence[Requirement]) -> str:
 def as_sep(requirements: Sequence[Requirement], edition: str) -> str:
     """The requirements as a traceability file, in the form that MCP's SEP-2484 requires of a proposal.
 
-    Each check has a row with the text that it tests. Each excluded requirement has a row with the reason. A MAY needs
-    no row.
+    Each check has a row with the requirement that it tests, and each excluded requirement has a row with the reason.
+    Requirements with the keyword MAY need no row and have none.
     """
     rows: list[dict[str, str]] = []
     for r in requirements:

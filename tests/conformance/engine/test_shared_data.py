@@ -23,7 +23,7 @@ def test_shared_data_are_no_fault_and_no_level(tmp_path: Path) -> None:
         report = certify(profiles.load(path), seed=1, examples=0)
         assert exit_code(report) == EXIT_NO_VERDICT, run
         assert (report.failure or "").startswith(
-            "server processes share their data: recall_memories of a new process finds"
+            "server processes share their data: recall_memories of one process finds"
         )
         assert "{workdir}" in (report.failure or "")
         assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == [], run

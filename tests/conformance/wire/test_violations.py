@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.lab.ledger import HeldMemory, Ledger
+from lro_conformance.lab.ledger import HeldRam, Ledger
 from lro_conformance.wire import jsonrpc
 from lro_conformance.wire.transcript import Transcript, violations
 
@@ -30,7 +30,7 @@ def test_empty_lines_come_last(transcript: Transcript) -> None:
 
 def test_the_first_line_of_a_run_that_shows_something_is_kept_with_its_server(transcript: Transcript) -> None:
     stray: Any = None
-    ledger, first, second = Ledger(HeldMemory(), stray), *(Made(number=n) for n in (1, 2))
+    ledger, first, second = Ledger(HeldRam(), stray), *(Made(number=n) for n in (1, 2))
     servers: Any = ((Made(number=0), []), (first, transcript.anomalies), (second, transcript.anomalies))
     for start, anomalies in servers:
         ledger.note_end(anomalies, (), start)
