@@ -1,6 +1,7 @@
-"""The specification of Large Result Offloading as a library; only jq and hostile schemas run in child processes.
+"""The specification of Large Result Offloading as a library.
 
-The names below are the public interface. They are loaded on first use, because ``lro --help`` needs none of them.
+It starts child processes only for jq programs, and for schemas that could take too much time or memory. The names below
+are the public interface. They are loaded on first use, because ``lro --help`` needs none of them.
 `lro_spec.catalogue.catalogue` returns the requirements of an edition.
 """
 

@@ -30,12 +30,13 @@ class FoundDescriptor:
     """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
-    """The descriptor. If both places have one, the one in the text block, because a model reads that."""
+    """The descriptor. If a text block and `structuredContent` have one, that of the text block, which a model reads."""
     where: Literal["text", "structured", "both"]
+    """The place or places that have a descriptor: a text block, `structuredContent`, or both."""
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     around: str
-    """All other text of the result, in which a payload next to the descriptor would appear."""
+    """All other text of the result. If the server also returns the records themselves, they are in it."""
     pointer: str = ""
     """JSON pointer (RFC 6901) within the result, to the text or the structured content that contains the descriptor."""
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -44,11 +45,11 @@ class FoundDescriptor:
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
-    """The descriptor in a `tools/call` result; None if the result is inline.
+    """The descriptor in a `tools/call` result; None if there is none, as in an inline result.
 
-    A descriptor is an object whose `offloaded` is set and not false, or that has a `file_path` and a `line_schema`,
-    `jq_recipes` or a `summary` object; null counts as absent. It may stand alone, within a sentence, or as a member of
-    an object, also as JSON in a string.
+    A descriptor is an object whose `offloaded` is set and not false, or one that has a `file_path` together with a
+    `line_schema`, with `jq_recipes`, or with a `summary` that is an object; null counts as absent. It may stand alone,
+    within a sentence, or as a member of an object, also as JSON in a string.
     """
     around: list[str] = []
     in_text: _Found | None = None

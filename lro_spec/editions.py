@@ -66,7 +66,7 @@ class Edition:
     name: str
     """``lro-6400``, ``lro-1600`` or ``lro-paper``."""
     default_threshold_tokens: int
-    """In tokens; a result estimated above it is offloaded."""
+    """The default threshold in tokens: a result whose estimate is greater is offloaded."""
     file_prefix: str
     """The beginning of a file name, before ``-{operation}-{ulid}.jsonl``."""
     operations: tuple[str, ...]
@@ -94,7 +94,8 @@ class Edition:
     score_in_recipes: bool = True
     """True if a recipe may refer to ``.score``."""
     marked_header: bool = True
-    """True if the header is marked by its type, and repeats the query."""
+    """True if a header has to state its type, ``lro_header``. Editions with this mark also put the query into the
+    header."""
     descriptor_fields: tuple[str, ...] = (
         "offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance",
     )  # fmt: skip
@@ -161,7 +162,7 @@ _PREFIX = _recipe(
 _KEYWORD = _recipe(
     3, "Memories with a keyword in the title", """'select(.title | test("keyword"; "i"))'""", "title-search"
 )
-_SUMMARY = "'{id, title, namespace}'"
+_IDENTITY = "'{id, title, namespace}'"
 _GROUPS = "group_by(.namespace) | map({namespace: .[0].namespace, count: length})"
 _TYPE = """'select(.memory_type == "semantic")'"""
 _CONTENT = """'select(.content | test("pattern"; "i"))'"""
@@ -171,7 +172,7 @@ _LRO_6400 = (
     _PREFIX,
     _KEYWORD,
     _recipe(4, "All memories, most confident first", "-s 'sort_by(-.provenance.confidence)'", "sort-by-confidence"),
-    _recipe(5, "Ids, titles and namespaces alone", _SUMMARY, "identity-projection"),
+    _recipe(5, "Ids, titles and namespaces alone", _IDENTITY, "identity-projection"),
     _recipe(6, "Memories of one type", _TYPE, "memory-type"),
     _recipe(7, "Memories that mention entities", "'select(.entities | length > 0)'", "with-entities"),
     _recipe(8, "How many memories each namespace holds", f"-s '{_GROUPS} | sort_by(-.count)'", "count-by-namespace"),
@@ -183,7 +184,7 @@ _LRO_1600 = (
     _recipe(1, "Every title beside its namespace", "-r '[.title, .namespace] | @tsv'", "title-namespace-table"),
     _PREFIX,
     _KEYWORD,
-    _recipe(4, "Ids, titles and namespaces alone", _SUMMARY, "identity-projection"),
+    _recipe(4, "Ids, titles and namespaces alone", _IDENTITY, "identity-projection"),
     _recipe(5, "Memories of one type", _TYPE, "memory-type"),
     _recipe(6, "How many memories each namespace holds", f"-s '{_GROUPS}'", "count-by-namespace-unsorted"),
     _recipe(7, "Memories with a tag", """'select(.tags | index("TAG"))'""", "with-tag"),

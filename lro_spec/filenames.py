@@ -52,16 +52,16 @@ def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = N
 
     Raises `ValueError` for an operation that the edition does not know, and for an invalid ULID.
     """
-    text = _edition(edition)
-    if text.operations and operation not in text.operations:
-        raise ValueError(f"unknown operation {operation!r}: {edition} has {', '.join(text.operations)}")
+    facts = _edition(edition)
+    if facts.operations and operation not in facts.operations:
+        raise ValueError(f"unknown operation {operation!r}: {edition} has {', '.join(facts.operations)}")
     if not _OPERATION.fullmatch(operation):
         raise ValueError(f"{operation!r} cannot be part of a file name: expected letters, digits, _ and inner -")
     if ulid is None:
         ulid = ulid_at(datetime.now(UTC))
     elif not _ULID.fullmatch(ulid):
         raise ValueError(f"{ulid!r} is not a ULID: expected 26 characters of Crockford's base 32, the first at most 7")
-    return f"{text.file_prefix}-{operation}-{ulid}.jsonl"
+    return f"{facts.file_prefix}-{operation}-{ulid}.jsonl"
 
 
 def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
@@ -81,7 +81,7 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
 
 
 def is_expired(age_s: float, ttl_s: float) -> bool:
-    """True if a file has expired: its age has to be greater than its time to live, not equal."""
+    """True if a file has expired: its age is greater than its time to live, and not merely equal to it."""
     return age_s > ttl_s
 
 
@@ -96,7 +96,7 @@ def ulid_at(when: datetime) -> str:
     if when.tzinfo is None:
         raise ValueError("a ULID needs an unambiguous time: expected an aware datetime, got a naive one")
     milliseconds = (when - _EPOCH) // timedelta(milliseconds=1)
-    if milliseconds < 0:  # the last millisecond of year 9999 fits into 48 bits
+    if milliseconds < 0:  # no upper bound is needed: the end of the year 9999, the latest datetime, fits into 48 bits
         raise ValueError(f"a ULID cannot express {when.isoformat()}: its time starts in 1970")
     return str(ULID.from_bytes(milliseconds.to_bytes(6) + os.urandom(_RANDOM_BYTES)))
 

@@ -18,7 +18,9 @@ MAX_LAZY_BYTES = 64 * 1024
 """The longest line that a lazy finding may refer to; findings in longer lines are computed at once."""
 
 _EXCERPT = 120
+"""Most characters of an excerpt."""
 _BEFORE = 50
+"""The excerpt of a longer line begins this many characters before the value."""
 
 _DETAILS = frozenset({"pointer", "message", "expected", "observed", "hint", "column", "excerpt"})
 
@@ -159,8 +161,8 @@ class Finding(_Details):
     """One deviation from a requirement."""
 
     rule: str
-    """The id of the requirement that it breaks, for example ``LRO-FILE-06``; ``json`` if no requirement covers it, as
-    for a document that is not strict JSON."""
+    """The id of the requirement that it breaks, for example ``LRO-FILE-06``. If no requirement covers it: ``json`` for
+    a document that is not strict JSON or too large, ``profile`` or ``report`` for these documents of the suite."""
     kind: Kind
     pointer: str
     """A JSON pointer (RFC 6901) to the value, within its line if the document has lines; "" is the whole."""
@@ -171,13 +173,15 @@ class Finding(_Details):
     hint: str = ""
     """Advice for fixing it."""
     line: int | None = None
-    """The line of the file, from 1; the header is line 1. None if the document has no lines."""
+    """The line of the file, from 1; the header is line 1. None if the finding is about the file as a whole, or about a
+    value whose text is not known."""
     column: int | None = None
     """The column in that line, from 1, in characters. None if it is not known."""
     severity: Severity = "error"
     """An *error* breaks the requirement; a *warning* is worth a look and breaks nothing."""
     excerpt: Excerpt | None = None
-    """The text at that place. None if there is no text, or no place in it."""
+    """The text at that place. None if there is no text, if the place in it is not known, or if it is not to be
+    shown."""
     path: str | None = None
     """The descriptor's file, if the finding is in that file; None if it is in the document itself."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 CLIENT_NAME = "lro-certify"
+"""The name by which the suite introduces itself to servers."""
 
 
 @cache

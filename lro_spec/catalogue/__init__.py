@@ -44,14 +44,14 @@ def chapters() -> tuple[Chapter, ...]:
     """The whole catalogue, all editions, in reading order; each requirement in the wording of the first edition that
     has it.
 
-    Raises `ValueError` if a file is malformed, an id is used twice, or a set names an unknown id without defining it.
+    Raises `ValueError` if a file is malformed, an id is used twice, or a set names a new id without all of its keys.
     """
     return with_own_requirements(default_chapters())
 
 
 @cache
 def default_chapters() -> tuple[Chapter, ...]:
-    """Chapters of the default edition's files, without the sets of other editions."""
+    """The chapters as in their own files, without what the sets of other editions add."""
     return tuple(load(FOLDER))
 
 
@@ -98,7 +98,7 @@ def first_wording(id: str) -> Requirement:
 def by_edition(id: str) -> dict[str, Requirement]:
     """The wording of a requirement in each edition that has it, by edition; empty if none has it.
 
-    Only the chapter with the id is read, so `lro explain` answers at once.
+    If a chapter's own file has the id, no other chapter is read, only the sets, so that `lro explain` answers at once.
     """
     for path in sorted(FOLDER.glob("*.yaml")):
         if f"id: {id}" in path.read_text(encoding="utf-8"):

@@ -33,8 +33,8 @@ GROUPS: tuple[str, ...] = (
 """Subjects of requirements. The last ones are `EXTENSIONS`."""
 
 EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
-"""Groups that only bind servers with that feature. They decide no level; each has its own verdict."""
-
+"""Groups of requirements that bind only a server with the feature of that name. They decide no level; each group has a
+verdict of its own."""
 
 FOLDER = Path(__file__).parent / "data"
 
@@ -52,10 +52,10 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The lowest conformance level (1 to 3) that needs it; None if it decides no level (hardening, the protocol
-    itself)."""
+    """The lowest conformance level (1 to 3) that needs it; None if it decides no level, as for hardening, extensions,
+    and rules for deployment."""
     section: str
-    """The section of the specification it comes from."""
+    """The section of the specification from which it comes."""
     statement: str
     """The requirement itself, in one sentence."""
     rationale: str
@@ -72,16 +72,16 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One file of the catalogue."""
+    """One chapter of the catalogue: the requirements of a file, and those that sets of other editions add to it."""
 
     title: str
     requirements: tuple[Requirement, ...]
 
 
 def load(folder: Path) -> Iterator[Chapter]:
-    """Load the chapters of a folder of YAML files, by file name.
+    """Load the chapters of a folder of YAML files, in the order of the file names.
 
-    Raises `ValueError` that names the file, the entry and the problem.
+    Raises a `ValueError` that names the file, the entry and the problem.
     """
     used: set[str] = set()
     for path in sorted(folder.glob("*.yaml")):
@@ -119,7 +119,8 @@ _OPTIONAL = {"editions", "excluded"}
 
 
 def parse_requirement(file: str, entry: object) -> Requirement:
-    """A requirement from an entry of a YAML file. Raises `ValueError` that names the file, the entry and the reason."""
+    """A requirement from an entry of a YAML file. Raises a `ValueError` that names the file, the entry and the
+    reason."""
     if not isinstance(entry, dict):
         raise ValueError(f"{file}: an entry has to be a mapping, not {entry!r}")  # noqa: TRY004 - the file is at fault
     written = cast("dict[str, Any]", entry)

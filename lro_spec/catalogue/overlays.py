@@ -1,8 +1,9 @@
 """Requirement sets of the editions other than the default one: ``data/editions/*.yaml``.
 
-A set has two parts. ``held`` lists the ids that keep the wording of the default edition, by section of the edition's
-text. ``requirements`` has an entry for each difference: for an id of the default edition or of an earlier set, the keys
-that differ; for a new id, all keys. A requirement that a set does not name is not part of the edition.
+A set has two parts. ``held`` lists the ids that keep their wording, by section of the edition's text.
+``requirements`` has an entry for each id with another wording, with the keys that differ, and for each new id, with all
+keys. An id is new if neither the default edition nor the set of an earlier file has it. A requirement that a set does
+not name is not part of the edition.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ class RequirementSet:
 
     edition: str
     changes: Mapping[str, Mapping[str, Any]]
-    """Differences from the default edition by id; all keys of an id that the default edition does not have."""
+    """By id, the keys that differ from the first edition that has the requirement; all keys if this is the first."""
 
 
 @cache
 def sets() -> tuple[RequirementSet, ...]:
-    """All sets, in the order of their file names. Raises `ValueError` that names the file and the problem."""
+    """All sets, in the order of their file names. Raises a `ValueError` that names the file and the problem."""
     return tuple(read(path) for path in sorted((FOLDER / "editions").glob("*.yaml")))
 
 
 def read(path: Path) -> RequirementSet:
-    """The set in one file. Raises `ValueError` that names the file, the id and the problem."""
+    """The set in one file. Raises a `ValueError` that names the file, the id and the problem."""
     document = read_yaml(path)
     held, entries = document.get("held"), document.get("requirements")
     if not (document.get("edition") == path.stem and isinstance(held, dict) and isinstance(entries, list)):
@@ -66,10 +67,10 @@ def _entries(file: str, entries: list[object]) -> Iterator[tuple[str, Mapping[st
 
 
 def with_own_requirements(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """The chapters with the requirements that only other editions have; each requirement names the editions that have
-    it.
+    """The chapters, extended by the requirements that the default edition lacks; each requirement names all editions
+    that have it.
 
-    Raises `ValueError` if such a requirement lacks a key, or belongs to no chapter.
+    Raises `ValueError` if a set is malformed, or if an added requirement lacks a key or belongs to no chapter.
     """
     known = {r.id: r for c in chapters for r in c.requirements}
     for one in sets():
@@ -86,7 +87,7 @@ def with_own_requirements(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
 
 
 def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """The requirements of a chapter; those that sets add follow the others with their prefix."""
+    """The requirements of a chapter. One that a set adds stands after the others whose ids have the same prefix."""
     own = [r.id for r in chapter.requirements]
     added = [id for id in known if homes[_prefix(id)] == chapter.title and id not in own]
     order: list[str] = []
@@ -102,7 +103,7 @@ def in_words_of(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
 
 
 def wordings(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
-    """The wordings of a requirement, each with the name of its edition."""
+    """The wordings of a requirement that was read from a chapter's own file, each with the name of its edition."""
     yield from ((edition, requirement) for edition in requirement.editions)
     changes = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
     for edition in changes:

@@ -19,14 +19,14 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 MAX_UNPACKED_BYTES = 4 << 30
-"""Unpacked size at which reading ends."""
+"""Largest size to which a stream is unpacked; beyond it, reading raises `DamagedError`."""
 
 MAX_RATIO, RATIO_FROM_BYTES = 200, 4 << 20
-"""Largest ratio of unpacked to packed size, and the unpacked size from which it applies."""
+"""Largest ratio of unpacked to packed size, and the unpacked size from which this limit applies."""
 
 
 class DamagedError(Exception):
-    """Compressed bytes that cannot be unpacked; the message says why."""
+    """Compressed bytes that cannot be unpacked, or that unpack to too many; the message says why."""
 
 
 class UnreadPackingError(OSError):
@@ -42,7 +42,10 @@ class Peekable:
         self._damage: DamagedError | None = None
 
     def peek(self, size: int) -> bytes:
-        """The next *size* bytes, or fewer if the stream ends or is damaged; a later `read` returns them again."""
+        """The next *size* bytes, or fewer if the stream ends or is damaged; a later `read` returns them again.
+
+        Raises `DamagedError` if the stream is damaged before the next byte.
+        """
         while len(self._ahead) < size and self._damage is None:
             try:
                 more = self._some(size - len(self._ahead))
@@ -57,7 +60,7 @@ class Peekable:
         return bytes(self._ahead[:size])
 
     def read(self, size: int = -1, /) -> bytes:
-        """Reads like any binary stream."""
+        """Read like any binary stream. Raises `DamagedError` where the stream is damaged."""
         if not self._ahead:
             if self._damage is not None:
                 raise self._damage
@@ -83,7 +86,8 @@ class Peekable:
 def unpacked(stream: Readable) -> Peekable:
     """A stream of the unpacked bytes if the stream is gzip, otherwise a stream of the bytes as they are.
 
-    Reading raises `DamagedError` if the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
+    Reading the returned stream raises `DamagedError` if the compressed bytes are cut off or wrong, or unpack to too
+    many. This function itself raises `UnreadPackingError` for zstd.
     """
     packed = stream if isinstance(stream, Peekable) else Peekable(stream)
     start = packed.peek(4)

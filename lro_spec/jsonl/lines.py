@@ -53,7 +53,7 @@ class Block(NamedTuple):
     lines: list[bytes]
     """The lines without their line feeds."""
     returns: bool = True
-    """False if no line has a carriage return."""
+    """False if certainly no line has a carriage return."""
 
     def physical(self) -> Iterator[PhysicalLine]:
         """The lines one at a time."""
@@ -71,8 +71,8 @@ class Block(NamedTuple):
 def blocks(
     stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0
 ) -> Iterator[Block | PhysicalLine]:
-    """The lines of a stream, in blocks; a line that is too long comes alone, and so does a last line without a line
-    feed.
+    """The lines of a stream, in blocks. A line that is too long comes alone, as a `PhysicalLine`, and so does a last
+    line without a line feed. If *max_line_bytes* is small, the lines near one that is too long also come alone.
 
     *number* and *offset* are the number of the stream's first line and its offset in the file.
     """

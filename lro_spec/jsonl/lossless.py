@@ -17,8 +17,9 @@ from typing import Any
 import orjson
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
+"""The least and the greatest integer that orjson reads and writes exactly."""
 _DIGITS = 20
-"""The largest number of digits of an integer that fits into 64 bits."""
+"""No integer between these two has more characters, including its sign."""
 _SPACE = b" \t\r\n"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
@@ -30,8 +31,9 @@ class InexactError(ValueError):
 def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
     """The value of a JSON text; a number that a float or 64 bits would change is an `orjson.Fragment`.
 
-    `orjson.dumps` of the result has every member, element and digit. *allow_deep* also accepts nesting beyond the 254
-    levels that orjson can write. Raises `InexactError`.
+    `dump` of the result has every member, element and digit. `orjson.dumps` writes the same, but refuses half of a
+    surrogate pair, and more than 254 levels of nesting; *allow_deep* accepts texts with more levels. Raises
+    `InexactError`.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -60,7 +62,8 @@ def dump(value: Any, *, sort_keys: bool = False) -> bytes:
 
 
 def dump_with_layout(value: Any, **layout: Any) -> str:
-    """A value, including one from `parse`, as `json.dumps` writes it with this *layout* (not escaped to ASCII)."""
+    """A value, including one from `parse`, as `json.dumps` writes it, but not escaped to ASCII. *layout* are keyword
+    arguments of `json.dumps`, such as ``indent``."""
     sentinel = secrets.token_hex(8)
 
     def default(part: object) -> Any:

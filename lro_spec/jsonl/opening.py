@@ -13,8 +13,8 @@ _SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
 def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> BinaryIO:
     """Open a regular file for reading, unbuffered.
 
-    Raises `OSError` for a pipe, a device, a folder, a file that the system makes up (``/proc``, ``/sys``), and, unless
-    *follow_links*, a symbolic link. Opening never waits.
+    Raises `OSError` for a pipe, a device, a folder, and everything in ``/proc``, ``/sys`` and ``/dev``, whose files the
+    system makes up; unless *follow_links*, also for a symbolic link. Opening never waits.
     """
     if os.path.realpath(path).startswith(_SYSTEM_FOLDERS):
         raise OSError(errno.EPERM, "a file of the system, which is not opened", os.fspath(path))

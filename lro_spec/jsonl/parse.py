@@ -22,14 +22,18 @@ from lro_spec.jsonl.lines import PhysicalLine
 from lro_spec.jsonl.strict import StrictJsonError
 
 RULE = "LRO-FILE-01"
+"""The requirement that a line breaks if it is not strict JSON."""
 BOM = b"\xef\xbb\xbf"
 
 _SECRET = int.from_bytes(os.urandom(6), "big")
 _SEPARATOR = b",%d," % _SECRET
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_INTEGER = b"0" * 19
+"""In a text whose digits were all replaced by 0: an integer that may be beyond 64 bits."""
 _AROUND = 30
+"""Number of characters on each side of a problem that a finding quotes."""
 _LONG = 1 << 18
+"""A line of more bytes is not serialized to count its quotes, unless it has many arrays and objects."""
 _SHALLOW = 250  # orjson does not serialize deeper nesting
 _RENAME = "write to a temporary file and rename it once it is complete"
 
@@ -43,7 +47,8 @@ class Parsed:
     """True if there is a value; null is one."""
     findings: tuple[Finding, ...] = ()
     whole: bool = True
-    """True if the line is the text of one value, even if the value cannot be read."""
+    """False if the line is not the text of one value, so that it may hold several records. A line that is not UTF-8, or
+    is nested too deeply, counts as one value."""
 
 
 def plain_values(lines: list[bytes]) -> list[Any] | None:
@@ -95,7 +100,8 @@ def lenient(text: str) -> Any:
 def exact(data: bytes, value: Any) -> Any:
     """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
 
-    Only used for values that findings quote, so that valid lines are read once.
+    A line with such an integer is read a second time. So callers use this only where the digits matter: for values that
+    findings quote, and for schemas that distinguish long integers.
     """
     if _LONG_INTEGER not in data.translate(_DIGITS):
         return value
@@ -130,7 +136,7 @@ def _quotes(value: object) -> int:
 
 
 def parsed(line: PhysicalLine) -> Parsed:
-    """Read a line as strict JSON; for lines that `plain_value` cannot read."""
+    """Read a line as strict JSON. Meant for lines for which `plain_value` returns None, because it takes longer."""
     try:
         text = line.data.decode("utf-8")
     except UnicodeDecodeError as problem:

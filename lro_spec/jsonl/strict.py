@@ -1,10 +1,10 @@
 """A strict JSON reader with positions, and the suite's comparison of JSON values.
 
 `loads` refuses what two readers may understand differently: NaN, repeated keys, a byte order mark, invalid UTF-8,
-numbers beyond a double, excessive nesting; it accepts only half of a surrogate pair. `read` returns the value that
-lenient readers get, with its problems: a repeated key, a bad number, excessive nesting, half of a surrogate pair.
-`position` finds the value of a JSON pointer in a text. `equal` ignores differences that correct libraries introduce:
-the spelling of numbers, the order of keys, lone surrogates.
+numbers beyond a double, excessive nesting. The only exception is half of a surrogate pair, which it accepts. `read`
+returns the value that lenient readers get, with its problems: a repeated key, a bad number, excessive nesting, half of
+a surrogate pair. `position` finds the value of a JSON pointer in a text. `equal` ignores differences that correct
+libraries introduce: the spelling of numbers, the order of keys, lone surrogates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Json: TypeAlias = Any
 """Any JSON value; Python has no type for it that would help a reader."""
 
 DEEPEST = 500
-"""Largest accepted nesting of arrays and objects."""
+"""Most accepted levels of nested arrays and objects."""
 
 _ORJSON_LEVELS = 254
 """Deepest nesting that orjson writes; for deeper values it raises `TypeError`."""
@@ -39,8 +39,8 @@ _BEFORE_VALUE = re.compile(r"[ \t\r\n]*:?[ \t\r\n]*")
 _AFTER_VALUE = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*)?")
 _SPACE = " \t\r\n"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# A double has at most this many digits before its point; longer numbers are examined.
 _DIGITS_OF_DOUBLE = 308
+"""An integer of at most this many digits is within the range of a double; a longer one has to be examined."""
 
 
 class StrictJsonError(ValueError):
@@ -92,7 +92,7 @@ def loads(source: bytes | str) -> Json:
 
 
 def read(text: str) -> Reading:
-    """The value of one JSON text, and the reasons why readers may not agree on it.
+    """The value of one JSON text, and the reasons why readers may disagree on it.
 
     Raises `StrictJsonError` if the text is not well-formed, starts with a byte order mark, or is nested too deeply for
     Python.
@@ -138,10 +138,10 @@ def is_cut_off(text: str, at: int) -> bool:
 
 
 def too_deep(value: Json, most: int = DEEPEST) -> bool:
-    """True if a value is nested deeper than *most* levels, which lenient readers accept but recursive code does not
-    survive.
+    """True if a value is nested deeper than *most* levels. Lenient readers accept such values, but recursive code does
+    not survive them.
 
-    Works level by level, without recursion, where orjson cannot write the value.
+    A value that orjson can write has at most 254 levels. Any other value is examined level by level, without recursion.
     """
     if most >= _ORJSON_LEVELS:
         with suppress(TypeError):
@@ -305,7 +305,7 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Json:
     except json.JSONDecodeError as problem:
         raise StrictJsonError(problem.msg, text, problem.pos) from None
     except RecursionError:
-        raise StrictJsonError(f"is nested deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
+        raise StrictJsonError(f"it is nested deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -320,7 +320,7 @@ def _first_too_deep(text: str) -> StrictJsonError | None:
         if piece in "[{":
             depth += 1
             if depth > DEEPEST:
-                return StrictJsonError(f"is nested deeper than {DEEPEST} levels", text, offset, Kind.TOO_DEEP)
+                return StrictJsonError(f"it is nested deeper than {DEEPEST} levels", text, offset, Kind.TOO_DEEP)
         elif piece in "]}":
             depth -= 1
     return None

@@ -27,7 +27,7 @@ from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.extensions.proxy import Proxied
 from lro_conformance.trials.fallback import FROM_START, Fallback
 from lro_conformance.trials.survey import Inline, Survey
-from lro_conformance.trials.tasks import tasked_tools
+from lro_conformance.trials.tasks import operations_as_tasks
 
 
 def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
@@ -294,7 +294,7 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     yield from _unused_details(survey)
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
-    if tasks and not any(tasked_tools(survey)):
+    if tasks and not any(operations_as_tasks(survey)):
         declares = "but the server does not declare the capability tasks.requests.tools.call"
         yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: called only without a task (LRO-SCOPE-07)"
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])

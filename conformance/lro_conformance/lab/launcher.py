@@ -171,7 +171,7 @@ class Launcher:
         exit = server.close()
         with self._lock:
             self._needs_signal |= exit is not None and exit.killed
-        remarks = exit.remarks if exit is not None and patient else ()
+        remarks = exit.remarks if exit is not None and patient and not server.aborted else ()
         self.ledger.note_end(server.transcript.anomalies, remarks, self._starts.get(server))
         server.forget()
 

@@ -29,7 +29,7 @@ class Tasked:
 
     direct: Call
     made: Reply
-    """The reply that made the task; the reply of `call` if the server answered at once."""
+    """The reply that created the task; the reply of `call` if the server created none."""
     call: Call
     """The call with the task's result."""
     status: str | None = None
@@ -52,14 +52,15 @@ class Tasks:
 
     calls: tuple[Tasked, ...]
     failing: Failing | None = None
-    """A task whose result cannot be written; None if no folder could be broken."""
+    """A call as a task whose result cannot be written. None if there was no such call: no output folder was set, no
+    direct call was offloaded, or one that was offloaded was not offloaded as a task."""
 
 
-def tasked_tools(survey: Survey) -> Iterator[str]:
-    """Operations whose tools may be called as tasks, if the server declares this capability; otherwise none."""
-    opened = [as_record(m.value) for m in survey.messages if m.kind == "initialize"]
+def operations_as_tasks(survey: Survey) -> Iterator[str]:
+    """Operations whose tools may be called as tasks; none if the server does not declare the capability for that."""
+    handshakes = [as_record(m.value) for m in survey.messages if m.kind == "initialize"]
     path = ("capabilities", "tasks", "requests", "tools", "call")
-    for each in opened[:1]:
+    for each in handshakes[:1]:
         value: object = each
         for key in path:
             value = as_record(value).get(key)
@@ -69,25 +70,26 @@ def tasked_tools(survey: Survey) -> Iterator[str]:
         yield from (n for n, o in survey.operations.items() if listed.get(o.tool) in ("optional", "required"))
 
 
-def _offers_none(survey: Survey) -> str | None:
-    return None if any(tasked_tools(survey)) else "the server does not offer its operations as MCP tasks"
+def _reason_not_listed(survey: Survey) -> str | None:
+    return None if any(operations_as_tasks(survey)) else "the server does not offer its operations as MCP tasks"
 
 
-@trial("operations as MCP tasks", reason_not_listed=_offers_none)
+@trial("operations as MCP tasks", reason_not_listed=_reason_not_listed)
 def tasks(lab: Lab, survey: Survey) -> Tasks:
     """Call each operation whose tool may be called as a task, directly and as a task."""
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         calls: list[Tasked] = []
-        for name in (n for n in tasked_tools(survey) if n in bench.operations):
+        for name in (n for n in operations_as_tasks(survey) if n in bench.operations):
             direct = bench.call(name, limit=EDGE_LIMIT)
             calls.append(Tasked(direct, *bench.call_as_task(name, limit=direct.limit)))
         written = [c for c in calls if c.direct.outcome == "offloaded"]
-        heeded = all(c.call.outcome == "offloaded" for c in written)  # otherwise a failed write could not be judged
-        return Tasks(tuple(calls), _fail(bench, written[0].direct) if written and heeded else None)
+        # Where a task is not offloaded, no write can fail, so there would be nothing to judge.
+        also_as_tasks = all(c.call.outcome == "offloaded" for c in written)
+        return Tasks(tuple(calls), _fail(bench, written[0].direct) if written and also_as_tasks else None)
 
 
 def _fail(bench: Bench, direct: Call) -> Failing | None:
-    """Make a call as a task while its result cannot be written; *direct* is the same call, which was offloaded."""
+    """Repeat the call *direct*, which was offloaded, as a task and while its result cannot be written."""
     if bench.output_dir is None:
         return None
     threshold = bench.settings.get("threshold_tokens")

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 SETTLED_S = 0.25
-"""Seconds that may pass between two deletions of one run."""
+"""A run of cleanup that has deleted something is regarded as ended if this many seconds pass without a deletion."""
 
 
 def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = lambda: None) -> None:
-    """Trigger cleanup until all *due* files of a folder are gone, or a run deletes nothing there.
+    """Trigger cleanup until all *due* files, which are in one folder, are gone, or until a run deletes nothing there.
 
-    A server that keeps working after its answer is given some time, unless all files are gone at once. After a run that
-    deleted nothing, the wait is about as long as the slowest run so far. *after* is called after each run.
+    A server may delete files only after its answer, so each run is waited for, unless the files are gone by then. A run
+    that deletes nothing is waited for up to `Ledger.cleanup_patience_s`, which is then reduced to twice the longest
+    delay of a deletion so far. *after* is called after each run.
     """
     folder = due[0].parent
     for _ in range(len(_names(folder)) + 1):  # a bound, in case a server deletes and creates files of its own
@@ -39,7 +40,7 @@ def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = la
 
 
 def _wait(bench: Bench, folder: Path, before: set[str], due: Sequence[Path]) -> None:
-    """Wait for late deletions of a run."""
+    """Wait for deletions that a run makes after its answer; *before* has the names in *folder* before the run."""
     if not _any_exists(due):
         return
     begun = last = time.monotonic()
@@ -78,8 +79,11 @@ def template_in(call: Call, edition: str) -> FileSeen | None:
 def sweep_beside(
     bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
 ) -> Sweep:
-    """A cleanup of the folder of *template*, in which copies of it with these *ages* are planted, and the files *named*
-    are already. The copies are removed afterwards."""
+    """Trigger cleanup of the folder of *template*, and return which files it deleted.
+
+    Before that, copies of *template* with these *ages* (in seconds) are planted there; the files *named* must be there
+    already. Copies older than *ttl_s*, the server's TTL, are due. Copies that cleanup left are removed at the end.
+    """
     edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
     aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
     control = plant(folder, template, OLD_S, call.operation, edition)

@@ -1,4 +1,4 @@
-"""FindingGroups of similar findings: one requirement that is broken in the same way in many lines of one file."""
+"""Groups of similar findings: one requirement that is broken in the same way in many lines of one file."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ from dataclasses import dataclass, field
 from lro_spec.findings import Finding
 
 LINES_SHOWN = 3
-"""Number of lines of a group whose text is shown."""
+"""The texts of at most this many lines of a group are shown, the line of its first finding included."""
 LINES_NAMED = 3
-"""Number of further findings of a group whose lines are named."""
+"""Of the findings of a group whose lines are not shown, at most this many are listed by their line numbers."""
 
 _COMPARED = 10_000
-"""Number of findings of one requirement and kind that are compared; further ones are only counted, because computing
-the details of a finding takes much longer."""
+"""Of the findings of one requirement and kind in a file, this many are compared. Further ones are in no group, and only
+the summary counts them, because computing the details of a finding takes much longer."""
 
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
 class SimilarFindings:
-    """A finding and similar ones in other lines."""
+    """A finding and similar ones, mostly in other lines."""
 
     first: Finding
     others: list[Finding] = field(default_factory=list[Finding])
-    """The next findings, as many as can be shown or named by their lines."""
+    """The next findings of the group; only as many as can be shown, or listed by their line numbers."""
     size: int = 1
-    """Number of all findings of the group."""
+    """Number of findings in the group, including those that are not in `others`."""
 
     @property
     def lines(self) -> tuple[Finding, ...]:
-        """The findings whose lines are shown, besides the first; in the order of lines."""
+        """The findings whose lines are shown below the first one, in the order of lines."""
         return tuple(f for f in self._ordered[: LINES_SHOWN - 1] if f.excerpt is not None)
 
     @property
     def rest(self) -> str:
-        """The count of the findings whose lines are not shown, with some of the lines; empty if there are none."""
+        """The number of findings whose lines are not shown, and some of these lines, such as ``and 5 more like this, in
+        lines 8, 9, 12, …``; empty if all lines are shown."""
         shown = self.lines
         left = self.size - 1 - len(shown)
         if not left:
@@ -54,16 +55,22 @@ class SimilarFindings:
 
 
 class FindingGroups:
-    """FindingGroups the similar findings of documents."""
+    """Groups the similar findings of documents.
+
+    Findings are similar if they break the same requirement in the same file, and their kind, severity, message, pointer
+    and expected value are the same; numbers in message and pointer may differ.
+    """
 
     def __init__(self) -> None:
         self._groups: dict[int, SimilarFindings] = {}
 
     def first_of_each_group(self, findings: Iterator[Finding], *, is_of_lines: Callable[[], bool]) -> Iterator[Finding]:
-        """Yield the findings of a document that are not similar to an earlier one; the others are added to its group.
+        """Yield the findings of a document that are not similar to an earlier one. Any other finding is added to the
+        group of the earlier one.
 
-        *is_of_lines* returns whether the document is a file of lines; it is called once the kind is known. Findings in
-        a descriptor are never grouped, but those in its file are, which have a path.
+        *is_of_lines* returns whether the document is a file of lines. It is called only when the document has a
+        finding, because its kind is not known before it is read. Findings in a descriptor are never grouped; those in
+        the descriptor's file, which have a path, are.
         """
         known: dict[object, SimilarFindings] = {}
         compared: Counter[object] = Counter()
@@ -86,5 +93,5 @@ class FindingGroups:
                 group.others.append(finding)
 
     def of(self, finding: Finding) -> SimilarFindings:
-        """The group of a finding that `first_of_each_group` yielded."""
+        """The group of a finding that `first_of_each_group` yielded; a group of one if it was not grouped."""
         return self._groups.get(id(finding)) or SimilarFindings(finding)

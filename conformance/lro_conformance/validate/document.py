@@ -38,7 +38,8 @@ DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_COMMAS = 100_000
-"""Most bytes, and most commas, of a descriptor, header, profile or report that is read."""
+"""Most bytes, and most commas, of a descriptor, header or report that is read. Profiles have lower limits of their own
+(`lro_conformance.profile.yaml`)."""
 
 MAX_FINDINGS = 500_000
 """Number of findings in one file after which reading stops."""
@@ -48,6 +49,7 @@ _CHUNK_BYTES = 1024 * 1024
 _INLINE = "this reply has no descriptor, so the result was not offloaded"
 _PEEK_BYTES = 64 * 1024
 _MOST_COMMENTS = 200
+"""The first key of a profile is looked for in this many lines."""
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _NEEDS_DESCRIPTOR = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
@@ -56,15 +58,17 @@ _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
+"""Texts by which the kind of a document is guessed if it is not valid JSON, the first that occurs."""
 _COMPRESSIONS = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
 class UnknownKindError(Exception):
-    """The kind of a document cannot be determined; the message names the document."""
+    """A document is not of a kind that `lro validate` checks, or its kind cannot be determined; the message names the
+    document."""
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; a FIFO without a writer does not block."""
+def _open_nonblocking(path: str, flags: int) -> int:
+    """Open a file, without waiting for a writer if it is a FIFO."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -83,12 +87,13 @@ class Document:
         visited: VisitedFiles | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """*named* is True for a path that is an argument itself; then its lines are validated whether or not they
-        resemble LRO's.
+        """*named* is True for a path that is an argument itself. Then a file of lines is validated even if the lines
+        do not resemble those of an offloaded file.
 
-        *visited* has the files that were validated with their descriptors; this document's file is added, and findings
-        about the file alone are not repeated. *opened* is passed to `lro_spec.validation.linked.Following`. A pipe is
-        read for at most *timeout_s*.
+        *visited* has the files that were validated with their descriptors. The file that this document names is added
+        to it; if it was there before, findings about the file alone are not repeated. *opened* wraps the stream of the
+        document, and also that of its file (`lro_spec.validation.linked.Following`). A pipe is read for at most
+        *timeout_s* seconds.
         """
         self.path = path
         """Its path; ``-`` is standard input."""
@@ -113,7 +118,8 @@ class Document:
     def findings(self) -> Iterator[Finding]:
         """Yield its findings while it is read.
 
-        Raises `OSError` if it cannot be read, `UnknownKindError` if its kind cannot be determined.
+        Raises `OSError` if it cannot be read. Raises `UnknownKindError` if its kind cannot be determined, or if it is a
+        reply without a descriptor.
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
@@ -133,7 +139,7 @@ class Document:
         if self.path == STDIN:
             yield None, Peekable(self._opened(self.path, self._patient(sys.stdin.buffer)))
             return
-        with open(self.path, "rb", buffering=0, opener=_without_waiting) as stream:
+        with open(self.path, "rb", buffering=0, opener=_open_nonblocking) as stream:
             if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
                 raise OSError(errno.EINVAL, "a device, which has no end")
             yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, self._patient(stream)))
@@ -232,9 +238,9 @@ class Document:
 
 
 def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
-    """The value of a document, and the reasons why readers may not agree on parts of it.
+    """The value of a document, and the problems because of which readers may disagree on parts of it.
 
-    Raises `StrictJsonError` if it has no value.
+    Raises `StrictJsonError` if it is not UTF-8, or if even `lro_spec.jsonl.strict.read` gets no value from it.
     """
     try:
         return loads(data), ()
@@ -246,7 +252,7 @@ def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
 
 
 def _value_at(text: str, problem: StrictJsonError) -> int:
-    """The index of the value that a problem is about; for a repeated key, of the value after it."""
+    """The index of the value that a problem is about; if that is a repeated key, the index of the key's value."""
     if problem.kind is not Kind.REPEATED_KEY:
         return problem.offset
     _, end = json.JSONDecoder().raw_decode(text, problem.offset)
@@ -298,7 +304,7 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     second = rest.lstrip().partition(b"\n")[0]
     top = _object(first)
     if (top is not None and second) or (top is None and _object(second) is not None):
-        # Several lines of which one is an object: an offloaded file, perhaps without its header, or other JSON.
+        # Several lines, and the first or second is an object: a file of lines, perhaps without its header.
         if named or plain_name(Path(path).name).startswith(_PREFIXES) or looks_offloaded(start):
             return "file"
         if top is not None:

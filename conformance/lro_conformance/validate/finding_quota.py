@@ -1,4 +1,4 @@
-"""Limit on the number of findings shown: errors before warnings, over all documents."""
+"""Limit on the number of findings that are shown for all documents together; errors have priority over warnings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from lro_conformance.validate.document import Document
 
 _SLACK = 2
-"""Findings are sorted and cut when their number exceeds the limit by this factor."""
+"""The findings of a document are sorted, and cut to the limit, whenever there are this many times the limit and a
+hundred more, not each time that one is added."""
 
 
 class FindingQuota:
@@ -36,7 +37,7 @@ class FindingQuota:
         try:
             for finding in found:
                 (first_errors if finding.severity == "error" else first_warnings).add(finding)
-        finally:  # findings before a document turned out to be unreadable also count
+        finally:  # if the rest of a document cannot be read, the findings before that still count
             errors, warnings = first_errors.in_order(), first_warnings.in_order()
             self._errors += len(errors)
             self._warnings += len(warnings)
@@ -45,7 +46,7 @@ class FindingQuota:
             self._make_room()
 
     def ready(self) -> Iterator[tuple[str, Finding]]:
-        """Findings that later ones cannot displace, each once, with its document's path."""
+        """Findings that later ones cannot displace, each once, with the path of the file that it is in."""
         while self._waiting and self._waiting[0][1].severity == "error":
             yield self._waiting.popleft()
 
@@ -71,7 +72,7 @@ class FindingQuota:
 
 
 class _FirstFindings:
-    """The first findings of a document by position, at most *limit*; the details of all others are not computed."""
+    """The first findings of a document by position, at most *limit*. The details of most others are not computed."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

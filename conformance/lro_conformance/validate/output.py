@@ -28,8 +28,9 @@ class UnreadableError(Exception):
 class FindingsPrinter:
     """Prints the findings of documents, one document after the other, and a summary at the end.
 
-    At most *limit* findings of all documents are shown, errors before warnings; the rest is counted. None shows all. As
-    text with a limit, findings that differ only in their lines are shown as one.
+    At most *limit* findings of all documents are shown, errors in preference to warnings, and the others are counted;
+    if *limit* is None, all are shown. In the form ``text`` with a limit, similar findings (`FindingGroups`) are shown
+    as one. *before* is called before each finding is printed.
     """
 
     def __init__(
@@ -40,11 +41,12 @@ class FindingsPrinter:
         self.rules: Counter[str] = Counter()
         """Number of findings by rule, including those that are not shown."""
         self.shown = 0
+        """Number of findings that are shown, including all members of the groups that are shown as one."""
         self.unread = 0
         """Number of paths that could not be read, or whose kind could not be detected."""
         self.skipped = 0
         """Number of files of a directory or pattern that are not documents of LRO."""
-        self._capped = FindingQuota(limit) if limit is not None else None
+        self._quota = FindingQuota(limit) if limit is not None else None
         self._groups = FindingGroups() if limit is not None and form == "text" else None
         self._quiet = quiet
         self._before = before
@@ -55,19 +57,20 @@ class FindingsPrinter:
         self._form = _FORMS[form](stream)
 
     def add(self, document: Document) -> None:
-        """Read a document and print its findings.
+        """Read a document, and print its findings, or keep them until it is known whether they are shown.
 
-        Raises `UnreadableError`, `UnknownKindError`, and `OSError` if the output cannot be written.
+        Raises `UnreadableError` if the document cannot be read, `UnknownKindError` like `Document.findings`, and
+        `OSError` if the output cannot be written.
         """
         found = self._counted(document)
-        if self._capped is None:
+        if self._quota is None:
             for finding in found:
                 self._show(finding.path or document.path, finding)
         else:
             if self._groups is not None:
                 found = self._groups.first_of_each_group(found, is_of_lines=lambda: document.kind == "file")
-            self._capped.add(document, found)
-            for path, finding in self._capped.ready():
+            self._quota.add(document, found)
+            for path, finding in self._quota.ready():
                 self._show(path, finding)
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
@@ -76,23 +79,23 @@ class FindingsPrinter:
 
     def end(self) -> None:
         """Print the remaining findings and the summary."""
-        for path, finding in self._capped.rest() if self._capped is not None else ():
+        for path, finding in self._quota.rest() if self._quota is not None else ():
             self._show(path, finding)
         self._form.end(self)
 
     def sentence(self) -> str:
         """The summary in one line."""
-        looked = ", ".join(counted(n, kind) for kind, n in self._kinds.items() if n)
+        validated = ", ".join(counted(n, kind) for kind, n in self._kinds.items() if n)
         lines = f" ({counted(self._lines, 'line')})" if self._lines else ""
         others = f"; {counted(self._others, 'file')} of records that are not memories" if self._others else ""
         skipped = f"{others}; {counted(self.skipped, 'other file')} skipped" if self.skipped else others
         if not self.counts.total():
-            return f"nothing wrong: {looked}{lines}{skipped}"
+            return f"nothing wrong: {validated}{lines}{skipped}"
         found = " and ".join(counted(n, severity) for severity, n in self.counts.items() if n)
         rest = self.counts.total() - self.shown
         more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
         where = f", in {len(self._wrong)} of {self.documents} documents" if self.documents > 1 else ""
-        return f"{found}{more}{where}: {looked}{lines}{skipped}"
+        return f"{found}{more}{where}: {validated}{lines}{skipped}"
 
     def summary(self) -> dict[str, Any]:
         """The summary as data, for JSON and SARIF."""
@@ -107,7 +110,7 @@ class FindingsPrinter:
 
     @property
     def documents(self) -> int:
-        """Number of validated documents."""
+        """Number of validated documents, including the files that were validated because descriptors name them."""
         return self._kinds.total()
 
     @property
@@ -135,7 +138,8 @@ class FindingsPrinter:
 
 
 def line(path: str, finding: Finding) -> str:
-    """``path:line:column: LRO-FILE-06 /count: count is wrong: expected …, got … — hint``, escaped for a terminal."""
+    """A finding in one line, escaped for a terminal: ``path:line:column: LRO-FILE-06 /count: count is wrong: expected
+    …, got … — hint``."""
     return one_line(str(replace(finding, path=path)))
 
 
@@ -147,7 +151,8 @@ def excerpt_lines(found: Excerpt, number: int | None) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """Columns that a text takes in a terminal: two for wide characters, none for those that join the one before."""
+    """Columns that a text takes in a terminal: two for a wide character, none for one that combines with the character
+    before it."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 

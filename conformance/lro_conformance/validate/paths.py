@@ -29,14 +29,15 @@ class InputFile:
 
     path: str
     named: bool
-    """True for a path that is an argument itself: an unknown kind is then an error."""
+    """True for a path that is an argument itself, and for a directory that cannot be read. If the kind of such a path
+    cannot be detected, that is an error; any other file is then skipped."""
 
 
 def input_files(arguments: Sequence[str]) -> list[InputFile]:
     """The files that the arguments name, in their order, each once.
 
-    Raises `NothingFoundError` for a directory without candidates and for a pattern without matches. A path that does
-    not exist is kept: opening it fails later.
+    Raises `NothingFoundError` for a directory without files that may be documents, and for a pattern without matches. A
+    path that does not exist is kept, so that opening it fails later.
     """
     found: dict[str, InputFile] = {}
     for argument in arguments:
@@ -69,10 +70,11 @@ def _expand(argument: str) -> list[InputFile]:
 
 
 def _matching(here: str, parts: list[str], unreadable: list[str], *, found: bool = False) -> Iterator[str]:
-    """Paths below a directory that match a pattern; *parts* are its names.
+    """Paths below the directory *here* that match a pattern; *parts* are the names in the pattern, between its slashes.
 
-    Links to directories are followed only while all names are literal, not if *here* was *found* by a wildcard: they
-    may point anywhere, and to the same files again. Directories that cannot be read are added to *unreadable*.
+    *found* is True if a wildcard led to *here*. From then on, links to directories are not followed, because they may
+    point anywhere, also to files that are found in another way. Directories that cannot be read are added to
+    *unreadable*.
     """
     if not parts:
         yield here
@@ -117,7 +119,10 @@ def _unreadable_as_files(unreadable: list[str]) -> list[InputFile]:
 
 
 def _inside(folder: str, unreadable: list[str]) -> Iterator[str]:
-    """Candidates in a directory and those below it, by name, without hidden files, links and pipes."""
+    """Files in a directory, and in the directories below it, whose names are those of documents; in the order of names.
+
+    Only regular files, neither hidden ones nor links.
+    """
     for here, _, files in _walked(folder, unreadable):
         for name in sorted(files):
             path = os.path.join(here, name)

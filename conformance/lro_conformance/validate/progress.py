@@ -24,14 +24,15 @@ _REDRAWN_S = 0.1
 
 
 class Meter:
-    """A progress bar over all the bytes of some files; a context manager."""
+    """A progress bar over the bytes of all *files*, and of the files that descriptors among them name; a context
+    manager."""
 
     def __init__(self, stream: TextIO, files: Sequence[InputFile]) -> None:
         self._stream = stream
         self._files = files
         self._shown = stream.isatty() and os.environ.get("TERM") != "dumb" and find_spec("rich") is not None
-        self._visited = 0
-        self._read = 0
+        self._followed_bytes = 0  # size of the files that descriptors name
+        self._read_bytes = 0
         self._began = time.monotonic()
         self._drawn = 0.0
         self._bar: Progress | None = None
@@ -51,14 +52,14 @@ class Meter:
 
     def watched(self, path: str, stream: Readable) -> Readable:
         """The stream, wrapped so that its bytes count as progress."""
-        if all(file.path != path for file in self._files):  # the file of a descriptor
+        if all(file.path != path for file in self._files):  # a file that a descriptor names
             with suppress(OSError):
-                self._visited += os.path.getsize(path)
+                self._followed_bytes += os.path.getsize(path)
         return _Watched(self, path, stream) if self._shown else stream
 
     def add(self, path: str, size: int) -> None:
         """Count *size* bytes of a file that were read, and redraw the bar."""
-        self._read += size
+        self._read_bytes += size
         if not self._shown or time.monotonic() - self._began < PATIENCE_S:
             return
         if self._bar is None:
@@ -67,7 +68,9 @@ class Meter:
             self._bar.start()
         if self._task is not None and time.monotonic() - self._drawn >= _REDRAWN_S:
             name = os.path.basename(path)[-40:]
-            self._bar.update(self._task, completed=self._read, total=self._total(), description=name, refresh=True)
+            self._bar.update(
+                self._task, completed=self._read_bytes, total=self._total(), description=name, refresh=True
+            )
             self._drawn = time.monotonic()
 
     def _new_bar(self) -> Progress:
@@ -79,11 +82,11 @@ class Meter:
         return Progress(*columns, console=Console(file=self._stream), transient=True, auto_refresh=False)
 
     def _total(self) -> int | None:
-        return self._named and self._named + self._visited
+        return self._input_bytes and self._input_bytes + self._followed_bytes
 
     @cached_property
-    def _named(self) -> int | None:
-        """Size of all files; None if it is unknown, so that the bar only moves."""
+    def _input_bytes(self) -> int | None:
+        """Size of all files to validate. None if it is unknown or 0; then the bar moves without showing a share."""
         if any(file.path == STDIN for file in self._files):
             return None
         try:

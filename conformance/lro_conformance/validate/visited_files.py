@@ -1,4 +1,5 @@
-"""Files that `--follow` has visited: each is validated once, together with its descriptor if there is one."""
+"""Files that `--follow` has validated together with a descriptor, so that they are not validated again by
+themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _LOOK = 64 * 1024
 class VisitedFiles:
     """Files that were validated together with their descriptors.
 
-    A file is recognized by any path, but not under a different name, because its name is validated, too.
+    A file is recognised by any path that leads to it under the same name. Under another name, that of a link for
+    example, it counts as another file, because the name is validated, too.
     """
 
     def __init__(self) -> None:
@@ -34,7 +36,8 @@ class VisitedFiles:
 
 
 def descriptors_first(found: Iterable[InputFile]) -> list[InputFile]:
-    """The files with possible descriptors first and files of lines last, by name or first line."""
+    """The files in this order: those that may be descriptors, others, files of lines. A file of lines is recognised by
+    its suffix or its first line, a possible descriptor by its suffix."""
     return sorted(found, key=lambda each: _rank(each.path))
 
 

@@ -2,7 +2,7 @@
 
 The adapter reads a JSON-RPC 2.0 request from each line of its stdin, and writes the response to a line of its stdout.
 The method is the kind of vector; the parameters are ``vector`` (its id), ``edition`` and ``input``; the result is
-``{"answer": …}``. For a kind that it does not implement it responds with an error of code -32601.
+``{"answer": …}``. To a kind that it does not implement, the adapter responds with an error of code -32601.
 """
 
 from __future__ import annotations
@@ -33,11 +33,16 @@ _VIOLATIONS = {
     "stdin-closed": "no longer reads its stdin",
     "stdout-closed": "closed its stdout but keeps running",
 }
-"""Words for those kinds for which `lro_conformance.wire.jsonrpc.KINDS` has words about MCP or servers."""
+"""Predicates for messages about an adapter, by kind of anomaly. These are the kinds for which the words in
+`lro_conformance.wire.jsonrpc.KINDS` speak of MCP or of a server; the words for other kinds fit an adapter, too."""
 
 
 class AdapterError(Exception):
-    """The adapter did not keep to the protocol, so that there is no verdict; the message is one line."""
+    """The adapter could not be started, did not keep to the protocol, or did not answer in time, so there is no
+    verdict.
+
+    The message is one line.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Answer:
     vector: Vector
     value: object = None
     refusal: str = ""
-    """The message of an error in place of an answer."""
+    """The message of the error with which the adapter responded in place of an answer; empty if it answered."""
     unsupported: bool = False
     """True if the implementation does not have this kind."""
 
@@ -55,7 +60,8 @@ class Answer:
 def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout_s: float) -> Iterator[Answer]:
     """The answers of an adapter, in the order of the vectors; its process group ends with the iterator.
 
-    Raises `AdapterError` at the first question that it does not answer by the protocol within *timeout_s*.
+    Raises `AdapterError` if the adapter cannot be started, and at the first vector to which it does not respond by the
+    protocol within *timeout_s* seconds.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=timeout_s, max_line_bytes=16 << 20)
     with Workspace(limits=limits) as workspace:
@@ -83,7 +89,7 @@ def _answer(vector: Vector, reply: Reply) -> Answer:
         raise AdapterError(f"{vector.id}: {_line(detail)}{said}")
     if reply.error is not None:
         error = as_record(reply.error)
-        message = _line(str(error.get("message", show(error))))
+        message = _line(str(error.get("message", ""))) or _line(show(reply.error))
         return Answer(vector, refusal=message, unsupported=error.get("code") == NOT_FOUND)
     result: object = reply.result
     if not isinstance(result, dict) or "answer" not in result:
@@ -94,6 +100,7 @@ def _answer(vector: Vector, reply: Reply) -> Answer:
 
 
 def _line(text: str) -> str:
+    """A text from the adapter in one line, shortened and escaped for a terminal."""
     from lro_conformance.report.sanitize import one_line
 
     return one_line(" ".join(text.split()), 2 * _SHOWN)

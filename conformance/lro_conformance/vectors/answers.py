@@ -78,7 +78,8 @@ def _descriptor_and_file(question: Input, edition: str) -> object:
 
 
 def linked(descriptor: object, data: bytes, call: Input | None, edition: str) -> Iterable[Finding]:
-    """Findings about a descriptor, its recipes and its file; if the call is known, also where they contradict it."""
+    """Findings about a descriptor, its recipes and its file; if *call* is known, also about contradictions to the
+    call."""
     request = None
     if call is not None:
         level = call.get("detail") or edition_named(edition).default_detail.get(call["operation"])
@@ -183,7 +184,8 @@ def _recipe(question: Input, edition: str) -> object:
 
 
 def run_jq(call: JqCall, data: bytes) -> object:
-    """The outputs of a jq program: values, or lines of text if it is raw; ``"error"`` if it fails."""
+    """The outputs of a jq program: values, or lines of text if the call asks for raw output; ``"error"`` if it
+    fails."""
     done = _runner().run(Pipeline("", 0, call, ()), data)
     if not done.ok:
         return "error"
@@ -243,9 +245,11 @@ def _lro_extract(text: str, given: Input) -> object:
 
 
 _PARAMETERS = {"namespace": '"_semantic"', "keyword": '"keyword"', "tag": '"TAG"', "type": '"semantic"'}
+"""The literal in the standard recipes that stands for each parameter."""
 
 
 def _with_parameters(command: str, params: Input) -> JqCall:
+    """The jq call of a recipe, with its literals replaced by the values of the parameters."""
     call = parse_command(command.replace("{file}", "/file")).jq
     program = call.program
     for name, value in params.items():

@@ -14,12 +14,14 @@ from lro_conformance.errors import UsageError
 from lro_conformance.vectors.model import INDEX, Corpus, files_of, folder
 
 _LEFT_OUT = {"node_modules", "target", "__pycache__", "package-lock.json", "Cargo.lock"}
+"""Names of files and folders that come into being when a runner is used, and that are not exported."""
 
 
 def contents(corpus: Corpus, edition: str | None = None) -> dict[str, bytes]:
     """The files of an export by their paths: the vectors with their index, the documentation and the runners.
 
-    The exceptions of the runners are reduced to those of this edition and of these vectors.
+    The exceptions in a runner's ``exceptions.json`` are reduced to those for the vectors of *corpus* in this edition,
+    by default in the edition that this file names.
     """
     root = folder()
     beside = {
@@ -60,7 +62,10 @@ def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> in
 
 
 def _files_of_earlier(target: Path) -> list[Path]:
-    """The files of vectors of an earlier export in this folder; none if it is new or empty."""
+    """The files of vectors of an earlier export in this folder; none if the folder is new or empty.
+
+    Raises `UsageError` for a folder that has files, but no index of vectors.
+    """
     if not target.is_dir() or not any(target.iterdir()):
         return []
     try:

@@ -14,7 +14,7 @@ from lro_spec.findings import Finding, Kind
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A difference between an answer and the expected one."""
+    """A reason why an answer is not as expected, with the requirement that the answer breaks."""
 
     requirement: str
     text: str
@@ -31,7 +31,10 @@ def judge(vector: Vector, answered: object, edition: str) -> list[Problem]:
 
 
 def _is_quoted(vector: Vector, answered: object) -> bool:
-    """Return whether an answer is another spelling of the path as one word of a shell."""
+    """Return whether a shell would read the answer as one word, the path in the question.
+
+    A path can be quoted in many ways, of which the vector does not list all.
+    """
     from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
 
     try:
@@ -66,6 +69,7 @@ def _sentence(finding: Finding) -> str:
 
 
 def content_of(data: bytes) -> dict[str, Any]:
-    """The parsed header and records of a file, which an answer to `write` has in addition to its text."""
+    """The parsed header and records of a file. They are added to an answer to `write`, so that the vector's rules can
+    refer to them."""
     header, *records = [json.loads(line) for line in data.decode().removesuffix("\n").split("\n")]
     return {"header": header, "records": records}

@@ -46,7 +46,8 @@ class Vector:
     expect: list[dict[str, Any]]
     """Rules for the answer (see `lro_conformance.vectors.match`)."""
     chapter: str = ""
-    """The group of the deciding requirement, which is the name of its file."""
+    """The chapter that the vector's file states: the group of the deciding requirement. In this package it is also the
+    name of the file, without the suffix."""
     mistake: dict[str, Any] | None = None
     """A wrong answer that a hasty implementation gives, and the mistake behind it."""
 
@@ -77,10 +78,12 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All vectors of a folder."""
+    """The vectors of a folder, or a selection of them."""
 
     version: str
+    """The version that the folder's index states; empty if there is no index."""
     digest: str
+    """The digest of the whole folder as its index states it, which is not verified; empty if there is no index."""
     vectors: tuple[Vector, ...]
     not_covered: Mapping[str, str] = field(default_factory=dict[str, str])
     """The reason for each MUST that no vector is about."""
@@ -115,7 +118,8 @@ def folder() -> Path:
 def load(path: Path | None = None) -> Corpus:
     """The vectors of a folder, by default those of this package.
 
-    Raises `UsageError` with the file and the reason if one cannot be read or is not of the documented form.
+    Raises `UsageError`, which names the file and the reason, if a file is missing, cannot be read or is not of the
+    documented form, or if two vectors have the same id.
     """
     root = folder() if path is None else path
     if not root.is_dir():
@@ -174,13 +178,13 @@ def _vectors(path: Path) -> Iterator[Vector]:
 
 
 def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
-    """A file of vectors: one on each line, so that a change of one is a change of one line."""
+    """The text of a file of vectors, with each vector on a line of its own, so that a diff shows which ones changed."""
     lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(",", ":")) for v in vectors)
     return f'{{"format": "lro-vectors/2", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
 
 
 def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
-    """The index of the files *texts*, which are their contents by name."""
+    """The text of the index; *texts* are the contents of the files of vectors, by name."""
     files = [
         {
             "name": name,
@@ -210,6 +214,6 @@ def digest_of(texts: dict[str, str]) -> str:
 
 
 def files_of(corpus: Corpus) -> dict[str, str]:
-    """The files of a corpus by their names, with the index."""
+    """The contents of a corpus's files by name, including the index."""
     texts = {f"{c}.json": chapter_text(c, [v for v in corpus.vectors if v.chapter == c]) for c in corpus.chapters}
     return {INDEX: index_text(corpus, texts), **texts}

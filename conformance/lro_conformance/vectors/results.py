@@ -29,13 +29,14 @@ class Result:
     verdict: Verdict
     problems: tuple[Problem, ...] = ()
     mistake: str = ""
-    """The mistake behind the answer, if it is a known one."""
+    """The mistake behind the answer, if the vector describes it; otherwise empty."""
     unsupported: bool = False
     """True if the adapter does not have the kind of the vector."""
 
     @property
     def lines(self) -> Iterator[str]:
-        """The problems, the reason for the expected answer, and the question."""
+        """Lines for a reader: the problems, the mistake if it is known, the reason for the expected answer, and the
+        question."""
         for problem in self.problems:
             yield f"{problem.requirement}: {problem.text}"
             if problem.requirement != self.vector.requirements[0]:
@@ -48,15 +49,18 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class RequirementResult:
-    """The result of all vectors about one requirement."""
+    """The result of all vectors about one requirement, and of other vectors whose answers break it."""
 
     id: str
     title: str
     group: str
     verdict: Verdict
     passed: int
+    """Number of vectors about the requirement that passed."""
     failed: tuple[Result, ...]
+    """Results with a problem that breaks the requirement, also of vectors that are about others."""
     total: int
+    """Number of vectors about the requirement."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class Results:
 
     @cached_property
     def requirements(self) -> list[RequirementResult]:
-        """Results by requirement, in the order of the catalogue; only requirements that some vector is about."""
+        """Results by requirement, in the order of the catalogue; only of requirements that some vector is about, or
+        that some answer breaks."""
         found: list[RequirementResult] = []
         for r in catalogue(self.edition):
             about = [one for one in self.results if r.id in one.vector.requirements]
@@ -86,12 +91,13 @@ class Results:
 
     @property
     def exit_code(self) -> int:
-        """0 if all answers are as expected, 1 if one is not, 3 if there was none."""
+        """1 if an answer is not as expected, or a required kind is missing; otherwise 0, or 3 if there was no
+        answer."""
         return 1 if self.of("fail") else 0 if self.of("pass") else 3
 
 
 def judged(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
-    """The results of answers. The vectors of a required kind fail if the adapter does not have it."""
+    """The results of answers. If the adapter does not have a kind that is *required*, the vectors of this kind fail."""
     return Results(corpus, edition, tuple(result_of(answer, edition, required) for answer in answers))
 
 
@@ -112,7 +118,10 @@ def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> R
 
 
 def mistake_in(given: object, vector: Vector) -> str:
-    """The known mistake behind an answer that equals the mistaken one wherever a rule looks; otherwise empty."""
+    """The mistake that the vector describes, if the answer is the one to which that mistake leads; otherwise empty.
+
+    Only the places to which the vector's rules refer are compared.
+    """
     if vector.mistake is None:
         return ""
     known, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
@@ -121,7 +130,8 @@ def mistake_in(given: object, vector: Vector) -> str:
 
 
 def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
-    """The results for a terminal: every failure, then a line for each requirement that failed (*verbose*: for all)."""
+    """The results for a terminal: every failure, a line for each requirement that failed (*verbose*: for each one), and
+    a summary."""
     for kind, number in Counter(r.vector.kind for r in results.of("fail") if r.unsupported).items():
         yield f"FAIL {kind}: the adapter does not have this kind, which is required ({number} vectors)"
     for result in (r for r in results.of("fail") if not r.unsupported):

@@ -16,18 +16,24 @@ from lro_conformance.wire.reply import Exit
 
 SUPPORTED = os.name == "posix"
 _LEAVING_S = 0.3
-"""Seconds that a server's child processes may take to exit with it."""
+"""Seconds that the processes which a server started may take to exit after it."""
 _REAP_S = 5.0
+"""Seconds to wait for the end of a process that was killed; it may be stuck in the kernel."""
 
 
 class Child:
-    """A started process. Only `finish` reaps it, so its pid cannot be reused before that."""
+    """A started process.
+
+    Where `os.waitid` exists, only `finish` reaps it, so its pid cannot be reused before that. Elsewhere, and if the
+    host process ignores SIGCHLD, it is reaped at its end.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
         self.process = process
         self.pid = process.pid
         self.exit_fd = _pidfd(process.pid)
-        """A file descriptor that becomes readable at the exit; None if the system does not support this."""
+        """A file descriptor that becomes readable at the exit; None once `finish` has reaped the process, and
+        if the system has no such descriptors."""
         self._marker = marker
         self._started = time.monotonic()
         self._ended: tuple[int, float] | None = None
@@ -46,13 +52,17 @@ class Child:
         return Exit(code, number, False, when - self._started)
 
     def signal_group(self, number: int) -> None:
-        """Signal its whole process group, from any thread; no effect after it was reaped."""
+        """Signal its whole process group, from any thread; no effect once `finish` has reaped it."""
         with self._lock:
             if not self._reaped:
                 watchdog.kill_group(self.pid, number)
 
     def finish(self, *, killed: bool) -> Exit:
-        """Kill the rest of its group and all processes with its marker, reap it, and return its exit."""
+        """Kill the rest of its group and all processes with its marker, reap it, and return its exit.
+
+        *killed* is True if the suite had to stop it by a signal. The exit has neither code nor signal if the process
+        survives even SIGKILL.
+        """
         left = 0 if killed else self._left()
         self.signal_group(signal.SIGKILL)
         if self._marker:
@@ -73,7 +83,7 @@ class Child:
         return Exit(code, number, killed, when - self._started, left)
 
     def _left(self) -> int:
-        """Number of its processes that still exist a moment after its end."""
+        """Number of processes with its marker that still exist a moment after its end; 0 if it has no marker."""
         until = time.monotonic() + _LEAVING_S
         while left := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
             if time.monotonic() > until:
@@ -89,7 +99,7 @@ class Child:
         # Not poll(): that reaps, and the group's number could be reused by the time the group is killed.
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # already reaped, because the host process ignores SIGCHLD
+        except ChildProcessError:  # already reaped, because the host process ignores SIGCHLD; the status is lost
             self._ended = (0, time.monotonic())
             return
         if found is not None:
@@ -107,8 +117,9 @@ def spawn(
 ) -> Child:
     """Start a process with three pipes, in its own session.
 
-    *env* is added to the environment; a value of None removes a variable. Raises `OSError` or `ValueError` if the
-    process cannot be started.
+    *env* is added to the environment; a value of None removes a variable. *marker*, unless it is empty, is added, too
+    (`watchdog.MARKER`). Raises `OSError` or `ValueError` if the process cannot be started. With *file_size_limit* (in
+    bytes), a program that does not exist raises nothing: the process then exits with code 127.
     """
     variables = dict(os.environ)
     for name, value in (env or {}).items():

@@ -14,6 +14,7 @@ from lro_conformance.wire.reply import Failure, FailureKind, Reply
 from lro_conformance.wire.transcript import Transcript
 
 _MAX_REFUSALS = 256
+"""Number of answers to the server's own requests that may wait to be sent; further requests are not answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,11 @@ class Pending:
     sent_at: float
     sent_at_monotonic: float
     messages_before: int
+    """The count `RequestTracker.messages` before the request; 0 for the first request."""
     garbage_before: int
+    """The count `RequestTracker.garbage` before the request; 0 for the first request."""
     anomalies_before: int
+    """Number of anomalies before the request; 0 for the first request."""
 
     def reply(
         self,
@@ -44,29 +48,31 @@ class Pending:
 
 
 class RequestTracker:
-    """Numbers requests, matches responses, rejects the server's requests, and records anomalies."""
+    """Numbers requests, matches responses to them, answers the server's own requests, and records anomalies."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
         self.pending: dict[int, Pending] = {}
         self.replies: dict[int, Reply] = {}
         self.to_send: deque[bytes] = deque()
-        """Answers to the server's requests, which the owner of the pipe has to send."""
+        """Answers to the server's own requests, which the owner of the pipe has to send."""
         self.messages = 0
-        """Number of readable messages."""
+        """Number of requests, notifications and responses that could be read."""
         self.garbage = 0
-        """Number of unreadable lines."""
+        """Number of lines, and of entries of batches, that are not JSON or are no message."""
         self.last_garbage = ""
+        """The beginning of the last line that `garbage` counts."""
         self.answered = 0
         """Number of responses to requests, including late ones, since this was last set to 0."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
-        """Create a request. Raises `ValueError` if *params* contain NaN or an infinity."""
+        """Create a request. Raises `ValueError` if *params* contain NaN or an infinity, `TypeError` if they contain a
+        value of no JSON type."""
         line = jsonrpc.request(self._next_id, method, params)
-        # Output before the first request counts as output during it, because a server may print a greeting when it
-        # starts.
+        # Output before the first request counts as received after it, because a server may print a greeting at its
+        # start, before or after it receives the request.
         before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
         pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
@@ -125,7 +131,10 @@ class RequestTracker:
             self.give_up(id, Failure(kind, f"{pending.method}: {why}"))
 
     def _refuse(self, message: jsonrpc.Message, size: int, problems: list[jsonrpc.Problem]) -> None:
-        """Answer a request of the server: a ping with an empty result, any other request with an error."""
+        """Answer a request of the server: a ping with an empty result, any other request with an error.
+
+        The answer to a request of 64 KiB and more, or beyond `_MAX_REFUSALS`, is left out.
+        """
         method, id = message.fields["method"], message.fields["id"]
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
         if method == "ping":
@@ -134,7 +143,7 @@ class RequestTracker:
             problems.append(("server-request", f"{jsonrpc.excerpt(method)} was refused"))
             text = f"the client offers no {jsonrpc.excerpt(method)}"
             answer["error"] = {"code": jsonrpc.METHOD_NOT_FOUND, "message": text}
-        # A server that sends requests without reading its stdin must not fill our memory with answers.
+        # A server that sends requests without reading its stdin must not fill the suite's memory with answers.
         if len(self.to_send) < _MAX_REFUSALS and size < 65536:
             try:
                 self.to_send.append(jsonrpc.encode(answer))
@@ -142,7 +151,10 @@ class RequestTracker:
                 problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(id)}"))
 
     def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
-        """Match a response with its request; False if there is no such request."""
+        """Match a response with its request; False if there is no such request.
+
+        A response without an id is taken for the answer to the only pending request.
+        """
         id = message.id
         if message.fields.get("id") is None and len(self.pending) == 1:
             id = next(iter(self.pending))

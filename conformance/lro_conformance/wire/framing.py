@@ -29,7 +29,7 @@ class Line:
 
 
 class LineSplitter:
-    """Splits chunks into lines; bytes of a line beyond *cap* are counted but not kept."""
+    """Splits chunks into lines. Of a line of more than *cap* bytes, only the two ends and the size are kept."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -40,7 +40,7 @@ class LineSplitter:
 
     @property
     def overflowing(self) -> bytes | None:
-        """The beginning of the unfinished line if that is already over the limit; None otherwise."""
+        """The beginning of the unfinished line if that line is already over the limit; None otherwise."""
         return self._head if self._size > self._cap else None
 
     def feed(self, chunk: bytes) -> Iterator[Line]:
@@ -53,7 +53,7 @@ class LineSplitter:
             self._add(rest)
 
     def finish(self) -> Line | None:
-        """The unterminated last line of the stream; None if the stream ended with a newline."""
+        """The unterminated last line of the stream; None if the stream is empty or ended with a newline."""
         return self._take(terminated=False) if self._size else None
 
     def _add(self, piece: bytes) -> None:

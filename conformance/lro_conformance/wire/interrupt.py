@@ -11,11 +11,13 @@ from queue import SimpleQueue
 
 @contextmanager
 def interruptible(abort: Callable[[], object]) -> Generator[None]:
-    """Call *abort* in another thread on each Ctrl-C, and raise `KeyboardInterrupt` at the end of the block.
+    """Call *abort* in another thread on each Ctrl-C, and after any Ctrl-C raise `KeyboardInterrupt` at the end of the
+    block.
 
-    Nothing is raised within the block, so *abort* has to make it end soon. An exception at an arbitrary point could
-    leave a lock held for which other threads wait for ever: the standard library's conditions, futures and imports all
-    have such points. It could also be lost, in a finalizer for example, or cut the cleanup short.
+    Ctrl-C raises nothing within the block, so *abort* has to make the block end soon. An exception at an arbitrary
+    point could leave a lock held for which other threads wait for ever: the standard library's conditions, futures and
+    imports all have such points. The exception could also be lost, in a finalizer for example, or cut the cleanup
+    short.
 
     Outside the main thread, or if Ctrl-C has another handler, the block runs as usual.
     """

@@ -16,7 +16,7 @@ from lro_spec.jsonl.parse import lenient
 from lro_spec.jsonl.strict import DEEPEST, too_deep
 
 Problem = tuple[str, str]
-"""A kind (one of `KINDS`) and a sentence with the details."""
+"""A kind (a key of `KINDS`), and the details in words."""
 
 KINDS: Mapping[str, str] = {
     "blank": "an empty line",
@@ -44,16 +44,16 @@ KINDS: Mapping[str, str] = {
     "paging": "a list whose pages do not end",
     "list-entry": "an entry of a list that is not an object",
 }
-"""All kinds of problems of a server's messages."""
+"""All kinds of problems of a server's output and pipes, each with the words for it in reports."""
 
 METHOD_NOT_FOUND = -32601
 
-
 Kind = Literal["request", "notification", "response", "batch", "other", "unreadable", "blank"]
-"""``other`` is JSON but not a message; ``unreadable`` is not JSON."""
+"""The kinds of a line or of an entry of a batch. ``other`` is JSON but not a message. ``unreadable`` is not JSON, or is
+nested too deeply."""
 
 MAX_BATCH = 1000
-"""Number of entries of a batch that are read."""
+"""Of a batch, at most this many entries are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,10 @@ class Message:
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """A message as one line, without the newline. Raises `ValueError` for NaN and infinities."""
+    """A message as one line, without the newline.
+
+    Raises `ValueError` for NaN and infinities, `TypeError` for values of no JSON type.
+    """
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     try:
         return text.encode()
@@ -195,13 +198,14 @@ _TAIL_ID = re.compile(rb',\s*(?:"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:
 
 
 def guess_id(head: bytes, tail: bytes = b"") -> int | None:
-    """The id of an incomplete response, from its beginning or end, where servers usually put it."""
+    """The id of a response that cannot be parsed, read from its first or last bytes, where servers usually put the id;
+    None if it is not there."""
     found = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
     return int(found[1]) if found else None
 
 
 def names_method(head: bytes) -> bool:
-    """True if an incomplete message begins like a notification or a request."""
+    """True if an incomplete message begins with its method, and is therefore not a response."""
     return _HEAD_METHOD.match(head) is not None
 
 

@@ -19,9 +19,13 @@ from lro_conformance.wire.framing import Line, LineSplitter
 
 _CHUNK = 65536
 _SLICE_S = 0.25
+"""Longest wait for the pipes, after which a `pump` checks again whether it is done."""
 _SLICE_WITHOUT_EXIT_FD_S = 0.01
+"""Longest wait for the pipes where no file descriptor reports the exit, so that the exit is noticed soon."""
 _STDERR_LINE_BYTES = 65536
+"""Longer lines of stderr are cut."""
 _SWEEP_S = 0.2
+"""Seconds after which a `sweep` ends, even if more data keeps arriving."""
 
 
 class Channel:
@@ -65,12 +69,15 @@ class Channel:
         self.stdout_closed_at: float | None = None
         self.exited_at: float | None = None
         self.queued = 0
-        """Number of bytes passed to `write`."""
+        """Number of bytes passed to `write`, with a newline for each line."""
         self.written = 0
         """Number of those bytes that the server's pipe has accepted."""
 
     def write(self, line: bytes) -> None:
-        """Queue a line, and write as much as the pipe accepts without waiting."""
+        """Queue a line, and write as much of the queue as the pipe accepts without waiting.
+
+        Within `batched_writes` it is only queued. Once the server's stdin is closed, it is dropped.
+        """
         self.queued += len(line) + 1
         if self.stdin_closed_at is None:
             self._outbox.append(memoryview(line + b"\n"))
@@ -78,7 +85,7 @@ class Channel:
 
     @contextmanager
     def batched_writes(self) -> Generator[None]:
-        """Collect the lines that are written within the block, and write all of them at its end."""
+        """Queue the lines that are written within the block, and begin to write all of them together at its end."""
         self._is_batching = True
         try:
             yield
@@ -88,7 +95,8 @@ class Channel:
             self._flush()
 
     def pump(self, done: Callable[[], bool], deadline: float) -> None:
-        """Write and read until *done*, the deadline (`time.monotonic`), or the end of the process and its pipes."""
+        """Write and read until *done* returns True, the deadline (by `time.monotonic`) has passed, or the process and
+        its outputs have ended."""
         slice_s = _SLICE_S if self._child.exit_fd is not None else _SLICE_WITHOUT_EXIT_FD_S
         while not done():
             left = deadline - time.monotonic()
@@ -102,7 +110,8 @@ class Channel:
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
     def poll(self, timeout_s: float) -> bool:
-        """Read and write the pipes that are ready, waiting at most *timeout_s*; False if none was."""
+        """Read and write the pipes that are ready, after waiting at most *timeout_s* for one; False if none was
+        ready."""
         ready = self._selector.select(timeout_s)
         for key, _ in ready:
             if key.fd == self._stdin:
@@ -119,13 +128,13 @@ class Channel:
         return bool(ready)
 
     def sweep(self) -> None:
-        """Read available data, without waiting for more."""
+        """Read the data that is available, without waiting for more, and write what the pipe accepts."""
         deadline = time.monotonic() + _SWEEP_S
         while self.poll(0) and time.monotonic() < deadline:
             pass
 
     def close_stdin(self) -> None:
-        """Close the server's stdin."""
+        """Close the server's stdin. Queued data that the pipe does not accept at once is dropped."""
         if self.stdin_closed_at is None:
             self._flush()
             self._drop_stdin()
@@ -133,7 +142,7 @@ class Channel:
                 _close(self._child.process.stdin)
 
     def close(self) -> None:
-        """Process unterminated lines, and close everything."""
+        """Close all pipes; unterminated last lines of the outputs are processed before."""
         self.close_stdin()
         if self.stdout_closed_at is None:
             self._end_stdout()

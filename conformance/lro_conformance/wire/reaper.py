@@ -1,4 +1,4 @@
-"""Client of the guard, a small process that cleans up if the suite itself is killed.
+"""Client of the guard, a small process that cleans up if the suite itself is killed (`lro_conformance.wire.watchdog`).
 
 A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. After SIGKILL, SIGTERM or a crash
 no Python code runs, so a child with the other end of a pipe cleans up when that pipe closes.
@@ -16,7 +16,7 @@ from lro_conformance.wire import watchdog
 
 
 class Reaper:
-    """Registers with the guard what it has to clean up; the first registration starts the guard. Thread-safe.
+    """Tells the guard what to clean up. The first registration starts the guard. Thread-safe.
 
     If the guard itself is killed, the run continues without it.
     """
@@ -28,7 +28,7 @@ class Reaper:
 
     @property
     def pid(self) -> int | None:
-        """The guard's process id while it runs."""
+        """The guard's process id; None before the first registration and after `close`."""
         return self._process.pid if self._process else None
 
     def mark(self, value: str) -> None:
@@ -70,8 +70,8 @@ class Reaper:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # Without the marker of an outer run, which may have started this suite as its server: the guard must outlive that
-    # run's cleanup.
+    # An outer run may have started this suite as its server. Its marker is removed, so that the outer run does not kill
+    # the guard when it cleans up.
     environment = {name: value for name, value in os.environ.items() if name != watchdog.MARKER}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", watchdog.__file__, str(os.getpid())],

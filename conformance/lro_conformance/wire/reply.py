@@ -10,7 +10,7 @@ from typing import Any, Literal
 from lro_conformance.wire import jsonrpc
 
 MODERN_VERSION = "2026-07-28"
-"""The protocol version without a handshake: each request carries the version and the client."""
+"""The first protocol version that has no handshake: each request carries the version and the client's name."""
 
 FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
 
@@ -20,24 +20,28 @@ class Exit:
     """The end of a server process."""
 
     code: int | None
-    """Its exit code; None if a signal ended it, or if it could not be killed."""
+    """The server's exit code; None if a signal ended it, or if it could not be killed."""
     signal: int | None
-    """The signal that ended it."""
+    """The signal that ended it; None if it exited by itself, or could not be killed."""
     killed: bool
-    """True if it had to be stopped, because it did not exit when its stdin was closed."""
+    """True if the suite stopped it by a signal, because it did not exit when its stdin was closed, or because the run
+    was aborted."""
     seconds: float
     """Seconds from start to end."""
     left: int = 0
-    """Number of its child processes that did not exit with it; 0 if it had to be stopped."""
+    """Number of processes that it started and that did not exit with it; 0 if it had to be stopped by a signal."""
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks for the report on exits that cost users time, or leave processes behind."""
+        """Remarks for the report on an exit that costs users time or leaves processes behind.
+
+        Only for a server that was stopped in the usual way: after an abort they would be untrue.
+        """
         remarks: list[str] = []
         if self.killed and self.signal == signal.SIGKILL:
             remarks.append("the server had to be killed: it keeps running when its stdin is closed, and after SIGTERM")
         if self.left:
-            remarks.append("the server leaves a process behind when it ends; it was killed")
+            remarks.append("the server leaves a process behind when it ends; the suite killed that process")
         return remarks
 
     def __str__(self) -> str:
@@ -53,11 +57,11 @@ class Failure:
 
     kind: FailureKind
     detail: str
-    """One sentence that says what was expected and what was received instead."""
+    """One sentence that says what happened instead of a response; it usually begins with the method of the request."""
     exit: Exit | None = None
-    """The exit of the server, if it had ended by then."""
+    """The exit of the server, if it had ended by then; None otherwise."""
     stderr: str = ""
-    """The end of its stderr so far."""
+    """The end of the server's stderr so far."""
 
     def __str__(self) -> str:
         """The sentence, and the end of stderr below it."""
@@ -70,23 +74,25 @@ class Reply:
 
     id: int
     request: bytes
-    """The line that was sent, without its newline; empty if none was."""
+    """The line that was sent, without its newline; empty if no request was sent."""
     raw: bytes | None
-    """The line that answered it, without its newline; None if none did."""
+    """The line with the response, without its newline; None if there was no response."""
     result: Any
     """The result, any JSON value; None if it is null, or if there is no result."""
     error: Any
     """The JSON-RPC error as received, of whatever shape; None if there is none."""
     failure: Failure | None
+    """The reason why there is neither a result nor an error; None if there is one of them."""
     sent_at: float
     """Seconds since the epoch."""
     elapsed_s: float
+    """Seconds from the request to the response or the failure."""
     problems: tuple[jsonrpc.Problem, ...] = ()
-    """Problems of the answering line that did not prevent reading it."""
+    """Problems of the line with the response that did not prevent reading it."""
 
     @property
     def ok(self) -> bool:
-        """True if there is a result, and neither an error nor a failure."""
+        """True if there is neither an error nor a failure."""
         return self.failure is None and self.error is None
 
 

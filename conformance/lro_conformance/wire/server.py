@@ -1,7 +1,7 @@
 """A server under test: a process, and the JSON-RPC conversation with it.
 
 One thread owns a `ServerProcess` at a time and there are no background threads: the pipes are pumped during waits.
-However a server misbehaves, the caller gets a `Reply` with a `Failure`, in bounded time and memory.
+However a server misbehaves, the caller of `wait` gets a `Reply`, possibly with a `Failure`, in bounded time and memory.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ from lro_conformance.wire.transcript import Transcript
 
 PROTOCOL_VERSION = "2025-11-25"
 META = "io.modelcontextprotocol/"
-"""Prefix of the protocol's own metadata."""
+"""Prefix of the keys of the protocol's own metadata."""
 _MAX_PAGES = 100
 _SETTLE_S = 0.5
+"""Seconds for which data may still arrive after the server has closed a pipe or has ended."""
 _STDERR_END = 4000
+"""Number of bytes of the end of stderr that a `Failure` quotes."""
 _MAX_BACKLOG_BYTES = 1 << 20
+"""While this many bytes wait to be written to the server's stdin, the server's own requests are not answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Limits:
 
     request_timeout_s: float = DEFAULT_TIMEOUT_S
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
-    """Seconds for the first request, `initialize`."""
+    """Seconds for the request that opens the conversation, `initialize` or `server/discover`."""
     stop_timeout_s: float = 2.0
     """Seconds for a server to exit after its stdin was closed, before SIGTERM."""
     term_timeout_s: float = 1.0
@@ -49,14 +52,16 @@ class Limits:
     max_line_bytes: int = 256 << 20
     """Longer lines on stdout are skipped."""
     transcript_bytes: int = 256 << 20
-    """Size of the transcript; beyond it the bodies of older lines are cut."""
+    """Size of the transcript; beyond it, older lines are cut to their beginnings, and then dropped if they are chatter
+    (see `Transcript`)."""
     max_chatter: int = 10_000
-    """Number of lines of the transcript other than requests and their answers."""
+    """Most lines of stderr that the transcript keeps, and most other lines that are neither requests of the suite nor
+    their answers."""
     stderr_bytes: int = 1 << 20
     """Number of bytes that are kept of the end of stderr."""
     max_unanswered: int | None = None
-    """Number of consecutive requests without a response (in time, and below the size limit) after which no further
-    request is waited for."""
+    """After this many consecutive requests without a response in time and below the size limit, the suite no longer
+    waits for responses, until one has arrived; None for no such limit."""
 
 
 class Watcher(Protocol):
@@ -76,7 +81,8 @@ class ServerProcess:
 
     *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is in bytes; a
     write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds all processes that the
-    server started, including those in other sessions (Linux). One thread at a time may use it, except for `abort`.
+    server started, including those in other sessions (Linux). One thread at a time may use the object; only `abort` and
+    `close` may be called from any other thread meanwhile.
     """
 
     def __init__(
@@ -92,7 +98,7 @@ class ServerProcess:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.failure: Failure | None = None
-        """The reason why the server could not be started; None if there is none."""
+        """The reason why the server could not be started; None if it was started, or not yet."""
         self.transcript = Transcript(max_bytes=limits.transcript_bytes, max_chatter=limits.max_chatter)
         self._requests = RequestTracker(self.transcript)
         self._stderr = bytearray()
@@ -100,7 +106,7 @@ class ServerProcess:
         self._final: Exit | None = None
         self._channel: Channel | None = None
         self._request_ends: dict[int, int] = {}
-        """Number of bytes written to stdin up to the end of each request, by its id."""
+        """For each request, by its id: the number of bytes that were queued for stdin up to its end."""
         self._noted: set[str] = set()
         self._unanswered = 0
         self._aborted = False
@@ -118,10 +124,10 @@ class ServerProcess:
         """The results of tools/list, one per page."""
         self._envelope: dict[str, Any] | None = None
         self.on_closed: Callable[[], None] | None = None
-        """Called once, when the server has ended."""
+        """Called once, by `close`, after the server has ended."""
         self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
         self.file_limit_applied = False
-        """True once `limit_files` has taken effect."""
+        """True once `limit_files` has limited the process."""
         self._marker, self._watcher = marker, watcher
 
     def __enter__(self) -> Self:
@@ -186,8 +192,13 @@ class ServerProcess:
 
     @property
     def closed(self) -> bool:
-        """True if `close` has ended it."""
+        """True once `close` was called."""
         return self._closed
+
+    @property
+    def aborted(self) -> bool:
+        """True once `abort` was called."""
+        return self._aborted
 
     @property
     def pid(self) -> int | None:
@@ -195,7 +206,8 @@ class ServerProcess:
         return self._child.pid if self._child else None
 
     def limit_files(self, size: int) -> bool:
-        """Make every write beyond *size* bytes of a file fail with EFBIG from now on; False if that is not possible.
+        """Make each write of the process beyond *size* bytes of a file fail with EFBIG from now on; False if that is
+        not possible.
 
         The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
         """
@@ -211,15 +223,18 @@ class ServerProcess:
         return True
 
     def abort(self) -> None:
-        """Kill the process group at once, from any thread; a pending reply fails. `close` is still necessary."""
+        """Kill the process group at once, from any thread; pending requests fail. `close` is still necessary."""
         self._aborted = True
         if self._child is not None:
             self._child.signal_group(signal.SIGKILL)
 
     def close(self) -> Exit | None:
-        """Stop the server and everything that it started: by closing stdin, then SIGTERM, then SIGKILL."""
+        """Stop the server and everything that it started: by closing stdin, then SIGTERM, then SIGKILL.
+
+        If another thread still waits for a reply after `Limits.stop_timeout_s`, the server is killed at once.
+        """
         if not self._lock.acquire(timeout=self.limits.stop_timeout_s):
-            self.abort()  # another thread waits for a reply
+            self.abort()
             self._lock.acquire()
         try:
             if not self._closed:
@@ -250,16 +265,18 @@ class ServerProcess:
                 self._watcher.ended(self._child.pid)
 
     def forget_opening(self, *, raw_only: bool) -> None:
-        """Release the lines that opened the conversation and, unless *raw_only*, their parsed content."""
+        """Cut the answers received so far, which opened the conversation, to their beginnings, to save memory. Unless
+        *raw_only*, also release their parsed content.
+        """
         with self._lock:
             self.transcript.cut_answers()
             if not raw_only:
                 self.handshake, self.instructions, self.listed = {}, None, []
 
     def forget(self) -> None:
-        """Release all output of a closed server, because calls may refer to the server for a long time.
+        """Release what a closed server wrote, because calls may refer to the server for a long time.
 
-        Requests and anomalies are kept.
+        The lines that were sent, the anomalies and the end of stderr are kept.
         """
         with self._lock:
             self.transcript.keep_sent()
@@ -267,7 +284,7 @@ class ServerProcess:
             self.protocol_version = self.instructions = None
 
     def _ask_to_stop(self, channel: Channel) -> bool:
-        """Stop the process; True if a signal was necessary."""
+        """Stop the process. True if a signal was necessary, or if not even SIGKILL ended it."""
         channel.close_stdin()
         steps = (
             (None, self.limits.stop_timeout_s),
@@ -284,9 +301,10 @@ class ServerProcess:
         return True
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Send a request without waiting, with the envelope of its protocol, and return its id for `wait`.
+        """Send a request without waiting for the reply, and return its id for `wait`.
 
-        Raises `ValueError` if *params* are not JSON.
+        In the protocol of 2026-07-28 the envelope is added (`discover`). Raises `ValueError` or `TypeError` if *params*
+        are not JSON.
         """
         if self._envelope is not None:
             params = {**(params or {}), "_meta": {**as_object((params or {}).get("_meta")), **self._envelope}}
@@ -309,9 +327,10 @@ class ServerProcess:
             yield
 
     def wait(self, id: int, timeout_s: float | None = None) -> Reply:
-        """The reply to a request; *timeout_s* counts from this call (by default `Limits.request_timeout_s`).
+        """The reply to the request *id*, which is waited for up to *timeout_s* (default: `Limits.request_timeout_s`).
 
-        Raises `KeyError` for an id that was never sent or whose reply was already returned.
+        The time begins with this wait, not when the request was sent. Raises `KeyError` for an id that was never sent,
+        or whose reply was already returned.
         """
         with self._lock:
             pending = self._requests.pending.get(id)
@@ -330,9 +349,9 @@ class ServerProcess:
             self._write(jsonrpc.notification(method, params))
 
     def drain(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
-        """Read the server's output for a while.
+        """Read the server's output for this many seconds, or until the server ends or is aborted.
 
-        Returns True as soon as *until* returns true, otherwise False at the end.
+        Returns True as soon as *until* returns True, otherwise False at the end.
         """
         with self._lock:
             if self._channel is not None and not self._closed:
@@ -353,7 +372,7 @@ class ServerProcess:
         return self.stderr.decode(errors="replace").splitlines()
 
     def notifications(self, method: str | None = None) -> list[dict[str, Any]]:
-        """The notifications that are kept, or those of one method."""
+        """The notifications that the transcript has in full: those of *method* or, if that is None, all of them."""
         lines = [e.line for e in self.transcript if e.direction == "in" and not e.cut]
         # The key "method" may be written with \u escapes.
         messages = [jsonrpc.parse(line) for line in lines if b"method" in line or b"\\u00" in line]
@@ -369,7 +388,7 @@ class ServerProcess:
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
-        """Perform the handshake, within `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
+        """Perform the handshake, within *timeout_s* (default: `Limits.start_timeout_s`).
 
         The client is `CLIENT_NAME` in the version of the suite, unless another name or version is given;
         *capabilities* are the client's.
@@ -394,9 +413,11 @@ class ServerProcess:
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
-        """Open a conversation in the protocol of 2026-07-28, in which each request carries an envelope.
+        """Open a conversation in the protocol of 2026-07-28, in which the ``_meta`` of each request carries the version
+        and the client, its envelope.
 
-        Afterwards `modern` is True if the server speaks it; otherwise nothing has changed.
+        Afterwards `modern` is True if the server speaks this protocol. Otherwise the conversation is not open, and
+        `initialize` may follow.
         """
         client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         self._envelope = {
@@ -434,9 +455,10 @@ class ServerProcess:
         return self.request("logging/setLevel", {"level": level})
 
     def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
-        """All tools of all pages, and the last page's reply; one time limit applies to all pages.
+        """The tools of all pages, and the reply with the last page; one time limit applies to all pages together.
 
-        A repeated cursor, or a cursor on the hundredth page, ends the list and is recorded as an anomaly.
+        A page that is not returned ends the list. So do a cursor that is not a string, that repeats an earlier one, or
+        that is on the hundredth page; these are recorded as anomalies, and so is an entry that is not an object.
         """
         deadline = time.monotonic() + (self.limits.request_timeout_s if timeout_s is None else timeout_s)
         tools: list[dict[str, Any]] = []
@@ -514,7 +536,7 @@ class ServerProcess:
         assert channel is not None
 
         def done_after_answering() -> bool:
-            # A server that keeps sending requests without reading must not fill our memory with answers.
+            # A server that keeps sending requests without reading must not fill the suite's memory with answers.
             while self._requests.to_send and channel.queued - channel.written < _MAX_BACKLOG_BYTES:
                 self._write(self._requests.to_send.popleft(), chatter=True)
             return done()
@@ -566,7 +588,7 @@ class ServerProcess:
         if odd := self.transcript.counts.total() - pending.anomalies_before:
             kept = self.transcript.anomalies[pending.anomalies_before :]
             times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
-            text += f"; invalid output was received ({times}), at first: {first}"
+            text += f"; unexpected behaviour was noted ({times}), at first: {first}"
         garbage = self._requests.garbage > pending.garbage_before
         understood = self._requests.messages > pending.messages_before
         return self._failure("garbage" if garbage and not understood else "timeout", text)
@@ -587,7 +609,8 @@ class ServerProcess:
 
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
-    """True if *when* and the request are long enough ago for all data in transit to have arrived."""
+    """True if the event at *when*, and the sending of *pending*, are so long ago that all data in transit has
+    arrived."""
     return when is not None and time.monotonic() - max(when, pending.sent_at_monotonic if pending else when) > _SETTLE_S
 
 
@@ -605,7 +628,7 @@ def _why_not_started(command: str, cwd: str | os.PathLike[str] | None, problem: 
         return f"the working directory {os.fspath(cwd)} is not a directory"
     if isinstance(problem, FileNotFoundError):
         if "/" in command and os.path.exists(os.path.join(cwd or "", command)):
-            return f"{command} exists, but the interpreter that its first line names does not"
+            return f"{command} exists, but not the interpreter that its first line names, or the loader that it needs"
         where = (
             f"there is no such file (seen from {os.path.abspath(cwd or '.')})"
             if "/" in command

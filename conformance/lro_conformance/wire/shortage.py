@@ -18,10 +18,10 @@ LEAST_LIMITS = {
     "AS": ("memory", 512, 1 << 20, " MiB", "ulimit -v unlimited"),
     "FSIZE": ("file size", LEAST_BYTES >> 20, 1 << 20, " MiB", "ulimit -f unlimited"),
 }
-"""Process limits, which servers inherit, and the least that a run needs.
+"""Limits of each process, which servers inherit, and the least that a run needs.
 
-Each entry has the limit's title, the minimum in units, the size of a unit, its suffix in messages, and the command that
-raises the limit.
+Each entry has the limit's title, the least value in units, the size of a unit, the name of the unit as a suffix in
+messages, and the command that raises the limit.
 """
 
 _ADVICE = {
@@ -74,18 +74,21 @@ def limits() -> Iterator[tuple[str, str, str | None]]:
 
 
 def lack_of_limits() -> str | None:
-    """A line that says which limit of processes is too low for a run; None if none is."""
+    """A line that says which of the `LEAST_LIMITS` is not met; None if all are."""
     return next((lack for _, _, lack in limits() if lack is not None), None)
 
 
 def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
-    """A line that says what the temporary folder lacks; None if it has *least* free bytes, and a free inode."""
+    """A line that says what the temporary folder lacks.
+
+    None if the folder has *least* free bytes and a free inode, or if the system does not tell.
+    """
     import tempfile  # imported here, because the command line loads this module, and few commands need the folder
 
     try:
         place = folder or Path(tempfile.gettempdir())
         found = os.statvfs(place)
-    except (OSError, AttributeError):  # no such folder, which whoever uses it will report; or Windows
+    except (OSError, AttributeError):  # there is no such folder, as its next user will report; or this is Windows
         return None
     free = found.f_bavail * found.f_frsize
     if free >= least and (found.f_favail or not found.f_files):

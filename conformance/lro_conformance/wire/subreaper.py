@@ -16,15 +16,16 @@ from lro_conformance.wire.interrupt import interruptible
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE_S = 2.0
+"""Seconds after which no more processes are looked for and killed."""
 
 
 @contextmanager
 def adopt_orphans() -> Generator[None]:
-    """Context in which this process, instead of init, becomes the parent of servers' orphans, which are killed at the
-    end.
+    """Within the context, this process instead of init becomes the parent of descendants whose own parent has ended. At
+    the end, they are killed.
 
-    Only for a command that starts nothing but servers, and ends them within the context: every child that was started
-    within it and still runs is killed. On systems without this feature nothing happens.
+    Only for a command that starts nothing but servers, and ends them within the context: every child process that was
+    started within it and still runs at its end is killed. Does nothing on systems other than Linux.
     """
     before = frozenset(_children())
     is_adopting = _adopt(True)

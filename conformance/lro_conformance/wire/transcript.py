@@ -12,13 +12,13 @@ from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
 Sink = Callable[["Entry", bool], None]
-"""A function that receives a line, and True if it is chatter."""
+"""A function that receives each line, and True if the line is chatter (see `Transcript`)."""
 
 CUT_BYTES = 512
-"""Number of bytes that remain of a line whose body is cut to save memory."""
+"""Number of bytes that remain of a line that is cut to save memory."""
 _OVERHEAD_BYTES = 400
+"""Estimated memory of an `Entry` in addition to its line."""
 _MAX_ANOMALIES = 1000
-
 
 TOLERATED_ANOMALIES = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
 """Kinds of anomalies that do not violate the protocol on stdout."""
@@ -70,7 +70,8 @@ class Transcript:
 
     *Chatter* (everything except requests and answers) is kept in two rings of *max_chatter* lines, stderr in one and
     notifications and the like in the other, so that neither displaces the other; requests and their answers are kept.
-    All lines together have a budget of *max_bytes*, beyond which bodies are cut: chatter first, and the oldest first.
+    All lines together have a budget of *max_bytes*. Beyond it, lines are cut to `CUT_BYTES`: chatter first, and the
+    oldest first. If no line is left to cut, chatter is dropped.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
@@ -150,7 +151,7 @@ class Transcript:
             numbers.extend(stay)
 
     def cut_answers(self) -> None:
-        """Cut the bodies of all answers so far."""
+        """Cut all answers so far to `CUT_BYTES`."""
         numbers = self._cuttable[1]
         for number in [numbers.popleft() for _ in range(len(numbers))]:
             if self._entries[number].direction == "in":
@@ -159,7 +160,10 @@ class Transcript:
                 numbers.append(number)
 
     def _make_room(self, newest: int) -> bool:
-        """Cut one body, or drop one line of chatter; False if neither is left."""
+        """Cut a line or, if none is left to cut, drop a line of chatter; False if there is none either.
+
+        The line *newest* is spared.
+        """
         for numbers in self._cuttable:
             while numbers and numbers[0] not in self._entries:
                 numbers.popleft()

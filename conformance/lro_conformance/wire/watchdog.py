@@ -1,7 +1,7 @@
-"""Cleanup after a run: kills the processes with the run's marker, and removes its folders.
+"""Cleanup after a run: kills its process groups and the processes with its marker, and removes its folders.
 
-The suite imports this module, and also runs it as a script that outlives the suite (``python -I -S watchdog.py
-PARENT_PID``, see `lro_conformance.wire.reaper`). So it only imports a few modules of the standard library.
+The suite imports this module. It also runs it as a script, the guard, that outlives the suite (``python -I -S
+watchdog.py PARENT_PID``, see `lro_conformance.wire.reaper`). So the module only imports parts of the standard library.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import time
 from contextlib import suppress
 
 MARKER = "LRO_CERTIFY_RUN"
-"""The environment variable that marks a server and everything it starts."""
+"""The environment variable that marks a server and everything that it starts."""
 
 _PATIENCE_S = 5.0
+"""Seconds after which killing processes, or removing a folder, is given up."""
 
 
 def marked(value: bytes) -> list[int]:
@@ -27,7 +28,8 @@ def marked(value: bytes) -> list[int]:
 
 
 def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
-    """Kill the processes that `marked` finds, until there are none, and return their number."""
+    """Kill the processes that `marked` finds, until there are none or *patience_s* is over; return how many were
+    killed."""
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
@@ -130,7 +132,7 @@ def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
 
 
 def _flatten(path: bytes) -> None:
-    """Move all nested folders directly into a folder, as they may be too deep for recursion."""
+    """Move all folders below *path* directly into *path*, as they may be nested too deeply for recursion."""
     moved = 0
     with suppress(OSError):
         root = os.open(path, _FOLDER)
@@ -170,10 +172,10 @@ def _make_removable(path: bytes) -> None:
 
 
 def watch(parent: int) -> None:
-    """Read orders from stdin until its other end is closed, then carry them out.
+    """Read orders from stdin until its other end is closed or the process *parent* has ended, then carry them out.
 
-    The orders, one a line, are ``mark VALUE``, ``group PGID``, ``folder PATH`` (the path in hexadecimal), and
-    ``forget`` before any of these.
+    The orders, one per line, are ``mark VALUE``, ``group PGID`` and ``folder PATH`` (the path in hexadecimal). An order
+    after the word ``forget`` is withdrawn.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)

@@ -57,12 +57,12 @@ class Workspace:
         limits: Limits | None = None,
         file_size_limit: int | None = None,
     ) -> ServerProcess:
-        """Create a server without starting it. It may be closed by the caller, or at the end of the run.
+        """Create a server without starting it. The caller may close it; otherwise it is closed at the end of the run.
 
         Raises `RuntimeError` once the run is closed.
         """
         with self._lock:
-            self._begin()
+            self._ensure_root()
             server = ServerProcess(
                 argv,
                 env=env,
@@ -83,12 +83,12 @@ class Workspace:
     def root(self) -> Path:
         """The private folder (0700) for everything temporary. Raises `RuntimeError` once the run is closed."""
         with self._lock:
-            return self._begin()
+            return self._ensure_root()
 
     def workdir(self, label: str = "work") -> Path:
         """Create an empty folder (0700) named after *label*. Raises `RuntimeError` once the run is closed."""
         with self._lock:
-            root = self._begin()
+            root = self._ensure_root()
             name = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
             return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 
@@ -106,12 +106,12 @@ class Workspace:
         return self._aborted.is_set()
 
     def pause(self, seconds: float) -> None:
-        """Wait. Raises `RuntimeError` as soon as the run is aborted."""
+        """Wait for this many seconds. Raises `RuntimeError` as soon as the run is aborted."""
         if self._aborted.wait(seconds):
             raise RuntimeError("the run was aborted")
 
     def close(self) -> None:
-        """End all servers that are still open, concurrently, and remove all folders; once."""
+        """End all servers that are still open, concurrently, and remove all folders. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return
@@ -126,8 +126,11 @@ class Workspace:
             self._reaper.close()
             atexit.unregister(self.close)
 
-    def _begin(self) -> Path:
-        """The folder, which is created and registered with the guard on first use."""
+    def _ensure_root(self) -> Path:
+        """The private folder, which is created and registered with the guard on first use.
+
+        Raises `RuntimeError` once the run is closed.
+        """
         if self._closed:
             raise RuntimeError("the run is closed: no more servers and folders can be created")
         if self._root is None:

@@ -180,6 +180,12 @@ def test_an_error_is_a_wrong_answer(capsys: pytest.CaptureFixture[str], tmp_path
     assert "the adapter answers with an error: panic!" in capsys.readouterr().out
 
 
+def test_an_error_without_a_message_is_no_null_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Null is the right answer to some vectors of this kind."""
+    assert main(["vectors", "run", "--kind", "name", "--json", "-", "--", *adapter(tmp_path, "refuse(7, '')")]) == 1
+    assert {r["verdict"] for r in json.loads(capsys.readouterr().out)["results"]} == {"fail"}
+
+
 BAD = {  # the loop's body, and what is said of it
     "hangs": ("time.sleep(60)", "no response within 0.5 s"),
     "dies": (
