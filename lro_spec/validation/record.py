@@ -9,7 +9,8 @@ from lro_spec.findings import Finding
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 
 READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
-"""Requirements of a record: it is an object, its fields have their types, at light detail it has no content."""
+"""Requirements of a record: it is an object; it has an id, and its fields have their types; at light detail it has no
+content."""
 
 CORE = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
@@ -18,6 +19,7 @@ MAY_BE_EMPTY = frozenset(("namespace", "title", "content"))
 """Fields of `CORE` that some servers leave out of a record if they are empty."""
 
 _OF_MEMORIES = {*CORE, "provenance"}
+"""Fields by which an object is recognised as a memory."""
 
 _LEVELS = ("light", "medium", "full")
 _HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail medium or full"}
@@ -35,7 +37,7 @@ def resembles_memory(value: object) -> bool:
 
 
 def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
-    """Violations of the line schema by a record, one per value."""
+    """Violations of the line schema by a record, at most one for each value."""
     paths: set[tuple[str | int, ...]] = set()
     for error in violations(value, "line", level(detail)):
         # Content in a light record violates the schema twice if it is not a string; one finding is enough.

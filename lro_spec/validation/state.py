@@ -23,8 +23,9 @@ class RecordReader(Protocol):
     def take(
         self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
-        """Receives the objects of consecutive record lines; *satisfied* is True if all satisfy `schema`. *known*,
-        only given with a single record, are JSON pointers to values that have been reported already."""
+        """Receives the objects of consecutive record lines. *satisfied* is True if all of them are known to satisfy
+        `schema`; False if that has not been checked. *known* is given only with a single record: JSON pointers to
+        values that have been reported already."""
         ...
 
 
@@ -48,6 +49,8 @@ class RecordCount:
     def __str__(self) -> str:
         if self.exact is not None:
             return f"{self.exact}, the number of record lines"
+        if math.isinf(self.most):
+            return f"at least {self.least}, as the end of the file is unknown"
         return f"{self.least} to {self.most}, depending on what the unreadable lines are"
 
 
@@ -68,42 +71,45 @@ class FileState:
     records: int = 0
     """Number of lines that count as records."""
     stated_detail: str | None = None
-    """The detail level that the summary of the file's descriptor states; None if there is none."""
+    """The detail level in the summary of the file's descriptor; None if there is no descriptor, or no level in it."""
     detail: str | None = None
-    """The level of the records; None if it is not known, or if header and summary do not agree on it."""
+    """The detail level of the records: that of the request or, if no request is known, that of the header. None if that
+    is not stated, or if no request is known and header and summary do not agree."""
     memories: bool = True
     """True if the records are memories; other records only have to be objects."""
     part: str = "any"
-    """The part of the line schema that applies at this detail level."""
+    """The part of the line schema that applies at the level in `detail`."""
     carriage_return_reported: bool = False
     missing: set[str] = field(default_factory=set[str])
-    """Fields of full detail that no record has had so far (I-04)."""
+    """Fields of full detail that no record has had so far (I-04); empty at other levels."""
     first_record: tuple[PhysicalLine, dict[str, Any]] | None = None
     """The first record that is an object, with its line; only set while fields are missing."""
     ids: SeenIds = field(default_factory=SeenIds)
     record_validator: FastValidator | None = None
-    """Accepts lists of valid records of this part; None if the records are not memories."""
+    """Accepts lists of records that are valid under `part` of the line schema; None if the records are not memories."""
     joint_validator: FastValidator | None = None
-    """Accepts lists of records that satisfy the reader's schema, too; None if the two schemas cannot be combined."""
+    """Like `record_validator`, for records that satisfy the reader's schema, too. None if there is no reader, if the
+    records are not memories, or if the two schemas cannot be combined."""
     request: Request | None = None
     """The request that the file answers, if it is known."""
     opaque: bool = False
-    """True if the content of a record is unknown."""
+    """True if the content of a record is unknown, because its line is too long or not an object, or if the end of the
+    file is unknown."""
     uncertain: int = 0
-    """Number of lines that count as records, but may be none."""
+    """Number of lines that `records` includes although they are perhaps not records."""
     hidden: int = 0
-    """Largest number of further records within the `uncertain` lines."""
+    """Number of further records that the `uncertain` lines may contain at most."""
     is_cut: bool = False
     """True if the end of the file is unknown."""
 
     @property
     def doubtful(self) -> bool:
-        """True if a line could not be read, so that the number of records is unknown."""
+        """True if the number of records is unknown: the end of the file is not known, or a line may not be a record."""
         return self.is_cut or self.uncertain > 0
 
     @property
     def count(self) -> RecordCount:
-        """The number of records; a line that cannot be read may be a part of one, or several."""
+        """The number of records; a line that cannot be read may be a part of a record, or contain several."""
         if self.is_cut:
             return ANY_NUMBER
         return RecordCount(self.records - self.uncertain, self.records + self.hidden)

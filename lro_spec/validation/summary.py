@@ -57,7 +57,7 @@ class Facts:
     scores: Range = field(default_factory=Range)
     confidences: Range = field(default_factory=Range)
     characters: int = 0
-    """Number of characters of all record lines."""
+    """Number of characters of all record lines, without line ends."""
     wide: int = 0
     """Upper bound for the number of characters of wide scripts."""
     escapes: int = 0
@@ -98,9 +98,10 @@ def summary_against_file(
     wrong: Collection[str] = (),
     request: Request | None = None,
 ) -> Iterator[Finding]:
-    """Contradictions between the summary and the file, or the *request* if it is known.
+    """Contradictions between the summary and the file.
 
-    Namespaces are compared only if *count* is exact. Fields in *wrong* are skipped, because they are already reported.
+    If the *request* is known, the operation and the detail level are compared with it instead. Namespaces are compared
+    only if *count* is exact. Fields in *wrong* are skipped, because they are already reported.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     records = count.exact
@@ -129,7 +130,7 @@ def summary_against_file(
         # An empty name may be a namespace, or the lack of one.
         seen = facts.namespaces.items()
         counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
-        comparable = counts or not records  # records of level light have no namespaces
+        comparable = counts or not records  # light records may have no namespaces
         problem = wrong_namespaces(names, counts, edition.top_namespaces or len(counts)) if comparable else None
         if problem is None and comparable and edition.top_namespaces is None:
             problem = _miscounted(summary["top_namespaces"], counts)
@@ -165,8 +166,11 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
 
 
 def distribution(stated: object) -> dict[str, int | None] | None:
-    """Namespaces with their counts (None without a count), from a list of names or objects, or from an object of
-    counts. None for any other value, and if a namespace is repeated."""
+    """Namespaces with their counts, as *stated* in one of several forms.
+
+    The form is an object of counts, or a list whose entries are names, or objects with a name and perhaps a count. A
+    namespace without a count has None. Returns None for any other value, and if a namespace is repeated.
+    """
     if isinstance(stated, dict):
         return {str(k): v for k, v in cast("dict[str, Any]", stated).items()}
     if not isinstance(stated, list):
@@ -182,7 +186,7 @@ def distribution(stated: object) -> dict[str, int | None] | None:
 
 
 def wrong_namespaces(stated: list[str], counts: Counter[str], most: int = TOP) -> str | None:
-    """The problem with a list of top namespaces, which may have *most* entries; None if it is right."""
+    """The problem with a list of top namespaces; None if it is right. *most* is the number of entries it may have."""
     if len(stated) > most:
         return f"{len(stated)} are listed"
     if len(set(stated)) < len(stated):
@@ -206,23 +210,26 @@ def _miscounted(stated: object, counts: Mapping[str, int]) -> str | None:
 
 
 def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Iterator[Finding]:
-    whole, stated = whole_number(header.get("estimated_tokens")), descriptor["summary"]["estimated_tokens"]
-    if whole is None:
+    in_header, stated = whole_number(header.get("estimated_tokens")), descriptor["summary"]["estimated_tokens"]
+    if in_header is None:
         return
-    low = max(0, whole - _length(descriptor, whole) // 2 - 64)
-    if not low <= stated <= whole:
+    low = max(0, in_header - _length(descriptor, in_header) // 2 - 64)
+    if not low <= stated <= in_header:
         message = "summary and header do not agree on estimated_tokens"
         expected = f"the same in both; the summary's may be less by the descriptor's own cost, but at least {low}"
-        observed = f"{stated} in the summary, {whole} in the header"
+        observed = f"{stated} in the summary, {in_header} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 
 
-def _length(descriptor: Mapping[str, Any], whole: int) -> int:
-    """Number of characters of a descriptor; if it is not JSON, a number that is large enough for any estimate."""
+def _length(descriptor: Mapping[str, Any], tokens: int) -> int:
+    """Number of characters of a descriptor.
+
+    If the descriptor cannot be written as JSON, so many that any estimate from 0 to *tokens* is accepted.
+    """
     try:
         return len(json.dumps(descriptor, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
-        return 2 * whole
+        return 2 * tokens
 
 
 def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[Finding]:

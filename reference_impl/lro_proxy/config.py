@@ -24,7 +24,7 @@ class Server:
     name: str
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Added to the environment of the proxy."""
+    """Variables of this server, in addition to those of all servers (`lro_proxy.options.server_environment`)."""
     cwd: str | None = None
     url: str = ""
     """Address of a server over HTTP, instead of a command."""
@@ -34,7 +34,7 @@ class Server:
 def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
     """The servers of a file, without those that are disabled. Raises `SettingsError`.
 
-    In an address and in headers, ``${NAME}`` stands for an environment variable, as in clients.
+    In an address and in headers, ``${NAME}`` or ``${env:NAME}`` stands for an environment variable, as in clients.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -44,14 +44,15 @@ def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
     except ValueError as problem:
         raise SettingsError(f"{path} is not valid JSON: {problem}") from None
     top = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    section: Any = next((top[key] for key in _KEYS if key in top), None)
+    key = next((key for key in _KEYS if key in top), _KEYS[0])
+    section: Any = top.get(key)
     if not isinstance(section, dict):
-        raise SettingsError(f"{path} must have an object mcpServers, with a name and a command or url for each server")
+        raise SettingsError(f"{path} must have an object {key}, with a name and a command or url for each server")
     entries = cast("dict[str, Any]", section)
-    parsed = [_server(name, entry, f"{path}: mcpServers.{name}", environ) for name, entry in entries.items()]
+    parsed = [_server(name, entry, f"{path}: {key}.{name}", environ) for name, entry in entries.items()]
     servers = tuple(server for server in parsed if server is not None)
     if not servers:
-        raise SettingsError(f"{path}: mcpServers names no server")
+        raise SettingsError(f"{path}: {key} names no server{' that is enabled' if parsed else ''}")
     return servers
 
 
@@ -67,9 +68,9 @@ def _server(name: str, entry: object, where: str, environ: Mapping[str, str]) ->
     env, cwd = fields.get("env", {}), fields.get("cwd")
     if not isinstance(command, str) or not command:
         raise SettingsError(f"{where}.command must be a program's name, not {command!r}")
-    if not _texts(words, list):
+    if not _has_texts(words, list):
         raise SettingsError(f"{where}.args must be an array of strings, not {words!r}")
-    if not _texts(env, dict):
+    if not _has_texts(env, dict):
         raise SettingsError(f"{where}.env must be an object of strings, not {env!r}")
     if cwd is not None and not isinstance(cwd, str):
         raise SettingsError(f"{where}.cwd must be a folder, not {cwd!r}")
@@ -82,7 +83,7 @@ def _remote(name: str, fields: Mapping[str, Any], where: str, environ: Mapping[s
         raise SettingsError(f"{where}.type is sse, the transport of 2024; only streamable HTTP is supported")
     if not isinstance(fields["url"], str):
         raise SettingsError(f"{where}.url must be an address, not {fields['url']!r}")
-    if not _texts(headers, dict):
+    if not _has_texts(headers, dict):
         raise SettingsError(f"{where}.headers must be an object of strings")  # without the values, which may be secret
     url = address(_filled(fields["url"], where, environ), f"{where}.url", fields["url"])
     filled = {key: _filled(value, where, environ) for key, value in headers.items()}
@@ -104,7 +105,7 @@ def address(url: str, where: str, original: str) -> str:
 
 
 def header(name: str, value: str, where: str) -> tuple[str, str]:
-    """A checked header. Raises `SettingsError`, without the value, which may be a secret."""
+    """A checked header. Raises `SettingsError`, whose message does not contain the value, as that may be a secret."""
     value = value.strip()
     if not _HEADER_NAME.fullmatch(name):
         raise SettingsError(f"{where}: the name of a header contains an invalid character")
@@ -114,13 +115,15 @@ def header(name: str, value: str, where: str) -> tuple[str, str]:
 
 
 def _filled(text: str, where: str, environ: Mapping[str, str]) -> str:
+    """The text with the values of the environment variables that it names. Raises `SettingsError`."""
     missing = next((name for name in _VARIABLE.findall(text) if name not in environ), None)
     if missing is not None:
         raise SettingsError(f"{where} uses the environment variable {missing}, which is not set")
     return _VARIABLE.sub(lambda match: environ[match[1]], text)
 
 
-def _texts(value: object, kind: type) -> bool:
+def _has_texts(value: object, kind: type) -> bool:
+    """True if a value is a list or a dictionary, as *kind* says, and has nothing but texts as items or members."""
     if not isinstance(value, kind):
         return False
     texts = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)

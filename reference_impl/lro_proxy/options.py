@@ -1,4 +1,4 @@
-"""Options of `lro proxy`: flags, and the environment for the settings of offloading."""
+"""Options of `lro proxy`, from flags and environment variables."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
 """Token estimates by name."""
 _BARE = re.compile(r"[-+0-9.eE]+|true|false|null")
+"""A text that may be a number or a literal in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +31,19 @@ class ProxyOptions:
     """Options of a proxy start."""
 
     servers: tuple[Server, ...]
-    """At least one; only a servers' file can name several."""
+    """At least one; there can be several only if they come from a file with `mcpServers`."""
     settings: Settings
     several: bool = False
-    """True if the servers come from a file."""
+    """True if the servers come from a file with `mcpServers`, even if that names only one."""
     thresholds: tuple[tuple[str, int | None], ...] = ()
     """Thresholds by glob of the tool's name; None: never offloaded. The longest matching glob wins."""
     estimator: str = "scripts"
     request_timeout_s: float = 600
     """Time without an answer or progress after which a request fails; 0: never."""
     max_line_mb: int = 128
+    """Size of the longest message, in MiB."""
     families: tuple[str, ...] = ()
-    """Families of the proxy's own tools, which read offloaded files."""
+    """Families of tools that the proxy adds to those of the servers, such as tools that read offloaded files."""
     tool_prefix: str = ""
     descriptor: Form = "full"
     """Form of the descriptors of files whose records are not memories."""
@@ -115,7 +117,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment for servers: without the proxy's settings, and with offloading by the servers disabled."""
+    """The environment for servers: without the proxy's settings, and with the servers' own offloading disabled."""
     kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
 
@@ -179,7 +181,7 @@ def _parser() -> Any:
         action="append",
         default=[],
         metavar="GLOB=N",
-        help="threshold for the tools that match, or GLOB=off; the longest match wins; repeatable",
+        help="threshold for the tools that match, or GLOB=off; the longest matching GLOB wins; repeatable",
     )
     parser.add_argument(
         "--estimator",
@@ -198,7 +200,7 @@ def _parser() -> Any:
         "--tool-prefix",
         default="",
         metavar="TEXT",
-        help="prefix for the names of those --tools that a server may have, too",
+        help="prefix for those names of the tools added by --tools that servers may also use",
     )
     parser.add_argument(
         "--descriptor",

@@ -198,7 +198,7 @@ def test_gain_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "inline        80 tokens in 2 results, which stayed as they came",
         "tools/list    28 tokens added",
         "net           16,172 tokens saved",
-        "shown         what the client would have shown of the results (ceiling: each client's, by its name)",
+        "shown         what the client would have shown of the offloaded results (ceiling: each client's, by its name)",
         "read back     through the proxy or its server; what a shell reads from the files is not counted",
         "break-even    4,093 tokens read back for each offloaded result",
     ]

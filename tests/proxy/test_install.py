@@ -199,12 +199,14 @@ def test_what_was_changed_since_is_kept(home: Path, capsys: pytest.CaptureFixtur
     path.write_text(text)
     capsys.readouterr()
     assert main(["--install", "vscode", "--file", str(path), "--undo"]) == 1
-    assert "  bare   left as it is: it was changed since\n" in capsys.readouterr().out
+    assert "  bare   left as it is: it was changed or removed since\n" in capsys.readouterr().out
     now, was = jsonc.read(path.read_text()).value, jsonc.read(COMMENTED).value
     assert now["servers"].pop("bare") == behind(["my-server", "--new"])
     was["servers"].pop("bare")
     assert now == was | {"number": 2}
     assert (home / "mcp.json.before-lro").read_text() == COMMENTED
+    assert main(["--install", "vscode", "--file", str(path), "--undo"]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == ["  bare  left as it is: it was changed or removed since"]
 
 
 def test_a_client_may_have_written_the_file_again(home: Path) -> None:

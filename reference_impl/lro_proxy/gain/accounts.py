@@ -21,9 +21,9 @@ class Entry:
 
     kind: Kind
     tokens: int = 0
-    """Estimated tokens of the result as the server sent it."""
+    """Estimated tokens of the result as the server sent it; 0 for other events."""
     sent: int = 0
-    """Tokens that the client received for it; for a list of tools, the tokens that the proxy added."""
+    """Tokens that the client received; for a list of tools, only those that the proxy added."""
     offloaded: bool = False
     tool: str = ""
     """The tool; for what was read from a file, the tool whose result the file holds."""
@@ -41,7 +41,7 @@ class Ceiling:
     shown: float
 
     def tokens(self, tokens: int) -> int:
-        """The tokens of a result that the client would have shown."""
+        """The tokens that the client would have shown of a result of *tokens* tokens."""
         return tokens if tokens * CHARACTERS_PER_TOKEN <= self.limit else round(self.shown / CHARACTERS_PER_TOKEN)
 
 
@@ -51,12 +51,13 @@ CEILINGS: Mapping[str, Ceiling] = {
     "claude-code": Ceiling(50_000, 2_000),  # the rest goes to a file
     "codex": Ceiling(10_240, 10_240),  # the middle is left out
 }
-"""Ceilings by the client's name, from the rules that the clients publish."""
+"""Ceilings by the beginning of the client's name, from the rules that the clients publish; ``none`` is a value of
+``lro gain --ceiling``."""
 
 
 @cache
 def ceiling_of(client: str) -> Ceiling:
-    """The ceiling of the client that gave this name in `initialize`."""
+    """The ceiling of a client, by the name that it has given itself."""
     name = client.lower()
     return next((ceiling for known, ceiling in CEILINGS.items() if name.startswith(known)), NO_CEILING)
 
@@ -128,7 +129,7 @@ class Accounts:
 
 
 def entry_of(value: Any) -> Entry | None:
-    """The event in a JSON value; None if the value is not an event, as after a crash in the middle of a line."""
+    """The event in a JSON value; None if the value is not an event, or has a member of a wrong type."""
     members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     if members.get("kind") not in ("call", "read", "list"):
         return None

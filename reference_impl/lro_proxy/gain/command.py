@@ -19,11 +19,11 @@ _TITLES = ("calls", "offloaded", "raw", "shown", "descriptors", "read back", "sa
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what the proxy saved; returns the exit code (2: an argument is wrong, 3: there is no record)."""
+    """Print what the proxy saved; returns the exit code (2: an argument is wrong, 3: no record can be read)."""
     flags = _parser().parse_args(sys.argv[1:] if argv is None else list(argv))
     path = flags.record or path_of(os.environ)
     if path is None:
-        return _refuse(f"no record is kept: {VARIABLE} is off", 3)
+        return _refuse(f"no record is kept: {VARIABLE} is off, or there is no home directory", 3)
     try:
         ceiling = _ceiling(flags.ceiling)
         since = datetime.now(UTC) - timedelta(days=flags.days) if flags.days is not None else None
@@ -58,6 +58,7 @@ def _table(accounts: Accounts, ceiling: str) -> Iterator[str]:
     total = accounts.total
     ordered = sorted(accounts.tools.items(), key=lambda one: (-one[1].saved, one[0]))
     rows = [(name, *(f"{account.to_dict()[column]:,}" for column in _COLUMNS)) for name, account in ordered]
+    # What the proxy adds to tools/list belongs to no result, and is subtracted only in the net sum below.
     rows.append(("all results", *(f"{total.to_dict()[c] + total.listed * (c == 'saved'):,}" for c in _COLUMNS)))
     table = [("tool", *_TITLES), *rows]
     widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
@@ -74,7 +75,7 @@ def _table(accounts: Accounts, ceiling: str) -> Iterator[str]:
         else f"net           {-total.saved:,} tokens lost"
     )
     rule = "each client's, by its name" if ceiling == "auto" else ceiling
-    yield f"shown         what the client would have shown of the results (ceiling: {rule})"
+    yield f"shown         what the client would have shown of the offloaded results (ceiling: {rule})"
     yield "read back     through the proxy or its server; what a shell reads from the files is not counted"
     if total.offloaded:
         each = (total.saved + total.read_back) / total.offloaded
@@ -116,7 +117,9 @@ def _parser() -> argparse.ArgumentParser:
         f"{', '.join(CEILINGS)}, or N characters",
     )
     parser.add_argument("--days", type=float, metavar="N", help="only the last N days")
-    parser.add_argument("--record", metavar="FILE", help=f"record to read (default: as lro proxy, see {VARIABLE})")
+    parser.add_argument(
+        "--record", metavar="FILE", help=f"record to read (default: the one that lro proxy writes, see {VARIABLE})"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 

@@ -1,4 +1,4 @@
-"""The record of a run for `lro gain`: an append-only file with sizes and names of tools, never with contents."""
+"""The record for `lro gain`, to which each run appends: sizes, times, names of tools and clients, never contents."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from lro_spec.tokens import CHARACTERS_PER_TOKEN
 VARIABLE = "LRO_GAIN"
 """Environment variable with the path of the record; ``off``: no record is kept."""
 _LARGEST = 8 << 20
-"""Size in bytes above which a record is set aside when a run starts; ``.1`` is added to its name."""
+"""Size in bytes above which a record is set aside, before a run first appends to it; ``.1`` is added to its name."""
 _MOST_FILES = 10_000
+"""Number of offloaded files whose tools are remembered."""
 
 
 def path_of(environ: Mapping[str, str]) -> str | None:
-    """The path of the record: ``LRO_GAIN``, or ``lro/gain.jsonl`` in the user's state directory. None: no record."""
+    """The path of the record: ``LRO_GAIN``, or ``lro/gain.jsonl`` in the user's state directory.
+
+    None if no record is kept: the variable is ``off``, or the user has no home directory.
+    """
     chosen = environ.get(VARIABLE, "")
     if chosen:
         return None if chosen.lower() == "off" else os.path.abspath(chosen)
@@ -50,11 +54,14 @@ class Ledger:
         self._local = threading.local()
 
     def note_file(self, path: str, tokens: int) -> None:
-        """Note that the result that this thread is processing, of *tokens*, was written to the file at *path*."""
+        """Note that the result that this thread is processing was written to *path*; *tokens* is its estimate."""
         self._local.written = path, tokens
 
     def result(self, tool: str, arguments: Mapping[str, Any], sent: int) -> None:
-        """Count a result for which the client gets *sent* tokens."""
+        """Count a result for which the client gets *sent* tokens.
+
+        If an argument names an offloaded file, the result counts as read back from that file.
+        """
         path, tokens = getattr(self._local, "written", (None, sent))
         self._local.__dict__.clear()
         if path is not None:
@@ -100,7 +107,7 @@ class Ledger:
     def _append(self, line: bytes) -> None:
         if self._file is None:
             assert self._path is not None
-            path, self._path = self._path, None  # a path that cannot be opened is tried once
+            path, self._path = self._path, None  # a path that cannot be opened is not tried again
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 if os.stat(path).st_size > _LARGEST:

@@ -15,15 +15,16 @@ class Client:
     """A client's configuration."""
 
     file: str
-    """The file of the user; it may begin with ``~``."""
+    """The user's file; the path may begin with ``~``."""
     section: str = "mcpServers"
     project_file: str = ""
-    """The file of a project, which is used if it exists in the working directory."""
+    """The file of a project, as a path within the working directory; it is used instead if it exists."""
     entry: Mapping[str, str] = field(default_factory=dict[str, str])
     """Members that every entry has."""
     document: type[Document] = Json
     options: tuple[str, ...] = ()
-    """Options that the proxy gets if the user gives none: a tool that reads files, for a client without a shell."""
+    """Options that the proxy gets if the user gives none, such as a tool that reads files for a client without a
+    shell."""
 
     def path(self) -> str:
         """The file to edit."""

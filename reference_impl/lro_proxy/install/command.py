@@ -1,4 +1,4 @@
-"""``lro proxy --install CLIENT``: edits a client's configuration, keeps a copy, and can undo it."""
+"""``lro proxy --install CLIENT``: edits a client's configuration, keeps a copy, and can undo the edits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LAUNCHERS = frozenset(("npx", "uvx", "pipx", "bunx", "uv", "python", "python3",
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Edit the configuration; returns the exit code (1: not every edit could be undone).
 
-    Raises `SettingsError`.
+    Raises `SettingsError`, and `SystemExit` as argparse does.
     """
     words = list(argv)
     command = words[words.index("--") + 1 :] if "--" in words else []
@@ -52,7 +52,7 @@ def _install(
     before = _read(path)
     document = client.document(before or "", client.section)
     options = options or client.options
-    load([*options, "--", "server"], environ)
+    load([*options, "--", "server"], environ)  # only to check the options
     proxy = [*_program(), *options, "--"]
     if command and is_proxy([*command, "--"]):
         raise SettingsError("give the server's own command after --, without lro proxy")
@@ -89,41 +89,45 @@ def _added(
 
 
 def _undo(client: Client, path: str, name: str, environ: Mapping[str, str]) -> int:
-    place = _manifest(path, environ)
-    if not os.path.exists(place):
+    manifest = _manifest(path, environ)
+    if not os.path.exists(manifest):
         raise SettingsError(f"nothing to undo: lro proxy {FLAG} {name} has not changed {path}")
-    with open(place, encoding="utf-8") as file:
+    with open(manifest, encoding="utf-8") as file:
         kept = json.load(file)
     edits = [Edit(**one) for one in kept["edits"]]
     text = _read(path)
     if text is None:
-        raise SettingsError(f"nothing to undo: {path} is gone; its copy is {path}{_COPY}")
+        copy = f"; its copy is {path}{_COPY}" if kept["existed"] else ""
+        raise SettingsError(f"nothing to undo: {path} is gone{copy}")
     undone = undo(client.document(text, client.section), edits)
-    is_whole = not undone.changed_since
+    is_complete = not undone.changed_since
     if undone.text or kept["existed"]:
         _write(path, undone.text)
     else:
         os.unlink(path)
-    _print_outcomes(path, undone, "" if is_whole or not kept["existed"] else f"copy of the old file: {path}{_COPY}")
-    if is_whole:
-        os.unlink(place)
+    _print_outcomes(path, undone, "" if is_complete or not kept["existed"] else f"copy of the old file: {path}{_COPY}")
+    if is_complete:
+        os.unlink(manifest)
         if kept["existed"] and _read(path + _COPY) == _read(path):
             os.unlink(path + _COPY)
-    return 0 if is_whole else 1
+        return 0
+    kept["edits"] = [asdict(edit) for edit in edits if edit.server in undone.changed_since]
+    _write(manifest, json.dumps(kept, indent=1))
+    return 1
 
 
 def _remember(path: str, before: str | None, edits: Sequence[Edit], environ: Mapping[str, str]) -> None:
-    """Keep a copy of the original file, and add the edits to the record from which they can be undone."""
-    place = _manifest(path, environ)
+    """Add the edits to the record from which they can be undone; before the first ones, keep a copy of the file."""
+    manifest = _manifest(path, environ)
     kept: dict[str, Any] = {"file": path, "existed": before is not None, "edits": []}
-    if os.path.exists(place):
-        with open(place, encoding="utf-8") as file:
+    if os.path.exists(manifest):
+        with open(manifest, encoding="utf-8") as file:
             kept = json.load(file)
     elif before is not None:
         _write(path + _COPY, before, like=path)
     kept["edits"] += [asdict(edit) for edit in edits]
-    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-    _write(place, json.dumps(kept, indent=1))
+    os.makedirs(os.path.dirname(manifest), mode=0o700, exist_ok=True)
+    _write(manifest, json.dumps(kept, indent=1))
 
 
 def _manifest(path: str, environ: Mapping[str, str]) -> str:

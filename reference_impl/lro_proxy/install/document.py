@@ -1,4 +1,4 @@
-"""The text of a configuration, in JSON or TOML: the places of its MCP servers, and how a server is added."""
+"""The text of a configuration, in JSON or TOML: the places of its MCP servers, and how one is added or removed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lro_proxy.install import jsonc
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A server in the text."""
+    """The place of a server in the text."""
 
     start: int
     """Index at which its name begins."""
     parts: Mapping[str, tuple[int, int]]
-    """The places of the values of ``command`` and ``args``."""
+    """Where the value of each member begins and ends; in TOML, only the values of ``command`` and ``args``."""
 
 
 class Document(ABC):
@@ -38,7 +38,7 @@ class Document(ABC):
 
     @property
     def servers(self) -> dict[str, Any]:
-        """The entries by name. Raises `ValueError` if the section is not an object."""
+        """The servers' entries by name. Raises `ValueError` if the section is not an object."""
         section = self.value.get(self.section, {})
         if not isinstance(section, dict):
             raise ValueError(f"{self.section} is not an object")  # noqa: TRY004
@@ -51,14 +51,14 @@ class Document(ABC):
 
     @abstractmethod
     def find(self, server: str) -> Place | None:
-        """The place of a server; None if it is written in a form that is not edited."""
+        """The place of a server; None if there is no such server, or if it is written in a form that is not edited."""
 
     @abstractmethod
     def assignment(self, arguments: str, place: Place) -> str:
         """The text that adds ``args`` after the value of ``command``."""
 
     def removal(self, server: str) -> tuple[int, int] | None:
-        """The range of the text to delete in order to remove a server; None if that is not known."""
+        """The range of the text to delete in order to remove a server; None for a format that cannot say."""
         del server
         return None
 
@@ -83,7 +83,7 @@ class Json(Document):
         return cast("dict[str, Any]", value)
 
     def find(self, server: str) -> Place | None:
-        """The place of a server."""
+        """The place of a server; None if there is no such server."""
         section = self._root.members.get(self.section)
         member = None if section is None else section.node.members.get(server)
         if member is None:
@@ -92,7 +92,7 @@ class Json(Document):
         return Place(member.start, parts)
 
     def assignment(self, arguments: str, place: Place) -> str:
-        """The text that adds ``args``, on a line of its own where ``command`` is on one."""
+        """The text that adds ``args``: on a line of its own if ``command`` is not on the line of the server's name."""
         line = self.text.rfind("\n", 0, place.parts["command"][0])
         if line < place.start:
             return f', "args": {arguments}'
@@ -196,13 +196,14 @@ class Toml(Document):
         return names
 
     def _stop(self, start: int, following: int | None) -> int:
+        """The end of a table: the next header (*following*, if there is one) or an array of tables before it."""
         arrays = re.compile(r"^[ \t]*\[\[", re.MULTILINE)
         stop = len(self.text) if following is None else following
         found = arrays.search(self.text, start, stop)
         return stop if found is None else found.start()
 
     def _is_in_string(self, place: int) -> bool:
-        """True if a place is within a string of several lines: then the text before it is not valid TOML."""
+        """True if a place is within a string or array of several lines: the text before it is then not valid TOML."""
         try:
             tomllib.loads(self.text[:place].removeprefix("\ufeff"))
         except ValueError:
@@ -210,6 +211,7 @@ class Toml(Document):
         return False
 
     def _value_stop(self, start: int) -> int:
+        """The end of the string or the array that begins at *start*; *start* itself if there is neither."""
         if not self.text.startswith("[", start):
             found = _TOML_STRING.match(self.text, start)
             return start if found is None else found.end()

@@ -36,7 +36,7 @@ class Edited:
     edits: tuple[Edit, ...]
     outcomes: Mapping[str, str]
     changed_since: tuple[str, ...] = ()
-    """Servers whose edits could not be undone, because their entries were changed after them."""
+    """Servers whose edits could not be undone, because their entries have been changed or removed since."""
 
 
 def wrap(document: Document, servers: Sequence[str], proxy: Sequence[str]) -> Edited:
@@ -76,7 +76,7 @@ def add(document: Document, server: str, entry: Mapping[str, Any]) -> Edited:
 
 
 def undo(document: Document, edits: Sequence[Edit]) -> Edited:
-    """Undo these edits, the last ones first; a server that was changed since then stays as it is."""
+    """Undo these edits, the last ones first; a server that was changed or removed since then stays as it is."""
     outcomes: dict[str, str] = {}
     changed_since: list[str] = []
     for server in dict.fromkeys(edit.server for edit in reversed(edits)):
@@ -85,7 +85,7 @@ def undo(document: Document, edits: Sequence[Edit]) -> Edited:
             undone = None if undone is None else _undo(undone, edit)
             outcomes[server] = "as it was before" if edit.part else "removed"
         if undone is None:
-            outcomes[server] = "left as it is: it was changed since"
+            outcomes[server] = "left as it is: it was changed or removed since"
             changed_since.append(server)
         else:
             document = undone
@@ -108,7 +108,10 @@ def _undo(document: Document, edit: Edit) -> Document | None:
 
 
 def _rewritten(document: Document, edit: Edit, place: Place) -> tuple[int, int] | None:
-    """The range of the text to replace if the client has rewritten the same values; None if they are different."""
+    """The range of the text to replace if the client has written the edit's values again, in another layout.
+
+    None if the values are different, or if that range is not known.
+    """
     entry = document.servers[edit.server]
     if any(entry.get(key) != part for key, part in edit.value.items()) or not edit.value:
         return None
@@ -117,7 +120,7 @@ def _rewritten(document: Document, edit: Edit, place: Place) -> tuple[int, int] 
     start, stop = place.parts[edit.part]
     if len(edit.value) == 1:
         return start, stop
-    after = place.parts["args"]  # were added after the command
+    after = place.parts["args"]  # the edit has added them after the command
     between = document.text[stop : after[0]]
     return (start, after[1]) if re.fullmatch(r'\s*,\s*"args"\s*:\s*', between) else None
 
@@ -128,7 +131,8 @@ def is_proxy(words: Sequence[object]) -> bool:
     front = texts[: texts.index("--")] if "--" in texts else texts
     for before, word in pairwise(front):
         program = re.split(r"[\\/]", before)[-1]
-        if word == "proxy" and re.fullmatch(r"lro(\.exe|_\w+|-spec([@=].*)?)?", program):  # also a module, or by uvx
+        # also `-m lro_… proxy` and `uvx lro-spec proxy`
+        if word == "proxy" and re.fullmatch(r"lro(\.exe|_\w+|-spec([@=].*)?)?", program):
             return True
         if (before, word) == ("-m", "lro_proxy"):
             return True
@@ -141,13 +145,16 @@ def _obstacle(entry: object) -> str | None:
     command, arguments = members.get("command"), members.get("args", [])
     if "url" in members or "serverUrl" in members:
         return "left as it is: it is reached over HTTP (see lro proxy --url)"
+    if not isinstance(command, str):
+        return "left as it is: it has no command"
     words = [command, *cast("list[Any]", arguments)] if isinstance(arguments, list) else [None]
     if not all(isinstance(word, str) for word in words):
-        return "left as it is: it has no command"
+        return "left as it is: its args are not a list of strings"
     return "already behind lro proxy" if is_proxy(words) else None
 
 
 def _wrapping(document: Document, name: str, proxy: Sequence[str]) -> Iterator[tuple[int, int, Edit]]:
+    """The edits that put the proxy before a server's command, each with the range of the text that it replaces."""
     entry, place = document.servers[name], document.find(name)
     assert place is not None
     start, stop = place.parts["command"]

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, as clients write it, with the place of each value in the text.
+"""Reads JSON with comments and trailing commas, as clients write it, and the place of each value in the text.
 
 A configuration is edited by replacing parts of its text, so that everything else stays as it is, to the byte.
 """
@@ -23,7 +23,7 @@ class Node:
     start: int
     stop: int
     members: dict[str, Member]
-    """The members of an object."""
+    """The members of an object; empty for any other value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _object(text: str, start: int) -> Node:
 
 
 def _separator(text: str, place: int, end: str) -> int:
-    """The place of the next item, or of the *end*."""
+    """The place of the next item, or of *end*, the closing bracket."""
     place = _skip(text, place)
     if text.startswith(",", place):
         return _skip(text, place + 1)
@@ -101,6 +101,7 @@ def _separator(text: str, place: int, end: str) -> int:
 
 
 def _skip(text: str, place: int) -> int:
+    """The first place that is not within spaces or comments."""
     found = _SPACE.match(text, place)
     return found.end() if found else place
 

@@ -35,7 +35,9 @@ _AROUND = 1 << 14
 """Maximum number of bytes around an array that counts as nearly all of its text."""
 _ELEMENTS = 1000
 _CANDIDATES = 64
+"""Number of brackets, from the beginning of a text, that are tried as the beginning of its array."""
 _MISSES = 3
+"""Number of wrong guesses of where an element ends, after which ends are no longer guessed, but found by parsing."""
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SPACE_IN_TEXT = re.compile(r"[ \t\r\n]*")
 _OPENING = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"|[\["]')
@@ -52,7 +54,7 @@ class _Batch:
     are_objects: bool
     """True if all elements are objects."""
     has_escapes: bool
-    """True if the text may spell a character as an escape that is the character itself in the lines."""
+    """True if the text may have an escape such as ``\\u4e2d`` where the lines have the character itself."""
     lines: bytes | None = None
     """Its elements as lines, if `Look.take` has returned them."""
 
@@ -61,7 +63,10 @@ class Look(Protocol):
     """Collects facts about the elements of an array while it is read in batches, as long as they are objects."""
 
     def take(self, array: bytes) -> Known | None:
-        """Take in a batch that has only known fields and types; None if it has others, or if something may be lost."""
+        """Take in a batch, as a JSON array, that has only known fields and types.
+
+        None, without taking it in, if it has others, or if reading it might lose something.
+        """
         ...
 
     def learn(self, records: list[dict[str, Any]]) -> None:
@@ -78,7 +83,7 @@ class Array:
         self.are_objects = look is not None
         """True if all elements are objects."""
         self.has_escapes = any(batch.has_escapes for batch in batches)
-        """True if the text may spell a character as an escape that is the character itself in the lines."""
+        """True if the text may have an escape such as ``\\u4e2d`` where the lines have the character itself."""
         self.wide: int | None = None
         """Number of characters of wide scripts in the lines; None if they have not been counted."""
         self._look = look
@@ -100,7 +105,7 @@ class Array:
         return map(self._parse_lossless, self._parts)
 
     def parts(self) -> list[Callable[[], bytes]]:
-        """The JSON of each batch of elements, as an array."""
+        """A function for each batch of elements that returns its JSON, as an array."""
         return [partial(_cut, self._data, batch) for batch in self._parts]
 
     def texts(self) -> Iterator[bytes]:
@@ -142,7 +147,7 @@ class ParsedArray:
         return len(self._elements)
 
     def lossless_batches(self) -> Iterator[list[Any]]:
-        """The elements, some thousand at a time."""
+        """The elements, a thousand at a time."""
         return (self._elements[n : n + _ELEMENTS] for n in range(0, len(self._elements), _ELEMENTS))
 
     batches = lossless_batches
@@ -166,7 +171,7 @@ def find(data: Text, start: int, stop: int) -> Array | None:
 
 
 def parse(data: Text, wide: int | None = None) -> Any:
-    """The value of a JSON text, with an `Array` for the array that is nearly all of a large one.
+    """The value of a JSON text. If nearly all of a large text is one array, an `Array` stands for it.
 
     *wide* is the number of characters of wide scripts in the text, if they have been counted. Raises
     `lossless.InexactError`.
@@ -191,7 +196,7 @@ def replace_marks(value: Any, marks: Mapping[str, Any]) -> Any:
 
 
 def in_memory(value: Any) -> Any:
-    """A value with a list for each `Array` in it."""
+    """A value with a list in place of each `Array` in it; lists are not searched."""
     if isinstance(value, Array):
         return list(chain.from_iterable(value.lossless_batches()))
     if isinstance(value, dict):
@@ -202,7 +207,8 @@ def in_memory(value: Any) -> Any:
 def same(one: Any, other: Any) -> bool:
     """True if two values, as `lossless.parse` or `parse` returns them, are the same to the last digit.
 
-    1 is neither 1.0 nor true. Only the order of members does not matter.
+    1 is neither 1.0 nor true. Only the order of members does not matter. False if a list or an object is nested too
+    deeply for orjson, or has half of a surrogate pair.
     """
     if isinstance(one, Array) is not isinstance(other, Array):
         one, other = in_memory(one), in_memory(other)
@@ -238,17 +244,17 @@ def _json(value: Any, arrays: list[Array]) -> bytes:
 
 
 def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array | None:
-    """The array that begins at *start*, once *look* has taken in its elements; None if batches cannot be read."""
+    """The array that begins at *start*; *look* has then taken in its elements. None if it cannot be read in batches."""
     batches: list[_Batch] = []
-    between: bytes | None = None
+    boundary: bytes | None = None  # the bytes between two elements, with the first key if they are objects
     look = Elements() if look is None else look
     misses, size = 0, _FIRST
     place = _after_space(data, start + 1)
     while True:
         end = -1
         batch: _Batch | None = None
-        if between is not None and misses < _MISSES:
-            end = data.find(between, place + _BATCH, stop) + 1
+        if boundary is not None and misses < _MISSES:
+            end = data.find(boundary, place + _BATCH, stop) + 1
             batch = _batch(data, place, end, look) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
@@ -266,9 +272,9 @@ def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array |
         if sign != b",":
             return None
         place = _after_space(data, following + 1)
-        opening = _OPENING.match(data, place) if between is None else None
+        opening = _OPENING.match(data, place) if boundary is None else None
         if opening is not None:
-            between = bytes(data[end - 1 : opening.end()])
+            boundary = bytes(data[end - 1 : opening.end()])
 
 
 def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | None:
@@ -291,7 +297,7 @@ def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | Non
 
 
 def _end_of_whole_elements(data: Text, start: int, enough: int, stop: int) -> int:
-    """End of the last of the elements from *start* on that ends before *enough*; 0 if none is found.
+    """The end of the last element that ends before *enough*; *start* is the place of the first. 0 if none is found.
 
     If the first element is longer, *enough* is raised, up to `_LARGEST_ELEMENT` bytes.
     """

@@ -29,7 +29,7 @@ class Batched(Generic[Item]):
     ) -> None:
         self._count, self.batches = count, batches
         self.json = json
-        """The batches as JSON arrays; None if the items are not parsed from JSON."""
+        """Returns the batches as JSON arrays; None if the items are not parsed from JSON."""
         self.findings: Survey | None = None
         """Findings of the pass that read the items; None if it has not collected any."""
 
@@ -66,7 +66,7 @@ def parse(text: bytes) -> Any:
 
 
 def has_all_members(value: Any, text: bytes) -> bool:
-    """True if a value certainly has every member of the JSON text from which it was parsed, none lost to a double key.
+    """True if a value certainly has every member of the JSON text from which it was parsed: no key was there twice.
 
     It compares the numbers of quotes: a lost member would have had some.
     """
@@ -82,7 +82,8 @@ def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _encoded(batch: Sequence[Any]) -> bytes:
-    # All are written at once, unless something within a record looks like the boundary between two records.
+    # All are written at once, unless something within a record looks like the boundary between two records, or orjson
+    # cannot write a record.
     try:
         text = orjson.dumps(batch)[1:-1]
     except TypeError:

@@ -31,20 +31,21 @@ _AROUND_TEXT = len('{"type":"text","text":},')
 
 
 class Blocks:
-    """The texts of the blocks."""
+    """The texts of several text blocks, and facts about them."""
 
     def __init__(self) -> None:
         self._batches: Sequence[Callable[[], Sequence[str]]] = ()
         self._count = self._characters = 0
         self.wide = 0
         self.are_texts = True
-        """False if a block is not only a text; then the other attributes are not valid."""
+        """False if a block has anything but a text; then the other attributes are not valid."""
         self.are_objects = True
         """True if every text is a JSON object."""
         self._exact = True
+        """True if orjson reads every object without loss."""
         self._elements = Elements()
         self._known: list[bytes | None] = []
-        """The lines of each batch; None for a batch that had new fields or types."""
+        """The objects of each batch as lines; None for a batch whose lines are not known."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
@@ -91,7 +92,7 @@ class Blocks:
         self.wide += wide_in_utf8(joined)
         if self.are_objects:
             known = self._elements.take_texts(joined)
-            is_known = known is not None and known.size == len(texts)  # none has a null character
+            is_known = known is not None and known.size == len(texts)  # then no text has the null character itself
             self._known.append(known.lines if known is not None and is_known else None)
             self.are_objects = is_known or all(map(self._is_object, texts))
 
@@ -113,7 +114,8 @@ class Blocks:
         return self._objects() if self.are_objects else (list(map(value_of, texts)) for texts in self.texts.batches())
 
     def are_lines(self, lines: Iterable[bytes]) -> bool:
-        """True if the texts are certainly the same objects as *lines* (blocks of them), with equal order of members."""
+        """True if the texts are certainly the same objects as those in *lines*, blocks of lines, with the same order of
+        members."""
         return self._exact and are_same_lines(self._lines(), lines)
 
     def lines(self) -> Iterator[bytes]:
@@ -129,6 +131,7 @@ class Blocks:
         return Batched(len(self), lambda: numbered(self.texts.batches(), "text"))
 
     def _is_object(self, text: str) -> bool:
+        """True if a text is a JSON object. Also collects its facts, or notes that orjson cannot read it losslessly."""
         if text.lstrip()[:1] != "{":
             return False
         data = text.encode("utf-8", "surrogatepass")

@@ -27,7 +27,7 @@ _MOST_DECODED = 200
 _DEEPEST_TYPED, _MOST_MEMBERS = 3, 20
 """Limits of decoding by type within a field: levels of lists and objects, and members of an object."""
 _MOST_SURPRISES = 3
-"""Batches with something new inside lists and objects, after which lists and objects are decoded without types."""
+"""Number of batches with something new inside lists or objects above which these are decoded without types."""
 _DECODED: Mapping[type, Any] = {
     str: str,
     bool: bool,
@@ -226,11 +226,11 @@ def _struct(types: Mapping[str, Any], always: Set[str]) -> type[msgspec.Struct]:
 
 
 def _nothing(unset: object) -> None:
-    """Null for a field that a record does not have, where only the depth of the others is checked."""
+    """Makes orjson write null for a field that a record does not have; only for a check of the depth of the others."""
 
 
 class Elements:
-    """A pass over objects of JSON, a batch at a time, which finds out what they have in common."""
+    """A pass over JSON objects, a batch at a time, that finds out what they have in common."""
 
     def __init__(self) -> None:
         self._layouts = Layouts()
@@ -240,7 +240,10 @@ class Elements:
         """Fields that have too many different values."""
 
     def take(self, array: bytes) -> Known | None:
-        """Take in a batch that has only known fields and types; None if it has others, or if something may be lost."""
+        """Take in a batch, as a JSON array, that has only known fields and types.
+
+        None, without taking it in, if it has others, or if reading it might lose something.
+        """
         structs = self._layouts.decode(array)
         lines = None if structs is None else self._layouts.lines(structs)
         if structs is None or lines is None:
@@ -263,17 +266,16 @@ class Elements:
             return None
         return self._known(structs, lines, array_of(lines), array_of(texts, b"\0"))
 
-    def _known(self, structs: list[Any], lines: bytes | None, again: bytes, spelling: bytes) -> Known | None:
-        """Take in decoded objects.
+    def _known(self, structs: list[Any], lines: bytes | None, written: bytes, original: bytes) -> Known | None:
+        """Take in objects that were decoded from the JSON *original*, and are *written* as JSON now.
 
-        None if their JSON *again* differs from the JSON from which they were decoded, *spelling*, in more than spaces
-        and escapes.
+        None if the two differ in more than spaces and escapes.
         """
         has_escapes = False
-        if again != spelling:
-            spaceless = _without_spaces(spelling)
-            has_escapes = again != spaceless
-            if has_escapes and not _is_without_escapes(again, spaceless):
+        if written != original:
+            spaceless = _without_spaces(original)
+            has_escapes = written != spaceless
+            if has_escapes and not _is_without_escapes(written, spaceless):
                 return None
         names = self._layouts.names
         self._sample.take(len(structs), structs.__getitem__)
@@ -321,7 +323,7 @@ class Known(NamedTuple):
     lines: bytes | None
     """Its objects, each on a line of its own; None if they are not needed in this form."""
     has_escapes: bool = False
-    """True if the array spells a character as an escape that is the character itself in the lines."""
+    """True if the array has an escape such as ``\\u4e2d`` where the lines have the character itself."""
 
 
 def texts_of(arrays: Iterable[bytes], name: str) -> Iterator[str]:
@@ -355,5 +357,8 @@ def _without_spaces(text: bytes) -> bytes:
 
 
 def _is_without_escapes(one: bytes, other: bytes) -> bool:
-    """True if *one* is the JSON text *other* with characters in place of their escapes."""
+    """True if *one* is the JSON text *other* with characters in place of their escapes.
+
+    Only one spelling is recognised: every character beyond ASCII is an escape with small letters, and none is Latin-1.
+    """
     return b"\\u" in other and one.decode().encode("ascii", "backslashreplace") == other

@@ -7,6 +7,7 @@ import hashlib
 from lro_spec.tokens import wide_in_utf8
 
 _MANY = 10_000
+"""Number of wide characters above which they are not counted further."""
 
 
 class FileFacts:
@@ -19,7 +20,7 @@ class FileFacts:
         self._digest = hashlib.sha256()
         self._counts = wide is None
         self.size, self.wide = 0, wide or 0
-        """Number of bytes, and of characters of wide scripts; the latter are counted only up to about ten thousand."""
+        """Number of bytes, and number of characters of wide scripts; the latter is counted only up to about `_MANY`."""
 
     def add(self, lines: bytes) -> None:
         """Take in the next whole lines."""

@@ -19,9 +19,10 @@ from lro_spec.messages import JqRecipe, OffloadResponse
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
 _PREVIEW = 75
-"""Tokens of a preview within a full descriptor."""
+"""Maximum tokens of the preview in a full descriptor."""
 _SKELETON, _USUAL_PATH = 360, 60
-"""Characters of a descriptor without its schema, preview, recipes and guidance, with a path of the usual length."""
+"""Characters of a descriptor without its schema, preview, recipes and guidance, but with a path of the usual length;
+and that length."""
 _LONGEST_VALUE = 40
 _MOST_RESOURCES = 3
 _MOST_TOP: Mapping[Form, int] = {"compact": 2}
@@ -56,29 +57,32 @@ class RecordGuide:
     def __init__(self, shape: Shape, tokens: int, threshold: int, form: Form = "full") -> None:
         self._form: Form = form
         self._shape, self._tokens, self._threshold = shape, tokens, threshold
-        self._text = not len(shape.records)
-        self._fields = Fields({}, frozenset(), {}) if self._text else fields(shape.records)
+        self._is_text = not len(shape.records)
+        self._fields = Fields({}, frozenset(), {}) if self._is_text else fields(shape.records)
         self.file = FileFacts(shape.wide)
         """Facts of the file, once it is written."""
-        self.noun = _noun(len(shape.lines), text=self._text)
-        self.line_schema = _text_schema(shape, form) if self._text else self._schema()
+        self.noun = _noun(len(shape.lines), is_text=self._is_text)
+        self.line_schema = _text_schema(shape, form) if self._is_text else self._schema()
         self.top = tuple(value for value, _ in self._fields.top)[: _MOST_TOP.get(form)]
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
-        """Recipes for the fields of the records, each tried on the first records; none if jq cannot read the file."""
+        """Recipes for the fields of the records, each tried on the first records.
+
+        None in a pointer, or if jq cannot read the file.
+        """
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()
         free = max(0, len(path) - _USUAL_PATH)
-        around = [self.line_schema, self._first, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
+        around = [self.line_schema, self._preview, self.guidance("", self._tokens, [JqRecipe("", "")]), self.top]
         room = CHARACTERS_PER_TOKEN * SIZES[self._form] - _SKELETON - sum(map(_characters, around))
         least = 1 if self._form == "compact" else 2
         bound = Bound.of(self._threshold, self.file.wide)
-        fields = None if self._text else self._fields
+        fields = None if self._is_text else self._fields
         is_brief = self._form == "compact"
         return recipes_for(fields, path, self._shape.lines, bound, room=room, least=least, free=free, is_brief=is_brief)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
-        """Advice on using the file; an assistant without a shell can only use the summary."""
+        """The size of the file, and advice on using it, as far as the descriptor's form has room for that."""
         count = len(self._shape.lines)
         if self._form == "pointer":
             return f"{count} {self.noun} (~{tokens} tokens), JSON lines from line 2."
@@ -100,17 +104,20 @@ class RecordGuide:
         )
 
     def descriptor(self, response: OffloadResponse) -> dict[str, Any]:
-        """The descriptor in its form, with the file's size and digest and a preview in a full one."""
+        """The descriptor in the form of this guide.
+
+        Only a full one has the file's size and digest, the resources that the records come from, and a preview.
+        """
         if self._form == "pointer":
             return {"offloaded": True, "file_path": response.file_path, "guidance": response.guidance}
         if self._form == "compact":
             return response.to_dict()
         size: dict[str, Any] = {"size": self.file.size, "sha256": self.file.sha256}
-        preview = {"preview": self._first} if self._first else {}
-        return replace(response, further=size | self._origin() | preview).to_dict()
+        shown = {"preview": self._preview} if self._preview else {}
+        return replace(response, further=size | self._origin() | shown).to_dict()
 
     def _origin(self) -> dict[str, Any]:
-        """The names of the embedded resources that the records come from."""
+        """The addresses and types of the embedded resources that the records come from, of a few if there are many."""
         blocks: Mapping[str, Any] = self._shape.extra.get("blocks", {})
         resources = [
             {key: block["resource"][key] for key in ("uri", "mimeType") if key in block["resource"]}
@@ -119,12 +126,12 @@ class RecordGuide:
         return {"resources": resources} if resources else {}
 
     @cached_property
-    def _first(self) -> list[Any]:
+    def _preview(self) -> list[Any]:
         most = min(_PREVIEW, self._tokens // 4)
         return preview(self._shape.lines, len(self._shape.lines), most) if self._form == "full" else []
 
     def _schema(self) -> Mapping[str, Any]:
-        """The schema of a record, with as much as the form's size allows."""
+        """The schema of a record, with as much detail as the form's size allows."""
         most = _LARGEST_SCHEMA.get(self._form, 0) * CHARACTERS_PER_TOKEN
         schemas = (self._fields.schema(nested=nested, required=False) for nested in (True, False))
         fitting = next((schema for schema in schemas if _characters(schema) <= most), None)
@@ -138,8 +145,8 @@ def _text_schema(shape: Shape, form: Form) -> Mapping[str, Any]:
     return {"type": "object", "properties": {name: {"type": one["type"]} for name, one in schema["properties"].items()}}
 
 
-def _noun(count: int, *, text: bool) -> str:
-    if text:
+def _noun(count: int, *, is_text: bool) -> str:
+    if is_text:
         return "line of text" if count == 1 else "lines of text"
     return "record" if count == 1 else "records"
 

@@ -37,8 +37,8 @@ from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, estimate_
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
 MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
-"""Editions by which files are named: of memories, and of other records. The paper's edition, for other records, lists
-no operations, so the name of any tool may be used."""
+"""The edition by which files of memories are named, and the one by which files of other records are named: the paper's,
+which lists no operations, so that the name of any tool may be used."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
 _OFFLOADED = re.compile(
@@ -50,16 +50,18 @@ _COUNTERS: Mapping[Estimate, Callable[[int, int], int]] = {
     script_aware_estimate: estimate_of,
     characters_estimate: lambda characters, wide: -(-characters // CHARACTERS_PER_TOKEN),
 }
-"""Estimates from the number of characters and the number of wide ones among them, which need no text in memory."""
+"""For an estimate of a text, the function that computes it from the number of characters and the number of wide ones
+among them, so that the text need not be in memory."""
 
 
 class Interceptor:
     """Offloads large results of tools; one instance serves any number of calls.
 
-    *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a wrong
-    one. *emit* receives an event for every file written and every failed write. *publish* receives every descriptor
-    and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a descriptor says
-    if the records are not memories. With *links*, a link to the file as a resource is added to the result.
+    *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); a wrong one raises `SettingsError`.
+    *emit* receives an event for every file written or deleted, and for every failed write. *publish* receives every
+    descriptor and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a
+    descriptor says if the records are not memories. With *links*, a link to the file as a resource is added to the
+    result.
     """
 
     def __init__(
@@ -84,6 +86,10 @@ class Interceptor:
         *value* is any JSON value. Tuples become arrays. A value with NaN or infinity is kept as the text that Python's
         `json` writes. *operation* becomes part of the file's name; *arguments* are the call's arguments. Raises
         `TypeError` for a value that cannot be serialised.
+
+        Descriptors and pointers (`lro_proxy.payload.pointers`) stay as they are, and so does any value if an argument
+        names an offloaded file. If the file cannot be written, the records that fit the threshold are returned, with a
+        warning.
         """
         wrapped = {"structuredContent": value}
         answer = self._result(wrapped, operation, arguments)
@@ -94,7 +100,8 @@ class Interceptor:
     ) -> Mapping[str, Any]:
         """A `tools/call` result as JSON: *result* itself if it stays as it is, or one with a descriptor.
 
-        Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are.
+        Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are. If
+        the file cannot be written, the result has the records that fit the threshold, and a warning.
         """
         return self._result(result, distinct_tool_name(tool), arguments)
 
@@ -119,6 +126,7 @@ class Interceptor:
     ) -> Mapping[str, Any] | None:
         """The result with a descriptor instead of its payload; None if it stays as it is.
 
+        If the file cannot be written, the result has the records that fit the threshold, and a warning.
         *threshold_tokens* replaces the setting. Raises `lossless.InexactError` for a result that can only be
         preserved as its original text (`offload_text`).
         """
@@ -135,8 +143,8 @@ class Interceptor:
             return None
         tokens, threshold = self._tokens(result), settings.threshold_tokens
         structured_tokens = 0 if tokens > threshold else self._tokens_beside_text(result)
-        # The next test suffices for memories, too. Their estimate is that of their lines, which are never larger than
-        # the text that they came in.
+        # The next test suffices for memories, too. They are estimated by their lines, which are never larger than the
+        # text that contained them.
         if max(tokens, structured_tokens) <= threshold or self._is_offloaded(result, threshold):
             return None
         payload = shape(result)
@@ -169,7 +177,7 @@ class Interceptor:
         return self._estimate(result.payload()) if self._count is None else self._count(*result.size)
 
     def _tokens_beside_text(self, result: ToolResult) -> int:
-        """Estimated tokens of structured content in a result that has text, too."""
+        """Estimated tokens of structured content in a result that has text, too; 0 for any other result."""
         if result.structured is None or (result.text is None and result.blocks is None):
             return 0
         if self._count is None:
@@ -177,9 +185,9 @@ class Interceptor:
         return self._count(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
-        """True if the result is a descriptor with little else, or another program's pointer to something it has stored.
+        """True if the result is a descriptor, or a pointer (`lro_proxy.payload.pointers`).
 
-        The text around the descriptor has to be small, because a large text about descriptors may contain one.
+        What is around the descriptor has to fit the threshold, because a large text about descriptors may contain one.
         """
         if not result.may_have_descriptor():
             return False
@@ -232,7 +240,10 @@ class Interceptor:
         return answer
 
     def clean(self, folder: str | None = None) -> int:
-        """Delete expired files of any run in *folder* (default: its own); return their number. Never raises."""
+        """Delete expired files of any run in *folder* (default: the folder of the settings); return their number.
+
+        A file that cannot be deleted is left, without an error.
+        """
         folder, ttl = folder or self.settings.folder, self.settings.ttl_seconds
         memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
         records = clean(
@@ -355,7 +366,7 @@ def _is_text(payload: Shape) -> bool:
 def _truncated(
     result: Mapping[str, Any], payload: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
 ) -> dict[str, Any]:
-    """The result with the records that fit, or with the *beginning* of the first one if it does not fit as a whole."""
+    """The result with the records that fit, or with the *beginning* of the first one if not even that fits."""
     if beginning:
         noun = "line" if _is_text(payload) else "record"
         warning += f" Only the first {len(beginning)} characters of the first {noun} are returned."

@@ -25,7 +25,8 @@ def operation(tool: str) -> str:
 
 
 def detail(arguments: Mapping[str, Any], records: Records) -> str:
-    """The requested detail level; otherwise light if no record has content, full if one has a field beyond medium."""
+    """The requested detail level; otherwise light if no record has content, full if a record has a field
+    that medium records do not have, and medium if none has."""
     requested = arguments.get("detail")
     if requested in DETAILS:
         return requested

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 _META_KEYS = frozenset(("tt.dust/offload",))
-"""Keys of a result's ``_meta``: Dust."""
+"""Keys in the ``_meta`` of a result, each of which shows a pointer: that of Dust."""
 _KEY_SETS = (
     frozenset(("__dust_offloaded__",)),
     frozenset(("payloadPath", "payloadPreview")),  # GitHub's MCP gateway
@@ -19,15 +19,15 @@ _KEY_SETS = (
 )
 """Keys that an object has together if it is a pointer."""
 _BEGINNINGS = ("<persisted-output>",)
-"""Beginnings of a text: Claude Code."""
+"""Beginnings of a text that is a pointer: that of Claude Code."""
 MARKS = tuple(
     sorted(key.encode() for keys in (_META_KEYS, *_KEY_SETS) for key in keys) + [one.encode() for one in _BEGINNINGS]
 )
-"""Parts of JSON: every such result contains at least one of them."""
+"""The JSON of every pointer contains at least one of these."""
 
 
 def is_pointer(result: Mapping[str, Any]) -> bool:
-    """True if a result as JSON is a pointer to what another program has stored."""
+    """True if a result, given as JSON, is a pointer to what another program has stored."""
     meta, structured = result.get("_meta"), result.get("structuredContent")
     if isinstance(meta, dict) and not _META_KEYS.isdisjoint(cast("dict[str, Any]", meta)):
         return True

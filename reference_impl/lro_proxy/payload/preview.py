@@ -13,15 +13,18 @@ _RECORDS, _LINES = 3, 10
 _SHARE = 4
 """At most one in this many records is shown, but at least one: a preview is not a copy."""
 _WIDTHS = ((100, 6), (60, 4), (30, 2), (15, 1))
-"""Characters of a text and members of a list or an object within a record, from the widest preview to the narrowest."""
+"""The previews to try, from the widest to the narrowest: the characters that are shown of a text, and the members that
+are shown of a list or an object within a record."""
 _MOST_MEMBERS = 40
+"""Maximum number of fields that are shown of a record."""
 _LONGEST_LINE = 1 << 20
 _LONG_UNBROKEN, _UNBROKEN = 200, 20
-"""A longer text without a blank in this many first characters, such as base64, is shortened to the second number."""
+"""A text of more characters than the first number, with no blank among so many, such as base64, is shortened to as many
+as the second number."""
 
 
 def preview(lines: Iterable[bytes], count: int, tokens: int) -> list[Any]:
-    """The first records, or texts of lines, in at most *tokens*; fewer or none if they do not fit."""
+    """The first of *count* records, or of the texts of lines, in at most *tokens* tokens; none if not even one fits."""
     most = max(1, min(_LINES, count // _SHARE))
     first = list(islice(lines, most))
     if not first or any(len(line) > _LONGEST_LINE for line in first):
@@ -45,6 +48,8 @@ def _size(shown: list[Any]) -> int:
 
 
 def _shortened(value: Any, text: int, members: int, outermost: int) -> Any:
+    """The value with at most *text* characters of each text in it, and at most *members* items or members of each list
+    and object in it; of the value itself, if it is an object, *outermost* members."""
     if isinstance(value, str):
         if len(value) > _LONG_UNBROKEN and not any(map(str.isspace, value[:_LONG_UNBROKEN])):
             text = min(text, _UNBROKEN)

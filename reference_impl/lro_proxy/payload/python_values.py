@@ -27,7 +27,10 @@ def plain(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """The text that Python writes for a value that is not JSON; each item of a list has a line of its own."""
+    """The text that Python's `json` writes for a value with numbers that JSON does not have.
+
+    Each item of a list or a tuple has a line of its own.
+    """
     if isinstance(value, (list, tuple)):
         return "[" + ",\n".join(map(_line, cast("list[Any]", value))) + "]"
     return _line(value)

@@ -32,11 +32,14 @@ _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
 _STRUCTURED = b'"structuredContent"'
 _LARGEST_SKELETON = 1 << 16
 _SMALL = 4096
-"""Characters up to which a text in an embedded resource, or beside a larger one, is not the payload."""
+"""Characters up to which a text does not belong to the payload: the text of an embedded resource, or the text blocks
+beside a resource with a larger text."""
 _DEEPEST_REPETITION = 3
+"""Levels of structured content that are searched for repetitions of blocks."""
 _LARGEST_DESCRIPTOR = 1 << 16
 _PIECE = 1 << 15
 _PROBE = 256
+"""Bytes at the beginning of a text by which its repetition is searched for."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +47,20 @@ class ToolResult:
     """The result of a tool call."""
 
     members: Mapping[str, Any]
-    """The result as parsed; texts and arrays that were cut out of its line are missing."""
+    """The result as parsed; in place of a text or an array that was cut out of its line, a mark or an empty value."""
     text: Text | None = None
-    """The text of the only text block."""
+    """The text of the payload's block, if it has only one (`payload_places`)."""
     blocks: Blocks | None = None
-    """The texts of several text blocks."""
+    """The texts of the payload's blocks, if it has several."""
     structured: Any = None
-    """The structured content as `lossless.parse` reads it, but with an `Array` in place of a large array, and with
-    `text` itself in place of a member that repeats it."""
+    """The structured content as `lossless.parse` reads it, with three differences: an `Array` stands for a large array,
+    `text` itself for a member that repeats it, and a reference for a block that stays in the answer. None if there is
+    no structured content, or nothing but such references."""
     layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Members of text blocks besides their text (annotations, ``_meta``), by the place of the block."""
+    """In its member ``blocks``, by the place of a block: what the payload's blocks have besides their text, such as
+    annotations and ``_meta``. Empty if they have nothing else."""
     is_inexact: bool = False
-    """True if `structured` or `layout` has lost something, such as a duplicate key."""
+    """True if `structured` or `layout` may have lost something, such as a duplicate key."""
 
     @cached_property
     def size(self) -> tuple[int, int]:
@@ -117,7 +122,7 @@ class ToolResult:
         return members
 
     def may_have_descriptor(self) -> bool:
-        """False if the result is certainly not one that a server has offloaded."""
+        """False if the result is too large for a descriptor or a pointer, or has none of the words that mark them."""
         if self.size[0] > _LARGEST_DESCRIPTOR or self.structured_size[0] > _LARGEST_DESCRIPTOR:
             return False
         json = encode(self.parsed())
@@ -268,7 +273,7 @@ def _is_repetition(value: Any) -> bool:
 
 
 def with_strings(value: Any) -> Any:
-    """Structured content with strings in place of a `Text`."""
+    """Structured content with a string in place of each member that is a `Text`."""
     if isinstance(value, dict):
         return {k: str(v) if isinstance(v, Text) else v for k, v in cast("dict[str, Any]", value).items()}
     return value
@@ -317,7 +322,7 @@ def _cut(line: Line, *, is_last: bool) -> Answer | None:
 
 
 def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> ToolResult:
-    """The result of a message with marks in place of its parts. Raises `ValueError` if they are elsewhere in it."""
+    """The result of a message with marks in place of its parts. Raises `ValueError` if a mark is in a wrong place."""
     structured = result.get("structuredContent")
     if structured is not None:
         result["structuredContent"] = {}
@@ -378,10 +383,10 @@ def _very_many_blocks(line: Line) -> tuple[Array, Blocks] | tuple[None, None]:
 
 def _repetition(line: Line, start: int, end: int) -> _String | None:
     """The string that repeats a text as a member of an object: servers that declare an output schema send it."""
-    again = line.find(b':"' + line[start : min(start + _PROBE, end)], end) + 2
+    second = line.find(b':"' + line[start : min(start + _PROBE, end)], end) + 2
     length = end - start
-    if again > 1 and line.startswith(b'"', again + length) and _are_equal(line, start, again, length):
-        return _String(again - 1, again + length + 1)
+    if second > 1 and line.startswith(b'"', second + length) and _are_equal(line, start, second, length):
+        return _String(second - 1, second + length + 1)
     return None
 
 

@@ -13,14 +13,17 @@ from lro_proxy.payload.survey import SAMPLE, Layout, Sampling, Survey
 from lro_reference.results import Records
 
 _WORTH_A_GUESS = 1000
+"""Number of records from which a field is guessed, so that counting its texts needs no second pass."""
 _MOST_VALUES = 10_000
+"""Number of different texts up to which the texts of the guessed field are counted."""
 Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
+"""Returns the name of a field, given the layouts of the first records and these records; None for no field."""
 
 
 def survey(records: Records, guess: Guess) -> Survey:
     """The findings of a pass over every record, or those of the pass that has read the records, if it collected them.
 
-    If there are many records, *guess* names, from the first of them, a field whose texts are counted.
+    If there are many records, *guess* looks at the first of them, and names a field whose texts are counted.
     """
     if _are_batched(records) and records.findings is not None:
         return records.findings

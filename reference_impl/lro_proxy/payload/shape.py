@@ -59,7 +59,10 @@ def text_shape(text: Text, extra: Mapping[str, Any]) -> Shape:
 
 
 def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | None:
-    """The header's description of structured content that repeats a text, or its JSON value; None if it does not."""
+    """The header's description of structured content that repeats a text, or the JSON *value* of that text.
+
+    None if the structured content does not repeat it, or has much else.
+    """
     entries = _items(structured)
     repetitions = [(key, True) for key, member in entries if member is text]
     if not repetitions:
@@ -78,8 +81,8 @@ def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | N
 def _repeats_blocks(structured: Any, blocks: Blocks) -> tuple[BatchedLines | None, dict[str, Any] | None]:
     """The lines of structured content that repeats the texts of blocks, and its description for the header.
 
-    The description is None unless the content is a single list whose items are the texts, one by one, or their JSON
-    values. The lines are None unless they are certainly the lines of the texts.
+    The description is None unless the content is an object whose only member is a list of the texts, or of their JSON
+    values, in the same order. The lines are None unless they are certainly the lines of the texts.
     """
     entries = _items(structured)
     if len(entries) != 1:
@@ -106,7 +109,7 @@ def _is_string_of(text: Text, member: str) -> bool:
 
 
 def _value(text: Text) -> Any:
-    """The array or object in a text, or its `JsonLines`; None if it is neither."""
+    """The array or object in a text, or its `JsonLines`; None if it is neither, or cannot be kept exactly."""
     first = b"" if text.utf8 is None else _first_character(text.utf8)
     if text.utf8 is None or first not in (b"[", b"{"):
         return None

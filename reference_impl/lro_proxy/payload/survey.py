@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item")
 
 SAMPLE = 200
+"""Minimum number of records in a sample, if there are so many; a sample has fewer than twice as many."""
 _GOLDEN = 0.6180339887
 
 Layout = tuple[tuple[str, ...], tuple[type, ...]]
@@ -23,6 +24,7 @@ class Survey:
     layouts: Sequence[Layout]
     """The layouts in the order in which they first occur; none if there are too many."""
     sample: Sequence[Mapping[str, Any]]
+    """Some of the records; none if there are too many layouts."""
     counted: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
     """By field, for the fields whose texts were counted: the number of times that each text occurs."""
 
@@ -37,7 +39,7 @@ _HALF = tuple(place(n, 2) for n in range(SAMPLE))
 
 
 class Sampling(Generic[Item]):
-    """A sample of items whose number is not known before: all of a few, and some hundred of many."""
+    """A sample of items whose number is not known beforehand: all items if they are few, otherwise some hundreds."""
 
     def __init__(self) -> None:
         self.chosen: list[Item] = []

@@ -29,13 +29,14 @@ _FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
 _AROUND = 1 << 15
 _LONG, _NEAR = 4000, 500
-"""Length in characters above which a line is cut, and number of characters before a cut that may have a blank."""
+"""Length in characters above which a line is cut; and how many characters before the cut are searched for a better
+place, such as a blank."""
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
 _STAND_IN = "\x7f"
 """Stands for a line feed: JSON does not escape it, few texts contain it, and one byte is found faster than two."""
 _ASCII = bytes(range(ord(_STAND_IN)))
 _CACHED = 1 << 14
-"""Number of beginnings of records that are kept in memory: a megabyte."""
+"""Number of beginnings of records that are kept in memory, which take a megabyte."""
 
 
 class Text:
@@ -71,7 +72,7 @@ class Text:
 
     @classmethod
     def read(cls, line: Data, start: int, end: int) -> Text:
-        """The text of the JSON string in a line that has its quotes just outside these places.
+        """The text of a JSON string in a line; its quotes are just before *start* and at *end*.
 
         Raises `ValueError` if it is not a string, or has half of a surrogate pair.
         """
@@ -79,6 +80,7 @@ class Text:
         def string() -> str:
             return orjson.loads(memoryview(line)[start - 1 : end + 1])
 
+        # A line feed that ends the text as a Unicode escape would be overlooked by `_has_line_feed_before`.
         if _may_have_records(line, start, end) or line[end - 6 : end].lower() == rb"\u000a":
             utf8 = bytearray()
             characters = wide = 0
@@ -128,7 +130,7 @@ class TextLines:
         return (line for block in self.blocks() for line in block.split(b"\n"))
 
     def blocks(self) -> Iterator[bytes]:
-        """The records, some thousand at a time."""
+        """The records, a block of them for each piece of the text."""
         # A piece is split as it is: serialising each line separately takes three times as long.
         first = 1
         for piece in self._pieces:
@@ -156,13 +158,14 @@ def joined(records: Iterable[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Whole lines of a text."""
+    """Some whole lines of a text, or one long line."""
 
     json: bytes
     """The lines as one JSON string, without its quotes."""
     line_feed: bytes
-    """Separator of the lines in it."""
+    """The bytes that separate the lines in `json`."""
     count: int
+    """Number of records: of lines, or of parts of the long line."""
     characters: int
     wide: int
     parts: tuple[str, ...] = ()
@@ -170,7 +173,7 @@ class _Piece:
 
 
 def _pieces_of(text: str) -> Iterator[_Piece]:
-    """Whole lines, long ones apart."""
+    """The pieces of a text that has only whole lines; a long line is a piece of its own."""
     start = place = 0
     while len(text) - place > _LONG:
         end = text.rfind("\n", place, place + _LONG + 1)
@@ -190,7 +193,7 @@ def _pieces_of(text: str) -> Iterator[_Piece]:
 
 
 def _parts(text: str, start: int, stop: int) -> Iterator[str]:
-    """A long line in parts, cut after a blank or a comma if there is one near."""
+    """A long line in parts; each is cut after a blank, comma, semicolon or ``>``, if there is one near."""
     while stop - start > _LONG:
         end = start + _LONG
         near = max(text.rfind(sign, end - _NEAR, end) for sign in " ,;>")
@@ -211,12 +214,15 @@ def _piece(text: str) -> _Piece:
 
 @cache
 def _first_beginnings() -> list[bytes]:
-    """The beginnings of the first records, which are the same in all files, and take as long as splitting the text."""
+    """The beginnings of the first records, which are the same in all files.
+
+    They are kept because making them takes as long as splitting the text.
+    """
     return _beginnings(1, _CACHED)
 
 
 def _beginnings(first: int, last: int) -> list[bytes]:
-    """The bytes between the texts of two records that follow each other."""
+    """For each record from *first* to *last*, the bytes between the text of the record before it and its own text."""
     numbers = orjson.dumps(list(range(first, last + 1)))[1:-1]
     return (b'"}\n{"n":' + numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
 
@@ -232,9 +238,9 @@ def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
         closing = b"]" if json[1] == b"[" else b"}"
         if is_last and (end := _end_of_json(line, max(start, len(line) - _AROUND), len(line), closing)):
             return end
-        # Most texts end shortly before the structured content or the end of the line, so that not all of it has to be
-        # searched. Between the start and the end of a text, every quote is escaped: a key there shows another block.
-        # A search from the end takes a fifth of the time to find that the key is missing.
+        # Most texts end shortly before the structured content or the end of the line, so that not the whole line has to
+        # be searched. Within a text every quote is escaped, so a key before the end that was found shows that another
+        # block begins there. If the key is missing, `rfind` takes a fifth of the time of `find`.
         has_more = line.rfind(b'"structuredContent"', start) >= 0
         stop = line.find(b'"structuredContent"', start) if has_more else len(line)
         end = _end_of_json(line, max(start, stop - _AROUND), stop, closing)
@@ -253,7 +259,7 @@ def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
 
 
 def _end_of_json(line: Data, start: int, stop: int, closing: bytes) -> int:
-    """The first place after a bracket, and maybe a line feed, where there is a quote; 0: there is none."""
+    """The place of the first quote that follows a closing bracket, or a line feed after one; 0: there is none."""
     end = line.find(closing + b'"', start, stop)
     ended = line.find(closing + b'\\n"', start, end if end >= 0 else stop)
     return ended + 3 if ended >= 0 else end + 1
@@ -285,7 +291,7 @@ def _beginning(line: Data, start: int, end: int, size: int) -> tuple[str, int]:
 
 
 def _pieces(line: Data, start: int, end: int) -> Iterator[str]:
-    """The text in a JSON string, some thousand characters at a time."""
+    """The text in a JSON string, some 64 KB at a time."""
     while start < end:
         stop = _place_to_cut(line, start + _PIECE, end)
         yield orjson.loads(b"".join((b'"', memoryview(line)[start:stop], b'"')))
@@ -298,7 +304,7 @@ def _place_to_cut(line: Data, least: int, end: int) -> int:
 
 
 def _lines_of_json(line: Data, start: int, end: int) -> Iterator[str]:
-    """The text in a JSON string, some thousand whole lines at a time."""
+    """The text in a JSON string, some 64 KB at a time, in whole lines; without the line feed after each piece."""
     size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
     while start <= end:
         stop = line.find(b"\\n", min(start + size, end), end)

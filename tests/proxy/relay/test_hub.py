@@ -100,7 +100,7 @@ def test_no_server_is_left_behind(tmp_path: Path) -> None:
         ('{"mcpServers": {"a": {"args": []}}}', "mcpServers.a.command"),
         ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "mcpServers.a.args"),
         ('{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}', "mcpServers.a.env"),
-        ('{"servers": {"a": {"command": "x", "cwd": 1}}}', "mcpServers.a.cwd"),
+        ('{"servers": {"a": {"command": "x", "cwd": 1}}}', ": servers.a.cwd"),
         (None, "cannot read"),
         ('{"mcpServers": {"a": {"command": "x"}}}', "only one of"),
     ],

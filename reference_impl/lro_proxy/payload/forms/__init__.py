@@ -1,8 +1,8 @@
 """Forms of text: how each is recognised, and the records that a text becomes.
 
 Each form is a value of `lro_proxy.payload.forms.form.Form`. They are tried in order, and the first one that can rebuild
-the text is used. JSON and Python's notation of values are not in this list, because a value may also come as structured
-content (`lro_proxy.payload.forms.values`).
+the text is used. JSON, JSON Lines and Python's notation of values are not in this list. `lro_proxy.payload.shape` tries
+them first; JSON and Python's values become records like structured content (`lro_proxy.payload.forms.values`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
 
 
 def may_begin(beginning: str) -> bool:
-    """True if whole lines at the beginning of a text may begin JSON, or one of the forms."""
+    """True if whole lines at the beginning of a text may begin JSON, Python's notation, or one of the forms."""
     first = beginning.lstrip()[:1]
     return first in ("", "[", "{") or python.begins(beginning) or any(form.begins(beginning) for form in FORMS)
 

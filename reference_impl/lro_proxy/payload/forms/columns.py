@@ -1,7 +1,8 @@
-"""Records that all have the same fields, as rows of cells: they are examined by column, and written by the block.
+"""Records that all have the same fields, as rows of cells: they are examined column by column, and written in blocks.
 
 Cells are kept joined in blocks, because separate objects take five times the memory. Lines are made from a block
-without splitting it: after each cell stands a byte that marks its column, and the name of the next column replaces it.
+without splitting it: after each cell stands a byte that marks its column, and the name of the next column replaces that
+byte.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from lro_proxy.payload.survey import Layout, Sampling, Survey
 from lro_reference.writer import encode
 
 Cells = list[bytes]
-"""The values of rows in UTF-8, one row after the other, without their names."""
+"""The values of rows in UTF-8, one row after the other; the names of the columns are not among them."""
 BETWEEN = b"\xff"
 """Stands between the cells of a block: a byte that UTF-8 does not have."""
 _MARKS = [bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0xFF))]
-"""Stand after the cells, one mark for each column, if there are enough of them: further bytes outside of UTF-8."""
+"""Further bytes that UTF-8 does not have. One for each column stands after its cells, if there are enough of them."""
 _AS_BETWEEN = bytes.maketrans(b"".join(_MARKS), BETWEEN * len(_MARKS))
 _BETWEEN_IN_TEXT = b"\x7f"
 """Stands between cells while they are encoded as one text: JSON does not escape it."""
@@ -33,7 +34,7 @@ _ESCAPED = bytes([*range(0x20), *b'"\\'])
 _DIGITS = b"-.0123456789"
 _AS_DIGITS = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _TOO_LONG = b"0" * 16
-"""A number of more digits than every reader of JSON keeps, as `_AS_DIGITS` translates it."""
+"""A number with more digits than all readers of JSON keep, after `_AS_DIGITS` has made all its characters zeros."""
 _UNREAD = msgspec.json.Decoder(msgspec.Raw)
 _MOST_VALUES = 1000
 """Number of different values up to which the values of a column are counted while it is read."""
@@ -99,7 +100,10 @@ class _Fields:
             yield self._with_nulls(b"".join([*parts, end]), keys)
 
     def _with_nulls(self, lines: bytes, keys: Sequence[bytes]) -> bytes:
-        """Lines with null for each missing number. No text has a quote that is not escaped, and therefore no key."""
+        """Lines with null for each missing number.
+
+        It looks for keys without a value. No text contains a key, because quotes in texts are escaped.
+        """
         for place, column in self._numbers.items():
             if column.has_gaps:
                 end = b"," if place < len(keys) - 1 else b"}"
@@ -107,7 +111,7 @@ class _Fields:
         return lines
 
     def _end(self, place: int) -> bytes:
-        """The bytes after the value in a column, before the next key."""
+        """The bytes after the value in a column, before the next key; -1 is the last column."""
         return self._quote(place) + (b"," if place >= 0 else b"}\n{")
 
     def _values(self, row: Sequence[str]) -> list[Any]:
@@ -145,14 +149,14 @@ def _cells_of(block: bytes) -> Cells:
 
 
 def _is_plain(block: bytes, width: int) -> bool:
-    """True if JSON has the cells of a block with `_MARKS` as they are, without escapes."""
+    """True if the cells of a block that is joined by `_MARKS` need no escapes in JSON."""
     rows = block.count(_MARKS[width - 1]) + 1
     unescaped = block.translate(None, _ESCAPED + b"".join(_MARKS))
     return len(unescaped) == len(block) - rows * width + 1 and _is_utf8(unescaped)
 
 
 def _as_json(block: bytes) -> Cells:
-    """The cells of a block, with `BETWEEN` between them, as JSON writes them, without quotes."""
+    """The cells of a block that is joined by `BETWEEN`, each as JSON writes it, but without quotes."""
     cells = block.split(BETWEEN)
     unescaped = block.translate(None, _ESCAPED + BETWEEN)
     if len(unescaped) == len(block) - len(cells) + 1 and _is_utf8(unescaped):
@@ -178,10 +182,10 @@ def _is_list(text: bytes) -> bool:
 
 
 class _Numbers:
-    """A column that holds nothing but numbers so far, written as JSON writes them."""
+    """A column that holds nothing but numbers so far, written as JSON writes them, and perhaps gaps."""
 
     def __init__(self) -> None:
-        self.are_some = self.has_gaps = self.has_decimals = False
+        self.has_numbers = self.has_gaps = self.has_decimals = False
 
     @property
     def type(self) -> type:
@@ -199,7 +203,7 @@ class _Numbers:
             self.has_gaps = True
             text = b",".join(filter(None, cells))
             is_list = _is_list(text)
-        self.are_some = self.are_some or bool(text)
+        self.has_numbers = self.has_numbers or bool(text)
         self.has_decimals = self.has_decimals or b"." in text
         return is_list
 
@@ -230,11 +234,11 @@ class Reading:
         for place in list(self._numbers):
             if not self._numbers[place].take(cells[place::width]):
                 del self._numbers[place]
-                if not self.count or place in self._counted:
+                if not self.count:  # values are counted from the first row on, or not at all
                     self._counted[place] = Counter()
         for place, counted in list(self._counted.items()):
             counted.update(cells[place::width])
-            if not 1 < len(counted) <= _MOST_VALUES and rows > 1:  # one value makes no groups
+            if not 1 < len(counted) <= _MOST_VALUES and rows > 1:  # a single value makes no groups
                 del self._counted[place]
         self._sample.take(rows, lambda row: cells[row * width : (row + 1) * width])
         self.count += rows
@@ -242,7 +246,7 @@ class Reading:
 
     def shape(self, extra: Extra) -> Shape:
         """The rows as records."""
-        numbers = {place: column for place, column in self._numbers.items() if column.are_some}
+        numbers = {place: column for place, column in self._numbers.items() if column.has_numbers}
         fields = _Fields(self.names, numbers)
         records, blocks = RowRecords(self.count, fields, self._blocks), self._blocks
         counted = {

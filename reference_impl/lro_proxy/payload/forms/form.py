@@ -1,8 +1,8 @@
 """The common interface of the forms of text, and what they share.
 
 A form is a few pure functions: `begins` looks at whole lines at the beginning of a text, `read` makes records of all of
-it, and `rebuild` makes the text of the records again. A form that cannot rebuild a text to the byte returns None for
-it; a wrong guess is worse than lines.
+it, and `rebuild` makes the text of the records again. If a text cannot be rebuilt to the byte, `read` returns None: a
+wrong guess is worse than lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Extra = Mapping[str, Any]
 Record = dict[str, Any]
 
 SMALL = 4096
-"""Maximum number of characters of data beside the records that the header holds; more data becomes records."""
+"""Maximum size, in characters, of the data beside the records that goes to the header; if there is more, it becomes
+records."""
 MOST_AT_ONCE = 1 << 22
 """Maximum number of bytes of a text whose records are all in memory at once; a larger text in such a form is read as
 lines."""
@@ -37,7 +38,7 @@ class Shape:
     extra: Extra = field(default_factory=dict[str, Any])
     """The rest of the payload and its layout."""
     is_well_formed: bool = False
-    """True if no line has half of a surrogate pair; False if that is not known."""
+    """True if no line has half of a surrogate pair; False if one has, or if that is not known."""
     wide: int | None = None
     """Number of characters of wide scripts in the lines; None if they have not been counted."""
 
@@ -65,7 +66,7 @@ def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) 
 
 
 def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Records in lists of some hundred."""
+    """Records in lists of `_RECORDS`; the last one may be shorter."""
     batch: list[Record] = []
     for record in records:
         batch.append(record)
@@ -89,17 +90,17 @@ def is_rebuilt(text: Data, pieces: Iterable[str]) -> bool:
 
 
 def decoded(text: Data, start: int, stop: int) -> str:
-    """A part of a text."""
+    """A part of a UTF-8 text, which may have half of a surrogate pair."""
     return str(memoryview(text)[start:stop], "utf-8", "surrogatepass")
 
 
 def whole_lines(text: Data, end: int) -> Iterator[str]:
-    """A text up to a place, some thousand whole lines at a time; without the line feed after each."""
+    """A text up to a place, in pieces of whole lines, some 32 KB each; without the line feed after each piece."""
     return (decoded(text, start, stop) for start, stop in places_of_lines(text, end))
 
 
 def places_of_lines(text: Data, end: int, start: int = 0) -> Iterator[tuple[int, int]]:
-    """The places of pieces of a text up to a place, each of some thousand whole lines."""
+    """Where the pieces of a text, from *start* to *end*, begin and end; each has whole lines, some 32 KB of them."""
     size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
     while start <= end:
         stop = text.find(b"\n", min(start + size, end), end)

@@ -30,7 +30,7 @@ class JsonLines:
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
-    """The lines of a UTF-8 text; None unless each is an object that can be written again without loss."""
+    """The lines of a UTF-8 text; None unless there are several, each an object that can be written without loss."""
     ending = "\n" if text.endswith(b"\n") else ""
     stop = len(text) - len(ending)
     first = text.find(b"\n", 0, stop)

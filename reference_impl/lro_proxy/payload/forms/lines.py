@@ -32,17 +32,17 @@ from lro_proxy.payload.forms.form import (
 )
 
 _FEW = 0.1
-"""Largest share of lines of hits or of a log that may not fit."""
+"""If a larger share of its lines does not fit, a text is not read as hits or as a log."""
 
 
 Line = Callable[[Mapping[str, Any]], str]
-"""The text of a record."""
+"""Returns the text of a record."""
 
 
 def _shape(
     text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line, field: str, least: float
 ) -> Shape | None:
-    """The records of a text; None unless a share of at least *least* has *field*, and the text can be rebuilt."""
+    """The records of a text; None unless at least the share *least* of them has *field*, and they rebuild the text."""
 
     def batches() -> Iterator[list[Record]]:
         return in_batches(parse(lines_of(text)))
@@ -78,19 +78,20 @@ class _Columns:
     """The notation of lines that all have the same fields."""
 
     fields: Mapping[str, str]
-    """Text before the value of each field."""
+    """The text before the value of each field, by field."""
     pattern: re.Pattern[bytes]
     """A regular expression for a line, with a group for each field."""
     numbers: Set[int] = frozenset()
     """The places of fields that are numbers."""
     accepts: Callable[[Cells], bool] = lambda cells: True
+    """A further condition for the cells of a piece of the text."""
 
     def shape(self, text: Data, extra: Extra) -> Shape | None:
-        """The records of a text, if every line of it has this notation. It takes a third of the time of `_shape`."""
+        """The records of a text, if every line of it has this notation. This takes a third of the time of `_shape`."""
         reading = Reading(list(self.fields), self.numbers)
         for piece in self._pieces(text):
             cells = self._cells(piece)
-            if b"".join(self._again(cells)) != b"\n" + piece or not self.accepts(cells):
+            if b"".join(self._written(cells)) != b"\n" + piece or not self.accepts(cells):
                 return None
             reading.take(cells)
         return reading.shape({**extra, "ending": ending_of(text)})
@@ -102,7 +103,8 @@ class _Columns:
     def _cells(self, piece: bytes) -> Cells:
         return list(chain.from_iterable(self.pattern.findall(piece)))
 
-    def _again(self, cells: Cells) -> Cells:
+    def _written(self, cells: Cells) -> Cells:
+        """The parts of the text of rows, with a line feed before each row."""
         first, *others = (before.encode() for before in self.fields.values())
         parts = [b""] * (2 * len(cells))
         parts[::2] = [b"\n" + first, *others] * (len(cells) // len(self.fields))
@@ -210,7 +212,11 @@ def _headed_hits(text: Data) -> Shape | None:
 
 
 def _under_headings(lines: Iterable[str]) -> Iterator[Record]:
-    """The hits; other lines are left out, so that a text which has some cannot be rebuilt."""
+    """The hits, each with the path in the heading above it.
+
+    A line that is neither a hit, nor a heading, nor the blank line before a heading is left out; a text that has one
+    cannot be rebuilt.
+    """
     file = ""
     for line in lines:
         if file and (hit := _NUMBERED.fullmatch(line)) is not None:
@@ -245,6 +251,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _IN_GIT = re.compile(r'diff --git (?:a/.* b/(.*)|"a/.*" "b/(.*)")')
 _A_DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ .*\n@@ -\d)", re.MULTILINE)
 _MOSTLY = 0.5
+"""Smallest share of records that must be in a hunk of a diff, or have a ``ref`` in an outline."""
 
 
 def _changes(lines: Iterable[str]) -> Iterator[Record]:
@@ -273,7 +280,7 @@ def _changes(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def _file_of(text: str, where: Record) -> Record:
-    """The file that a line outside of hunks belongs to."""
+    """The file to which a line outside of hunks belongs, as a field; no field if there is no file."""
     if (git := _IN_GIT.fullmatch(text)) is not None:
         return {"file": git[1] or git[2]}
     if text.startswith(("--- ", "+++ ")):
@@ -401,6 +408,7 @@ LOG = Form(
 _ITEM = re.compile(r'( *)- ([a-z/][\w-]*)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[\w-]+(?:=[^\]\s]+)?\])*)(?:(:)(?: (.*))?)?')
 _MARK = re.compile(r"\[([\w-]+)(?:=([^\]]*))?\]")
 _OF_ITEMS = ("depth", "role", "name", "text")
+"""Fields of an item; all its other fields are marks in brackets."""
 
 
 def _outline(text: Data) -> Shape | None:
@@ -425,7 +433,7 @@ def _outline(text: Data) -> Shape | None:
 
 
 def _joined_pieces(pieces: Iterator[str]) -> Iterator[str]:
-    """Short pieces of a text, some hundred in one."""
+    """The pieces of a text, joined into fewer and longer ones."""
     while some := list(islice(pieces, 500)):
         yield "".join(some)
 
@@ -437,7 +445,7 @@ def _items(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record | None:
-    """A node of a page; None if writing it would not produce the same line."""
+    """A node of a page; None if the same line could not be written from it."""
     del colon
     own: Record = {"depth": len(indent) // 2, "role": role}
     if name is not None:
@@ -468,7 +476,7 @@ def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
 
 
 def _outlined(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines; an item has a colon if the next one is deeper."""
+    """The lines of items; an item without a text ends in a colon if the next item is deeper."""
     ahead = iter(records)
     record = next(ahead, None)
     while record is not None:

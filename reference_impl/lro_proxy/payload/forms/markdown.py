@@ -37,7 +37,7 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
 def are_sections(found: Sequence[Heading], lines: int) -> bool:
     """True if the headings are those of a Markdown text that has this number of *lines*.
 
-    Lines that merely begin with ``#``, such as comments in programs, do not count: some heading must be below level 1,
-    and at most a third of the lines may be headings.
+    Lines that merely begin with ``#``, such as comments in programs, do not count. So there must be at least two
+    headings, some heading must be below level 1, and at most a third of the lines may be headings.
     """
     return len(found) > 1 and any(heading.level > 1 for heading in found) and 3 * len(found) <= lines

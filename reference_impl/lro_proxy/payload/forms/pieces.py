@@ -19,15 +19,16 @@ from lro_proxy.payload.forms.form import Data, Extra, Form, Record, Shape, decod
 from lro_proxy.payload.forms.markdown import are_sections, headings
 
 _LONG = 1 << 14
-"""Bytes from which a piece is cut in parts."""
+"""Bytes above which a piece is cut into parts."""
 _MOST_TO_PARSE = 1 << 20
+"""Maximum number of bytes of source code or YAML."""
 
 Cut = tuple[int, Record]
 """The place at which a piece begins, and what it is."""
 
 
 def _shape(text: Data, cuts: Sequence[Cut], name: str) -> Shape | None:
-    """The pieces of a text, the first of which may begin after its start; None for fewer than three."""
+    """The pieces that begin at *cuts*; text before the first one is a piece, too. None for fewer than three cuts."""
     if len(cuts) < 3:
         return None
     cuts = [*([(0, Record())] if cuts[0][0] else []), *cuts]
@@ -94,7 +95,7 @@ _BESIDE = re.compile(
     r"\s|[})\]]|//|/\*|\*|#|\"\"\"|--|@|import\b|export [{*]|from\b|use\b|using\b|package\b|require|include|syntax\b|"
     r"option\b|extern crate|'use strict'|\"use strict\"|module\.exports|exports\."
 )
-"""Lines at the margin that are no definition: space, closing brackets, comments, attributes, imports."""
+"""Beginnings of lines that begin no definition: indentation, closing brackets, comments, attributes, imports."""
 
 
 def _definitions(text: Data) -> Shape | None:
@@ -117,7 +118,8 @@ def _places(text: Data) -> list[int]:
 
 
 def _python(code: str) -> list[tuple[int, Record]]:
-    """The lines at which the definitions of a Python module begin, and those at which other code begins after one."""
+    """The lines at which the definitions of a Python module begin, and those at which other code begins after a
+    definition."""
     if "\f" in code or "\r" in code.replace("\r\n", "\n"):
         return []
     try:
@@ -147,7 +149,10 @@ def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> b
 
 
 def _braces(code: str) -> list[tuple[int, Record]]:
-    """The lines at the margin that begin definitions; none if a line at the margin begins anything else."""
+    """The lines at the margin that begin definitions.
+
+    None of them if a line begins anything else, apart from `_BESIDE`, or if the text has too few braces.
+    """
     cuts: list[tuple[int, Record]] = []
     for number, line in enumerate(code.split("\n")):
         if not line or _BESIDE.match(line):
@@ -240,7 +245,7 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:e[-+]\d+)?")
 _DOUBTFUL = re.compile(r"[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
 """Numbers to base 60, and those that JSON does not have."""
 _OTHER_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
-"""Ends of lines to YAML alone."""
+"""Line ends that only YAML regards as such."""
 _WORDS_OF_YAML = {"true": True, "false": False, "null": None, "~": None, "": None}
 _MOST_DEEP, _MOST_DIGITS = 50, 16
 
@@ -265,10 +270,10 @@ def _items(text: Data) -> Shape | None:
     items, end = found
     places = _places(text)
     stop = places[end] if end < len(places) else len(text)
-    begin = all(text.startswith(b"-", places[line] + indent) for line, indent, _ in items)
-    if not begin or stop - places[items[0][0]] < _MOSTLY * len(text):
+    have_dashes = all(text.startswith(b"-", places[line] + column) for line, column, _ in items)
+    if not have_dashes or stop - places[items[0][0]] < _MOSTLY * len(text):
         return None
-    cuts: list[Cut] = [(places[line], _columns_of(value)) for line, _, value in items]
+    cuts: list[Cut] = [(places[line], _facts_of(value)) for line, _, value in items]
     return _shape(text, [*cuts, *([(stop, Record())] if text[stop:] else [])], "yaml")
 
 
@@ -276,7 +281,8 @@ Item = tuple[int, int, Any]
 """The line of an item, the column of its dash, and its value."""
 
 
-def _columns_of(item: Record) -> Record:
+def _facts_of(item: Record) -> Record:
+    """The members of an item, except those whose names are fields of every piece."""
     return {key: value for key, value in item.items() if key not in ("line", "part", "text")}
 
 
@@ -301,12 +307,12 @@ class _Events:
         return self._events[self._next].start_mark.line
 
     def ends(self, name: str) -> bool:
-        """True if the next event is the end of a list or a mapping."""
+        """True if *name* is the name of the next event, such as ``SequenceEndEvent`` at the end of a list."""
         return type(self._events[self._next]).__name__ == name
 
 
 def _list_of(events: _Events) -> tuple[list[Item], int] | None:
-    """The items of the text's list, or of the first list of mappings in its mapping, and the line at its end."""
+    """The items of the text's list, or of the first list of mappings in its mapping, and the line after them."""
     events.take()  # the stream
     if events.take()[0] != "DocumentStart":
         return None
@@ -361,7 +367,7 @@ def _value(name: str, event: Any, events: _Events, depth: int = 0) -> Any:
     while not events.ends("MappingEndEvent"):
         kind, key = events.take()
         if kind != "Scalar" or key.value in members or (key.value == "<<" and key.implicit[0]):
-            raise _NotPlainError("a key that is no text, or stands twice")
+            raise _NotPlainError("a key that is no text, that occurs twice, or that merges mappings")
         members[key.value] = _value(*events.take(), events, depth + 1)
     events.take()
     return members
@@ -372,7 +378,10 @@ def _are_mappings(items: Iterable[Item]) -> bool:
 
 
 def _scalar(text: str) -> Any:
-    """The value of a plain scalar; a text if readers do not agree that it is anything else."""
+    """The value of a plain scalar; a text if readers do not agree that it is anything else.
+
+    Raises `_NotPlainError` for numbers to base 60, infinities and NaN.
+    """
     if text in _WORDS_OF_YAML:
         return _WORDS_OF_YAML[text]
     if _WHOLE.fullmatch(text):

@@ -37,7 +37,7 @@ def read(text: Data) -> tuple[Any, bool] | None:
 
 
 def _spelled(parts: Iterable[bytes], opening: str, closing: str, *, are_tuples: bool) -> Iterator[str]:
-    """Python's notation of a value, from the JSON of its parts."""
+    """Python's notation of a value, piece by piece: the parts, given as JSON, between two brackets."""
     before = opening
     for part in parts:
         yield before + spelling(json.loads(part), are_tuples=are_tuples)[1:-1]
@@ -46,11 +46,12 @@ def _spelled(parts: Iterable[bytes], opening: str, closing: str, *, are_tuples: 
 
 
 def spelling(value: Any, *, are_tuples: bool) -> str:
-    """Python's notation of a value."""
+    """Python's notation of a value; with *are_tuples*, of a list whose items become tuples."""
     return repr([tuple(cast("list[Any]", row)) for row in value] if are_tuples else value)
 
 
 def _as_json(token: re.Match[str]) -> str:
+    """The JSON for a match of `_TOKEN`; a question mark, which is not JSON, for a string that Python cannot read."""
     single, _, word, opening, closing = token.groups()
     if word is not None:
         return _WORDS[word]

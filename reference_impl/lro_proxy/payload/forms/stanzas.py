@@ -1,4 +1,4 @@
-"""Stanzas: groups of ``Key: value`` lines that repeat, set apart by blank lines, as of commits, mails or answers."""
+"""Stanzas: groups of ``Key: value`` lines that repeat, set apart by blank lines, such as commits, mails or answers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _stanzas(text: Data) -> Shape | None:
     starts = [n for n, line in enumerate(lines) if first is not None and line.startswith(f"{first}:")]
     if len(starts) < _LEAST or any(lines[start - 1] for start in starts[1:]):
         return None
-    end = len(lines) - _blank_lines(lines)
+    end = len(lines) - _final_blank_lines(lines)
     stanzas = [lines[start:stop] for start, stop in pairwise([*starts, end])]
     keys = _common([_keys(stanza) for stanza in stanzas])
     if len(keys) < 2 or len(set(keys)) < len(keys):
         return None
-    apart = min(map(_blank_lines, stanzas[:-1]))
+    apart = min(map(_final_blank_lines, stanzas[:-1]))
     stanzas[:-1] = [stanza[: len(stanza) - apart] for stanza in stanzas[:-1]]
     records = [_record(stanza, keys) for stanza in stanzas]
     extra: Extra = {
@@ -42,7 +42,7 @@ def _stanzas(text: Data) -> Shape | None:
 
 
 def _first_key(lines: Iterable[str]) -> str | None:
-    """The first key that has at least three values, if there are others as well."""
+    """The first key that occurs at least `_LEAST` times; None if there is none, or if there is no second key."""
     keys = Counter(found[1] for line in lines if (found := _FIELD.fullmatch(line)))
     return next((key for key, count in keys.items() if count >= _LEAST), None) if len(keys) > 1 else None
 
@@ -57,12 +57,13 @@ def _common(sequences: list[list[str]]) -> list[str]:
     return [names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*sequences, strict=False))]
 
 
-def _blank_lines(stanza: list[str]) -> int:
+def _final_blank_lines(stanza: list[str]) -> int:
+    """Number of blank lines at the end."""
     return sum(1 for _ in takewhile(lambda line: not line, reversed(stanza)))
 
 
 def _record(stanza: list[str], keys: list[str]) -> Record:
-    """The values of a stanza; the last one has all further lines."""
+    """The values of a stanza by their keys; the last value has all further lines."""
     values = [line[len(key) + 1 :].removeprefix(" ") for key, line in zip(keys, stanza, strict=False)]
     return dict(zip(keys, [*values[:-1], "\n".join([values[-1], *stanza[len(keys) :]])], strict=True))
 

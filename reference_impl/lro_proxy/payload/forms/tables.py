@@ -1,6 +1,7 @@
 """Tables of cells: comma- and tab-separated values, Markdown, HTML; also under a banner, or with a note below.
 
-A table is recognised only if writing it in its own notation reproduces every byte. It is read in batches of rows.
+A table is recognised only if writing it in its own notation reproduces every byte. All but HTML is read in batches of
+rows.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from lro_proxy.payload.forms.columns import BETWEEN, Cells, Reading, text_of, ut
 from lro_proxy.payload.forms.form import SMALL, Data, Extra, Form, Shape, decoded, places_of_lines
 
 _SAMPLE = 16
+"""Number of lines in which the delimiter of a table is looked for."""
 _LINE = 10_000
+"""Number of bytes up to which such a line is read."""
 _MOST_COLUMNS = 500
 _FIRST, _BATCH = 1 << 14, 1 << 16
 _BANNER, _NOTE = 12, 6
-"""Maximum number of lines above and below a table."""
+"""Maximum number of lines above and below a table of separated values."""
 _A_NAME = re.compile(r"\s*[^\s=]+(?:\s+[^\s=]+){0,5}\s*$")
 """Name of a column: a few words."""
 _BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
@@ -60,7 +63,7 @@ class _Notation:
     columns: int
 
     def cells(self, part: bytes) -> Cells | None:
-        """The cells of whole rows; None if the rows are not in this notation, or are quoted otherwise."""
+        """The cells of whole rows; None if the rows are not in this notation, or if `write` would quote other cells."""
         cells = self._cut(part)
         if cells is not None:
             return cells
@@ -82,7 +85,8 @@ class _Notation:
 
     @cached_property
     def _layout(self) -> tuple[bytes, bytes, bytes]:
-        """The delimiters of a row with its line feed, all other bytes, and a table that makes delimiters `BETWEEN`."""
+        """For `_cut`: the delimiters and the line feed of a row; all other bytes; and a translation of the former to
+        `BETWEEN`."""
         signs = self.delimiter.encode() + b"\n"
         row = signs[:1] * (self.columns - 1) + signs[1:]
         return row, bytes(set(range(256)) - set(signs)), bytes.maketrans(signs, 2 * BETWEEN)
@@ -107,7 +111,8 @@ class _Notation:
     def _with_quoted(self, cells: Cells, quoted: Sequence[bytes]) -> Cells | None:
         """Cells with quoted values in place of `_QUOTED`; None unless each is a whole cell that has to be quoted."""
         others = self._layout[1].replace(_QUOTED, b"")
-        reasons = _QUOTED.join((b"", *quoted, b"")).translate(None, others)  # of each value, the bytes to quote it for
+        # For each value, the bytes that make its quotes necessary.
+        reasons = _QUOTED.join((b"", *quoted, b"")).translate(None, others)
         if 2 * _QUOTED in reasons:
             return None
         columns = [place for place in range(self.columns) if cells[place] == _QUOTED]
@@ -166,7 +171,7 @@ def _write_separated(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iter
 
 
 def _end_of_rows(text: Data, first: int, delimiter: str) -> int:
-    """The end of the last line with a delimiter or a quote, if only few lines follow it."""
+    """The end of the last line with a delimiter or a quote; the end of the text if more than a few lines follow it."""
     end = len(text)
     for _ in range(_NOTE):
         start = text.rfind(b"\n", first, end - 1) + 1
@@ -178,7 +183,7 @@ def _end_of_rows(text: Data, first: int, delimiter: str) -> int:
 
 
 def _end_of_quotes(text: Data, start: int, stop: int, end: int) -> int:
-    """The first line feed from *stop* on that is not in a quoted value, for rows that begin at *start*."""
+    """The first end of a line, from *stop* on, that is not in a quoted value, for rows that begin at *start*."""
     quotes = text.count(b'"', start, stop)
     while quotes % 2 and stop < end:
         following = text.find(b"\n", stop, end) + 1 or end
@@ -269,7 +274,7 @@ class _MarkdownRows:
 
 
 def _read_markdown(text: Data, head: bytes, start: int, end: int, layout: Mapping[str, Any]) -> _MarkdownRows | None:
-    """The rows between two places; None unless all are written in a layout, and none is a rule."""
+    """The rows between two places; None unless all are written in this *layout*, and none is a rule."""
     names = _markdown_cells(head, head.count(b"|") - 1)
     width = len(names)
     if _markdown_text(layout, _with_bars(names), width) != head:
@@ -299,7 +304,7 @@ def _padded_with_one(rows: bytes, width: int) -> Cells | None:
     This takes half the time of writing the rows again.
     """
     bars = rows.translate(None, _ALL_BUT_BARS) + b"\n"
-    row = rows[2:-2].replace(b" |\n| ", b" | ")  # all as one
+    row = rows[2:-2].replace(b" |\n| ", b" | ")  # all rows as if they were one
     cells = row.split(b" | ")
     count = len(cells) // width
     is_padded = (
@@ -333,7 +338,7 @@ def _has_rule(cells: Cells, width: int) -> bool:
 
 
 def _is_mostly(names: Sequence[str], count: int, size: int, around: Mapping[str, str]) -> bool:
-    """True if several rows below unique names are most of a text."""
+    """True if a table has several rows and unique names, and is most of a text."""
     return count > 1 and len(set(names)) == len(names) and sum(map(len, around.values())) <= min(SMALL, size)
 
 
@@ -359,7 +364,7 @@ def _markdown_text(layout: Mapping[str, Any], texts: Cells, width: int) -> bytes
 
 
 def _aligned(texts: Cells, rule: bytes) -> Iterable[bytes]:
-    width, rule = len(rule) - 2 * rule.startswith(b" ") - 2 * (not rule.startswith(b" ")), rule.strip()
+    width, rule = len(rule) - 2, rule.strip()  # without the space on each side of a cell
     how = "ljust" if not rule.endswith(b":") else "center" if rule.startswith(b":") else "rjust"
     if b"".join(texts).isascii():
         return map(getattr(bytes, how), texts, repeat(width))
@@ -395,7 +400,7 @@ def _html(data: Data) -> Shape | None:
         return None
     rows = [
         _HTML_CELL.split(row[0]) for row in found
-    ]  # around and between cells: literal, opening, d or h, cell, closing
+    ]  # of a row: the text before a cell, then its opening tag, d or h, its content, its closing tag, and so on
     frames = [["".join(parts) for parts in _frame(row)] for row in rows]
     cells = [row[3::5] for row in rows]
     between = text[found[0].end() : found[1].start()]
@@ -426,7 +431,7 @@ def _is_grid(cells: Rows) -> bool:
 
 
 def _frame(row: Sequence[str]) -> Iterator[list[str]]:
-    """The parts of a row around its cells."""
+    """What a row has before, between and after the contents of its cells, each in a list of parts."""
     part = [row[0]]
     for place in range(1, len(row), 5):
         yield [*part, row[place]]

@@ -22,23 +22,27 @@ from lro_reference.writer import encode
 
 _DEEPEST = 4
 _MOSTLY = 0.8
+"""Smallest share of an object that its largest member must have to count as nearly all of it."""
 _LONG = 1024
+"""Number of characters above which a text is long."""
 _MOST_COLUMNS = 500
 _NAMES = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
+"""Members beside an array of arrays that may list the names of its columns."""
 _NAME = ("name", "title", "path", "key", "label")
+"""Members of an object that may have its name: that of a column, or of a node of a tree."""
 
 AnyArray = Array | ParsedArray
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The member that is nearly all of a value."""
+    """The member that is nearly all of a value, or the value itself if there is no such member."""
 
     value: Any
     pointer: str
     """Its place as a JSON pointer; empty for the value itself."""
     around: Any
-    """The value with null in its place; None if it is the value itself."""
+    """The whole value, with null in the place of the member; None if `value` is the whole value."""
 
     def extra(self) -> dict[str, Any]:
         """Its place, for the header."""
@@ -67,7 +71,7 @@ def _as_array(value: Any) -> AnyArray | None:
 
 
 def _empty_list(value: Any) -> Place | None:
-    """The empty array of a small object without another array or object, as a search returns that finds nothing."""
+    """The empty array in a small object that has no other array or object, such as a search without hits returns."""
     node = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     containers = [key for key, member in node.items() if isinstance(member, (dict, list, Array, ParsedArray))]
     if len(containers) != 1 or isinstance(node[containers[0]], dict) or len(node[containers[0]]):
@@ -77,7 +81,7 @@ def _empty_list(value: Any) -> Place | None:
 
 
 def largest(value: Any) -> Place:
-    """The array, the long text or the object that is nearly all of a value: itself, or within its objects."""
+    """The array, the long text or the object that is nearly all of a value: the value itself, or a member within it."""
     around: dict[str, Any] | None = None
     hole: dict[str, Any] = {}
     pointer = ""
@@ -114,7 +118,7 @@ def _unescaped(step: str) -> str:
 
 
 def size_of(value: object) -> int:
-    """The size of a value as JSON, in bytes; numbers, booleans and null count as eight bytes."""
+    """The size of a value as JSON, in bytes; a number, a boolean or null by itself counts as eight bytes."""
     if isinstance(value, (dict, Array)):
         large: list[Array] = []
         try:
@@ -155,7 +159,7 @@ def _plain(array: AnyArray, extra: Extra) -> Shape:
 
 
 def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
-    """The names of the columns of an array of arrays, and whether its first row has them; none if there are none."""
+    """The names of the columns of an array of arrays, and whether its first row has them; no names for other arrays."""
     first: list[Any] | None = None
     quantities = set[int]()
     for batch in array.batches():
@@ -180,6 +184,7 @@ def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
 
 
 def _is_quantity(value: Any) -> bool:
+    """True for numbers, booleans and null, and for a text that is empty or begins like a number or a date."""
     return value[:1] in ("", "-", *"0123456789") if isinstance(value, str) else not isinstance(value, (list, dict))
 
 
@@ -189,7 +194,8 @@ def _are_quantities(values: Iterable[Any]) -> bool:
 
 
 def _names_of(value: Any) -> list[str]:
-    """Different names in a list of them, or of objects that have them; none if it is anything else."""
+    """The names in a list of names, or of objects that have names (`_NAME`); none if it is another value, or if a name
+    occurs twice."""
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -263,7 +269,7 @@ def _nodes(siblings: list[Record], parent: str, *, tree: str, name: str, members
 
 
 def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
-    """The tree whose nodes `_nodes` has yielded."""
+    """The tree from whose nodes `_nodes` made these records: the roots, each with its children."""
     ahead = iter(nodes)
 
     def grown(node: Mapping[str, Any]) -> Record:
@@ -320,7 +326,11 @@ def _filled(around: Any, pointer: str, value: Any) -> Any:
 
 
 def members(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """``{"member", "value"}`` for each member; arrays by their items and long texts by their lines, numbered from 1."""
+    """``{"member", "value"}`` for each member.
+
+    An array of several items becomes a record for each item, and a long text one for each line, with ``text`` instead
+    of ``value``; both are numbered from 1 (``n``).
+    """
     for key, member in value.items():
         if isinstance(member, list) and len(cast("list[Any]", member)) > 1:
             for n, item in enumerate(cast("list[Any]", member), 1):
