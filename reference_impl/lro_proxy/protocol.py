@@ -17,9 +17,10 @@ TOOL_RESULTS = frozenset(("tools/call", "tasks/result", "tasks/get"))
 
 
 def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearray:
-    """The line of a request, with the proxy announced among the client's capabilities that the request states.
+    """Announce the proxy in a request that states the client's capabilities, and return the new line.
 
-    These requests are `initialize` and, since 2026-07-28, every call. Any other line is returned unchanged.
+    Such requests are `initialize` and, since 2026-07-28, those of the methods in `TOOL_RESULTS`. The line of any other
+    message is returned unchanged.
     """
     method = message.get("method")
     modern = method in TOOL_RESULTS and isinstance(_meta(message).get(_CAPABILITIES), dict)
@@ -56,7 +57,10 @@ def message_version(message: Message) -> str | None:
 
 
 def envelope(message: Message) -> Message:
-    """The ``_meta`` parameters that every request of the client carries; empty before 2026-07-28."""
+    """The parameters that every request must have since 2026-07-28, copied from a message of the client.
+
+    They are the members of ``_meta`` that MCP defines; before 2026-07-28 this ``_meta`` is empty.
+    """
     return {"_meta": {key: value for key, value in _meta(message).items() if key.startswith(_META_PREFIX)}}
 
 
@@ -66,7 +70,7 @@ def supports_sampling(message: Message) -> bool:
 
 
 def complete_result(result: Message) -> Message:
-    """The result with the mark of a complete one that MCP 2026-07-28 requires."""
+    """The result, marked as complete: MCP 2026-07-28 requires a ``resultType`` in every result."""
     return {"resultType": "complete", **result}
 
 
@@ -76,18 +80,21 @@ def tool_list_result(tools: list[Any]) -> Message:
 
 
 def uncached_result(result: Message) -> Message:
-    """A complete result in the form of MCP 2026-07-28, which must not be cached."""
+    """A complete result in the form of MCP 2026-07-28, with members that forbid clients to cache it."""
     return complete_result({**result, "ttlMs": 0, "cacheScope": "private"})
 
 
 def summary_request(text: str, state: str) -> Message:
-    """A result that asks the client for a summary by its model; the client repeats the call with the answer."""
+    """A result that asks the client to have its model summarise *text*.
+
+    The client then repeats the call, with the summary and with *state*.
+    """
     input_request = {"method": "sampling/createMessage", "params": sampling.request(text)}
     return {"resultType": "input_required", "inputRequests": {"summary": input_request}, "requestState": state}
 
 
 def summary_response(params: Message) -> Message:
-    """The model's summary in the parameters of a repeated call, as a JSON-RPC response."""
+    """The summary by the client's model, from the parameters of the repeated call, in the form of a response."""
     return {"result": members(params.get("inputResponses")).get("summary")}
 
 

@@ -19,13 +19,19 @@ _NAME = re.compile(rf"{_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 
 
 def own(settings: Settings) -> Settings:
-    """The settings with a folder for this run within the output folder; the first file creates it."""
+    """The settings of this run, whose files go to a folder of their own within the output folder.
+
+    The first file creates that folder.
+    """
     folder = os.path.join(settings.folder, _PREFIX + ulid_at(datetime.now(UTC)))
     return replace(settings, output_dir=folder)
 
 
 def clean_others(folder: str, clean: Callable[[str], object]) -> None:
-    """Clean the folders of other runs next to *folder*, and remove empty ones. Never raises."""
+    """Clean the folders of other runs next to *folder*, and remove those that are empty and were not changed lately.
+
+    An `OSError` is ignored.
+    """
     parent = os.path.dirname(folder)
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(parent)):

@@ -1,4 +1,4 @@
-"""Starts the servers of one run of the proxy, connects them to the client, and ends them with it or on a signal."""
+"""Starts the servers behind the proxy, connects them to the client, and ends them when it leaves or a signal comes."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from lro_spec.messages import OffloadResponse
 
 _LAST_BYTES_S = 0.5
-"""Time without any message after which no further one is expected, if no answer is pending or the server has ended."""
+"""Time without any message after which no further one is expected, if no answer is pending or the server has ended.
+
+It is also the time that the client has to read the last errors.
+"""
 _QUIET_S = 10
 """Time without any message after which pending answers are given up, once the client has closed its side."""
 _GRACE_S = 30
-"""Maximum time for pending answers after the client has closed its side."""
+"""Maximum time for pending answers after the client has closed its side: of the proxy's own tools, then of servers."""
 
 
 def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstream]:
@@ -122,7 +125,7 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorA
 
 
 Connections = list[tuple[threading.Thread, Relay, Upstream]]
-"""The thread that forwards answers, the relay and the upstream of each server."""
+"""For each server: the thread that forwards its answers, its relay, and its upstream."""
 ErrorAnswers = list[Callable[[str], None]]
 """Functions that answer all pending requests with an error, whose text is their argument."""
 
@@ -140,7 +143,10 @@ class Wiring:
     def listen(
         self, upstream: Upstream, client: Writer, tools: ProxyTools | None, connections: Connections, *, cleans: bool
     ) -> Relay:
-        """Start forwarding the answers of a server; returns its relay."""
+        """Start forwarding the answers of a server; adds it to *connections* and returns its relay.
+
+        If *cleans*, the server's housekeeping also deletes expired files; one server of a run does that for all.
+        """
         options = self.options
         requests = PendingRequests(options.request_timeout_s)
         relay_options = RelayOptions(
@@ -221,15 +227,19 @@ def _drain(connections: Connections) -> None:
     until = time.monotonic() + _GRACE_S
     for answers, relay, upstream in connections:
         quiet_since = time.monotonic()
-        while answers.is_alive() and time.monotonic() < until and _client_reads():
+        late = "had not answered when the client stopped reading"
+        while answers.is_alive() and _client_reads():
+            if time.monotonic() >= until:
+                late = f"has not answered within {_GRACE_S} s after the client had left"
+                break
             answers.join(0.02)
             if _in_transit(relay, upstream):
                 quiet_since = time.monotonic()
             patience_s = _QUIET_S if relay.has_pending and upstream.exit_code() is None else _LAST_BYTES_S
             if time.monotonic() - quiet_since > patience_s:
+                late = f"has sent nothing for {_QUIET_S} s after the client had left"
                 break
         if relay.has_pending:
-            late = f"has not answered within {_QUIET_S} s after the client had left"
             why = f"the server {upstream.name} {late if upstream.exit_code() is None else upstream.describe_end()}"
             failing = threading.Thread(target=relay.upstream_ended, args=(why,), daemon=True)
             failing.start()
@@ -239,7 +249,7 @@ def _drain(connections: Connections) -> None:
 def _in_transit(relay: Relay, upstream: Upstream) -> bool:
     """True while a message of a server is in its pipe, or waits for a client that reads slowly.
 
-    The pipe of a server that has ended may stay open, held by its children.
+    Waiting for the end of the pipe would not do: children of a server that has ended may keep it open.
     """
     return relay.busy or bool(select.select([upstream.stdout], [], [], 0)[0])
 
@@ -278,7 +288,7 @@ def _housekeep(
     upstream: Upstream,
     stopped: threading.Event,
 ) -> None:
-    """Clean up periodically, and fail requests that are never answered."""
+    """Clean up periodically, and fail requests that are overdue or whose server has ended."""
     next_cleanup = time.monotonic()
     while True:
         if clean is not None and settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
@@ -302,7 +312,7 @@ def _shut_down(upstreams: Sequence[Upstream], options: ProxyOptions, *, patient:
 def shut_down_on_signals(
     upstreams: Sequence[Upstream], options: ProxyOptions, stops: ErrorAnswers, ledger: Ledger
 ) -> None:
-    """End the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread does at that time.
+    """From now on, end the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread is doing then.
 
     Before that, pending requests are answered with an error. The exit code is that of a shell: 128 + the signal.
     """

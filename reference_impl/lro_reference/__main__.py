@@ -37,7 +37,7 @@ def serve(options: Options, open_tools: Callable[[], FileTools] | None = None) -
     except (OSError, sqlite3.Error) as problem:
         return refuse(f"cannot use the data folder {options.data}: {problem}")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the server listens, Ctrl-C ends it without a traceback
-    # Importing the SDK takes most of the start-up time, a tenth of it in the collector, which finds nothing to free.
+    # Importing the SDK takes most of the start-up time. A tenth of that is garbage collection, which finds nothing.
     gc.disable()
     from lro_reference.memory.server import run
     from lro_reference.memory.tools import Service

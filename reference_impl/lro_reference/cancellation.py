@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Cancellation:
-    """A cancellation request, which any thread can make once."""
+    """The cancellation of a call, which any thread can request."""
 
     def __init__(self) -> None:
         self._requested = False

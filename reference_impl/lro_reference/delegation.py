@@ -16,11 +16,13 @@ from lro_spec.editions import DETAILS
 from lro_spec.editions import edition as edition_named
 
 CAPABILITY = "lro"
+"""The experimental capability by which a proxy is announced."""
 META = "lro-spec/results"
+"""The member of a result's ``_meta`` that holds the facts for the proxy."""
 
 
 def announce(holder: dict[str, Any], key: str = "capabilities") -> None:
-    """Announce that a proxy offloads, in the client's capabilities: the member *key* of *holder*."""
+    """Announce in the client's capabilities, which are the member *key* of *holder*, that a proxy offloads."""
     capabilities = holder.setdefault(key, {})
     if isinstance(capabilities, dict):
         experimental = cast("dict[str, Any]", capabilities).setdefault("experimental", {})
@@ -67,7 +69,10 @@ def without_result_meta(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result_set(result: Mapping[str, Any], text_records: list[Any] | None, edition: str) -> ResultSet | None:
-    """The result set that a server describes; *text_records* are the records of its text. None if it is invalid."""
+    """The result set that a server describes in the ``_meta`` of *result*; None if the description is invalid.
+
+    *text_records* are the records in the text of the result, which count if the description has none of its own.
+    """
     value: Any = result["_meta"][META]
     match value:
         case {

@@ -1,7 +1,7 @@
-"""Events for operators: each is one JSON line on stderr and a log message to the client.
+"""Events for operators: the memory server writes each as a JSON line to stderr, and logs it to the client.
 
 The specification names `OffloadFileExpired` and `OffloadWriteFailed`, but no channel; an MCP server over stdio has
-these two.
+these two. The proxy only writes the lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def timestamp(when: datetime | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event in the life of an offloaded file."""
+    """An event, mostly in the life of an offloaded file."""
 
     name: str
     level: Level

@@ -29,7 +29,7 @@ class MemoryGuide:
         return render(self._edition, path, self._detail)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
-        """Advice that holds for assistants with and without a shell: the latter can use the summary only."""
+        """Advice for assistants with and without a shell; those without one can only use the summary."""
         content = " Content is empty at this level: ask again with detail medium or full to search it." * (
             self._detail == "light"
         )

@@ -36,7 +36,7 @@ def intercept(
 ) -> Outcome:
     """Return a result set inline or offload it (sections "Threshold Detection" and "Error Handling").
 
-    Never raises for a file that cannot be written; ``emit`` receives an event instead.
+    Never raises for a file that cannot be written: the result is truncated instead, and ``emit`` receives an event.
     """
     lines = [encode(record) for record in results.records] if results.lines is None else results.lines
     blocks = lines.blocks if isinstance(lines, BlockLines) else lines.__iter__
@@ -66,7 +66,7 @@ def _estimate_blocks(blocks: Iterable[bytes], estimate: Estimate) -> int:
 def _offload(
     results: ResultSet,
     lines: Lines,
-    written: Iterable[bytes],
+    blocks: Iterable[bytes],
     tokens: int,
     settings: Settings,
     emit: Emit,
@@ -84,7 +84,7 @@ def _offload(
     )
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    lines_of_file = chain([encode({**header.to_dict(), **extra})], written)
+    lines_of_file = chain([encode({**header.to_dict(), **extra})], blocks)
     path = write(settings.folder, name, lines_of_file, results.watch)
     emit(
         Event(

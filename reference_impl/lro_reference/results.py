@@ -75,7 +75,7 @@ class ResultSet:
     extra: Mapping[str, Any] | None = None
     """Data of the result that is not a record; the file's header holds it."""
     watch: Callable[[bytes], object] = lambda chunk: None
-    """Receives everything that is written to the file, some whole lines at a time."""
+    """Receives everything that is written to the file, in pieces of some whole lines each."""
     guide: Guide | None = None
     """None: the records are memories, described by the standard recipes and their top namespaces."""
 

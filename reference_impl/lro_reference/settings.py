@@ -13,6 +13,8 @@ from typing import Any, cast
 
 ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
 _U64 = 2**64 - 1
+_MAX_DIGITS = 4300
+"""Maximum length of the integers that Python parses."""
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
@@ -139,7 +141,7 @@ def _from_toml(path: str) -> dict[str, Any]:
             document = tomllib.load(file)
     except OSError as problem:
         raise SettingsError(f"cannot read the configuration {path}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except ValueError as problem:  # also for text that is not UTF-8, and for integers of thousands of digits
         raise SettingsError(f"{path} is not valid TOML: {problem}") from None
     section: Any = document
     for key in ("prompt", "offload"):
@@ -178,8 +180,8 @@ def suggestion(wrong: str, known: list[str]) -> str:
 
 
 def _number(value: object, where: str) -> int:
-    text = value if isinstance(value, str) else ""
-    if text.strip().isascii() and text.strip().isdigit():
+    text = value.strip() if isinstance(value, str) else ""
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         value = int(text)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _U64:
         return value

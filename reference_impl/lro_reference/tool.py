@@ -22,6 +22,7 @@ class Tool:
     description: str
     input_schema: Mapping[str, Any]
     reads_only: bool = True
+    """True if calls change nothing; it is published as the hint ``readOnlyHint``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Answer:
 Ask = Callable[[str], str]
 """Sends a prompt to the client's language model (MCP sampling) and returns the answer."""
 SendSampling = Callable[[dict[str, Any], float], object]
-"""Sends the parameters of ``sampling/createMessage``, waits for at most a number of seconds, returns the result."""
+"""Sends the parameters of ``sampling/createMessage`` and returns the result; the number limits the wait, in seconds."""
 
 
 class FileTools(Protocol):
@@ -77,7 +78,7 @@ class FileTools(Protocol):
 
 
 def writable(text: str) -> str:
-    """The text with each unpaired surrogate, which cannot be encoded, replaced by its JSON escape."""
+    """The text with its unpaired surrogates, which cannot be encoded, replaced by their JSON escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 

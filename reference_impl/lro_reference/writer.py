@@ -1,4 +1,4 @@
-"""Writes one offloaded result: exclusive, private, atomic, durable, and nothing left behind on failure.
+"""Writes one offloaded result. Writing is exclusive, private, atomic and durable, and leaves nothing after a failure.
 
 The lines go to a hidden temporary file in the same folder, which takes its final name only when every byte is on
 disk. A reader of the final name therefore sees the complete file, and a crash half-way leaves a temporary file that
@@ -41,7 +41,7 @@ def temporary_name(name: str) -> str:
 def write(folder: str, name: str, lines: Iterable[bytes], watch: Callable[[bytes], object] = lambda chunk: None) -> str:
     """Write ``lines`` (without line ends) as ``folder/name`` and return its path; see `write_chunks`.
 
-    *watch* receives all that is written, some whole lines at a time.
+    *watch* receives all that is written, in pieces of some whole lines each.
     """
 
     def watched() -> Iterator[bytes]:
@@ -87,7 +87,7 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
 
 
 def abandon() -> None:
-    """Remove the files that are being written, before a process exits immediately. Never raises."""
+    """Remove the temporary files of all writes in progress, before a call of `os._exit`. Never raises `OSError`."""
     for path in list(_in_progress):
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -128,7 +128,8 @@ def _join(lines: list[bytes]) -> bytes:
 
 
 def _publish(temporary: str, name: str, directory: int) -> None:
-    # rename() would silently replace a file of that name; link() refuses. Some file systems have no hard links.
+    # rename() would silently replace a file of that name; link() refuses. Some file systems have no hard links: there,
+    # only a file that appears between the check and rename() would be replaced.
     try:
         os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as problem:

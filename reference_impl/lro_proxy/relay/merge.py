@@ -16,21 +16,21 @@ LISTS: Mapping[str, tuple[str, str]] = {
     "resources/list": ("resources", "uri"),
     "resources/templates/list": ("resourceTemplates", "uriTemplate"),
 }
-"""By method: the member with the entries, and the key that identifies an entry."""
+"""By method: the member of the result that holds the list, and the member that identifies an entry of the list."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An entry of a server's list: a tool, a prompt or a resource."""
+    """An entry of a server's list: a tool, a prompt, a resource or a template of resources."""
 
     server: str
     name: str
-    """The server's own name for it."""
+    """The name that the server itself gives the entry; for a resource its URI, for a template its URI template."""
 
 
 def merge_initialize(results: Mapping[str, Message]) -> Message:
-    """Merge the results of `initialize` of all servers: the oldest version, all capabilities."""
+    """Merge the results of `initialize` of all servers: the oldest version, all capabilities, all instructions."""
     capabilities: Message = {}
     instructions: list[str] = []
     for server, result in results.items():
@@ -61,8 +61,10 @@ def merge_lists(
 ) -> tuple[list[Any], dict[str, Target]]:
     """Merge the lists of several servers; returns the merged list, and the target of each name in it.
 
-    A tool or prompt whose name several servers use is listed once for each, prefixed by the server's name; an
-    *assigned* name stays even if servers change. A resource that several servers list is the first server's.
+    A tool or prompt whose name several servers use is listed once for each of them, prefixed by the server's name; it
+    is left out if that name is in use, too. *assigned* holds the names under which tools or prompts were listed before,
+    and new ones are added to it: an entry keeps its name even if another server later lists the same name. If several
+    servers list the same resource, only the entry of the first one is listed.
     """
     _, key = LISTS[method]
     assigned = {} if assigned is None else assigned

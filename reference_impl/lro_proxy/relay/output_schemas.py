@@ -10,10 +10,8 @@ _DESCRIPTOR: Mapping[str, Any] = {"required": ["offloaded"]}
 _DEFINITIONS = ("$defs", "definitions")
 _DATA = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in them is not a reference."""
-
-
 _SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-"""Keywords whose values are schemas by name: a property may be named ``default``."""
+"""Keywords whose values map names to schemas. These names are no keywords, even if a property is named ``default``."""
 
 
 def widen(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +74,10 @@ def widen_tools(result: dict[str, Any]) -> None:
 
 
 def advertise(result: dict[str, Any], capability: Mapping[str, Any]) -> bool:
-    """Add the capability ``lro`` to the result of `initialize`, unless the server has it; True if changed."""
+    """Add the capability ``lro`` to a result that states the server's capabilities, unless they have it already.
+
+    Returns True if the result was changed.
+    """
     capabilities = result.setdefault("capabilities", {})
     if not isinstance(capabilities, dict):
         return False

@@ -13,7 +13,7 @@ from lro_proxy.protocol import TOOL_RESULTS, client_name, is_announced, message_
 from lro_proxy.wire.jsonrpc import Message, members
 
 Id = int | str
-"""Id of a request. Numbers of another type (1.5, 10**30) could not be serialised unchanged."""
+"""Id of a request that the relay tracks. Other numbers (1.5, 1e30) are floats, which may change when serialised."""
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
@@ -25,10 +25,12 @@ class Request:
     id: Id
     method: str
     tool: str = ""
+    """The parameter ``name``: in a call, the tool. ``task`` for the result of a task whose call is not known."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     progress: Hashable = None
-    """Its progress token."""
+    """The progress token of the request."""
     deadline: float = float("inf")
+    """On the monotonic clock."""
     cancelled: bool = False
     modern: bool = False
     """True for a request of protocol 2026-07-28."""
@@ -41,14 +43,17 @@ class Request:
 
 
 def numeric_id(id: object) -> object:
-    """The numeric form of an id, if it has one: official clients accept "7" and 7.0 as an answer to 7."""
+    """The integer that an id such as "7" or 7.0 stands for; any other id unchanged.
+
+    Official clients accept an answer to "7" or 7.0 as an answer to 7.
+    """
     if isinstance(id, str) and _WHOLE.fullmatch(id):
         return int(id)
     return int(id) if isinstance(id, float) and id.is_integer() else id
 
 
 def request_of(message: Message, params: Message) -> Request:
-    """The request in a message that has an id and these parameters."""
+    """The request that a message with an id makes; *params* are its parameters."""
     method = message["method"] if isinstance(message["method"], str) else ""
     token = members(params.get("_meta")).get("progressToken")
     modern = message_version(message) is not None

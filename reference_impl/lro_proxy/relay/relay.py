@@ -1,7 +1,9 @@
 """The relay between a client and a server, which forwards raw lines both ways.
 
-It rewrites large results (of tasks, too), the results of `tools/list`, and the opening exchange, in which each side
-learns of the proxy. Lines from the server that are not JSON are dropped.
+It rewrites large results (of tasks, too), the results of `tools/list`, and the messages by which each side learns of
+the proxy: the opening exchange and, since MCP 2026-07-28, calls. Secrets in the server's messages are redacted if
+`RelayOptions.masks` is set. Lines from the server that are not messages are dropped, as are answers to requests that
+are not pending.
 """
 
 from __future__ import annotations
@@ -43,11 +45,14 @@ if TYPE_CHECKING:
     from lro_spec.redaction import Masks
 
 OWN_LIST = "tools/list for the proxy's own tools"
+"""In place of a method, marks a request of the proxy itself, by which it learns the names of the server's tools."""
 _TOKENS_PER_BYTE = 10 / 36
 """Upper bound of the estimated tokens per byte of JSON."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HINT = delegation.META.encode()
+"""Part of every line in which a server describes its result for the proxy (`delegation`)."""
 _NEVER = 2**63
+"""A threshold that no result exceeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,10 @@ class RelayOptions:
     max_bytes: int
     """Maximum size of a line."""
     threshold_of: Callable[[str, int | None], int | None]
-    """The threshold of a tool in tokens, given the one that its server declares; None: it is never offloaded."""
+    """Returns the threshold of a tool in tokens, from its name and the threshold that its server declares, if any.
+
+    None means that the tool's results are never offloaded.
+    """
     capability: Mapping[str, Any]
     """The capability ``lro`` that the proxy advertises."""
     masks: Masks | None = None
@@ -65,7 +73,8 @@ class RelayOptions:
     ledger: Ledger | None = None
     """Counts what is saved."""
     enabled: bool = True
-    """False if nothing is offloaded; then the proxy is not announced, and declarations of tools are not changed."""
+    """False if nothing is offloaded. Then servers do not learn of the proxy, and their tools' declarations stay as they
+    are."""
 
 
 class Relay:
@@ -85,19 +94,20 @@ class Relay:
         self._numbers = itertools.count(1)
         self._end_reason = ""
         self._has_unparsed = False
-        """True once the client has sent a message that only the server may understand."""
+        """True once the client has sent a message that the relay could not read; the server may still answer it."""
         self._defers = False
         """True if the client announced in `initialize` that a proxy nearer to it offloads."""
         self._declared: dict[str, int] = {}
         """Thresholds that the server declares, by tool."""
         self._tasks = Tasks()
         self._delivery = threading.Lock()
-        """Held while an answer of the server is given to the client."""
+        """Held while a request moves from the pending ones to `_delivering`, and while its answer is written to the
+        client. So `stop` neither misses a request nor answers it a second time."""
         self._delivering: dict[Id, Request] = {}
         """Requests whose answer has come and is not yet given to the client."""
         self._stopped = False
         self.client_left = False
-        """True once the client has closed its side: then the server may end, too."""
+        """True once the client has closed its side. If the server then ends, that matters only to pending requests."""
         self.busy = False
         """True while a line of the server is being forwarded."""
 
@@ -127,7 +137,7 @@ class Relay:
             self._fail_pending()
 
     def _ask_for_tools(self, server: Outgoing, params: Message) -> None:
-        """Request a page of the server's tools for the proxy's tools, which receive the answer."""
+        """Request a page of the list of the server's tools; `ServerTools.receive` gets the answer."""
         request = Request(f"lro-proxy/tools/{next(self._numbers)}", OWN_LIST)
         self._requests.add(request)
         line = {"jsonrpc": "2.0", "id": request.id, "method": "tools/list", "params": params}
@@ -148,8 +158,8 @@ class Relay:
     def track(self, line: bytearray) -> bytes | bytearray | None:
         """Track the requests in a line of the client.
 
-        Returns the line for the server, or None if it is only for the proxy's tools. In `initialize` (and since MCP
-        2026-07-28 in calls), the returned line announces the proxy.
+        Returns the line for the server, or None if all of it was for the proxy's own tools. Unless offloading is
+        disabled, the returned line announces the proxy in `initialize` and, since MCP 2026-07-28, in calls.
         """
         whole: Any = parse(line)
         if whole is None:
@@ -255,7 +265,7 @@ class Relay:
         self._give(line if rewritten is None else rewritten, [request])
 
     def _take(self, id: object) -> Request | None:
-        """The pending request of this id, whose answer has come; None if there is none."""
+        """Note that the answer to a pending request has come (`_delivering`); returns it, None if it is not pending."""
         with self._delivery:
             request = self._requests.pop(id)
             if request is not None:
@@ -296,7 +306,7 @@ class Relay:
     ) -> bytes | None:
         """The rewritten answer; None if it is forwarded unchanged.
 
-        *answer* is the message without its large payload, if that was cut out of the line.
+        *answer* is given if a large payload was cut out of the line; then *message* lacks that payload.
         """
         result = message.get("result")
         if not isinstance(result, dict):
@@ -365,7 +375,7 @@ class Relay:
         return rewritten
 
     def _count(self, request: Request, message: Message, rewritten: bytes | None, answer: Answer | None) -> None:
-        """Count a result and what the client gets for it."""
+        """Count a result by the tokens that the client receives: those of *rewritten* or, if None, of the result."""
         assert self._options.ledger is not None
         if rewritten is not None:
             sent = tokens_of(members(members(parse(rewritten)).get("result")))
@@ -374,7 +384,7 @@ class Relay:
         self._options.ledger.result(request.tool, request.arguments, sent)
 
     def _offload_in_task(self, line: bytes | bytearray, member: str, request: Request) -> bytes | None:
-        """The line of a message about a task, with a descriptor in place of its result; None if it stays unchanged."""
+        """The line of a message about a task, with a descriptor in place of the task's result; None if unchanged."""
         call = replace(request, method="tasks/result", cancelled=False)
 
         def offload(line: bytes) -> bytes | None:
@@ -383,7 +393,10 @@ class Relay:
         return rewrite_result(line, member, offload)
 
     def _task_notification(self, message: Message, line: bytearray) -> bytes | None:
-        """A notification of a completed task, with a descriptor in place of its result; None if it stays unchanged."""
+        """A notification of a completed task, with a descriptor in place of the task's result.
+
+        None if it stays unchanged, as any other message does.
+        """
         if message["method"] != NOTIFICATION or self._defers:
             return None
         task = members(message.get("params")).get("taskId")
@@ -465,7 +478,10 @@ class Relay:
 
     @property
     def has_ended(self) -> bool:
-        """True once the server has ended; later requests fail by `upstream_stalled`."""
+        """True once the server has ended.
+
+        `forward` itself fails requests that come later; after `track`, its caller has to do so (`upstream_stalled`).
+        """
         return bool(self._end_reason)
 
     @property
@@ -474,13 +490,13 @@ class Relay:
         return self._requests.has_uncancelled
 
     def stop(self, why: str) -> None:
-        """Fail all requests that have no answer yet, because the proxy is ending.
+        """Fail all requests whose answers the client has not received, because the proxy is ending.
 
         Blocks if the client does not read.
         """
         with self._delivery:
             self._stopped = True
-            given_up = list(self._delivering.values())
+            given_up = [*self._delivering.values(), *self._requests.pop_all()]
         self.upstream_ended(why)
         for request in given_up:
             self._fail(request, GONE, why)
@@ -504,7 +520,7 @@ class Relay:
             self._error(request.id, code, why)
 
     def expire(self, server: Outgoing) -> None:
-        """Fail overdue requests, and cancel them on the server."""
+        """Fail overdue requests, and cancel them on the server, except `initialize`, which must not be cancelled."""
         for request in self._requests.pop_overdue():
             self._log(f"no answer to {request.method} {request.tool} in time")
             self._fail(

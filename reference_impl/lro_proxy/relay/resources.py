@@ -23,7 +23,7 @@ TEMPLATE: Mapping[str, Any] = {
 
 
 class OffloadedResources:
-    """The files of a process as resources."""
+    """The files that this process has offloaded, as resources."""
 
     def __init__(self, files: OffloadedFiles[Any]) -> None:
         self._files = files
@@ -39,7 +39,7 @@ class OffloadedResources:
         return self.alone and method in ("resources/list", "resources/templates/list")
 
     def result(self, message: Message) -> Message:
-        """The result of such a request. Raises `Refused`."""
+        """The result of a request for which `answers` is true. Raises `Refused`."""
         if message["method"] == "resources/list":
             return {"resources": []}
         if message["method"] == "resources/templates/list":

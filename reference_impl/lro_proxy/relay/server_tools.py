@@ -1,4 +1,8 @@
-"""The names of the server's tools, requested before the proxy's tools are first called and for later pages."""
+"""Requests the names of the server's tools, because a name that the server uses cannot be one of the proxy's tools.
+
+They are needed before the first call of a tool of the proxy, and before the first of several pages of the list is
+returned, which also has the proxy's tools.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from lro_proxy.wire.jsonrpc import Message, members
 
 _MAX_PAGES = 1000
 _TIME_LIMIT_S = 10.0
-"""Time limit for all pages; later names are added as they arrive."""
+"""Time limit for all pages together. Names on a page that comes later still count, but no further page is requested."""
 
 
 class ServerTools:
@@ -23,7 +27,7 @@ class ServerTools:
         self._cursors: list[object] = []
         self._timer: threading.Timer | None = None
         self.is_complete = False
-        """True once all names are known."""
+        """True once the names on all pages (at most `_MAX_PAGES`) are known, until the server's tools change."""
         self.envelope: Message = {}
         """The parameters that every request carries (`protocol.envelope`)."""
         self.ask: Callable[[Message], None] = lambda params: self.receive({})

@@ -32,9 +32,10 @@ def threshold_for(characters: int) -> int:
 
 
 def declare(tool: Message, threshold: int | None) -> bool:
-    """Declare a limit if the results that stay inline may exceed the client's; True if changed.
+    """Declare a higher limit if results that stay inline may exceed the declared one or, without one, the client's.
 
-    *threshold* is the tool's threshold in tokens; None: its results are never offloaded.
+    Returns True if the tool was changed. *threshold* is the tool's threshold in tokens; None: its results are never
+    offloaded.
     """
     needed = _MOST if threshold is None else min(threshold * CHARACTERS_PER_TOKEN, _MOST)
     if needed <= (declared(tool) or CLIENT_LIMIT):

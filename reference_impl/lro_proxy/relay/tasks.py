@@ -1,4 +1,4 @@
-"""Results of tools that come later, as MCP tasks: the call that made a task, and the result in a message about it.
+"""MCP tasks, by which the result of a tool comes later: the calls that create them, and the messages with results.
 
 Under MCP 2025-11-25 the answer to `tasks/result` is the tool's result itself. In the extension of 2026-07-28, the
 answer to `tasks/get` and the notification `notifications/tasks` describe the task, with the result as a member.
@@ -20,13 +20,13 @@ Line = bytes | bytearray
 
 
 class Tasks:
-    """The calls that have made tasks, by the task's id; only the latest ones are remembered."""
+    """The calls that have created tasks, by the task's id; only the latest ones are remembered."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[str, Request] = OrderedDict()
 
     def remember(self, call: Request, result: Message) -> None:
-        """Remember a call whose result, as parsed, is a task."""
+        """Remember a call if its result is a new task; *result* is the parsed result."""
         id = members(result.get("task")).get("taskId", result.get("taskId"))
         if isinstance(id, str):
             self._calls[id] = call
@@ -34,7 +34,10 @@ class Tasks:
                 self._calls.popitem(last=False)
 
     def attribute(self, request: Request) -> None:
-        """Give a request about a task the tool and the arguments of the call that made it, if that is known."""
+        """Set the tool and the arguments of a request about a task to those of the call that created the task.
+
+        If that call is not known, the request stays as it is.
+        """
         call = self._calls.get(request.task or "")
         if call is not None:
             request.tool, request.arguments = call.tool, call.arguments
@@ -43,7 +46,7 @@ class Tasks:
 def rewrite_result(line: Line, member: str, rewrite: Callable[[bytes], bytes | None]) -> bytes | None:
     """The line of a message whose *member* describes a completed task, with the result rewritten; None if unchanged.
 
-    *rewrite* gets a line with the result alone, as if it answered a call. Raises `ValueError`.
+    *rewrite* gets a line with the result alone, as if it answered a call. Raises as `raw_member` does.
     """
     message = parse_lossless(line)
     task = members(message.get(member))

@@ -1,7 +1,7 @@
 """The proxy's own tools: listed after the server's, called here, and never forwarded.
 
-A name that the server uses too is the server's. Calls run in threads of their own, because a query may take seconds,
-and their answers are never offloaded.
+If the server has a tool of the same name, calls of that name go to the server. Calls of the proxy's tools run in
+threads of their own, because a query may take seconds, and their answers are never offloaded.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ class _Call:
 
     def __init__(self, id: object, message: Message, *, supports_sampling: bool) -> None:
         self.id = id
-        """Id of the pending request; None while the client asks its model."""
+        """Id of the request to answer. None while there is no such request, because the client is asking its model and
+        will then repeat the call (MCP 2026-07-28)."""
         self.modern = protocol.message_version(message) is not None
         self.supports_sampling = protocol.supports_sampling(message) if self.modern else supports_sampling
         self.cancellation = Cancellation()
         self.thread: threading.Thread | None = None
         self.responses: queue.SimpleQueue[Message] = queue.SimpleQueue()
-        """Responses of the client's model."""
+        """Responses of the client's model, or an error in place of one that does not come any more."""
 
 
 class ProxyTools:
@@ -62,10 +63,13 @@ class ProxyTools:
         self._toolbox, self._send, self._log, self._resources = toolbox, send, log, resources
         self._server_names: set[str] = set()
         self._later_pages: set[object] = set()
+        """Ids of requests for further pages of `tools/list`, after the first."""
         self._running: dict[object, _Call] = {}
+        """Calls to be answered, by the id of the request; a cancelled call is removed."""
         self._supports_sampling = False
         self._waiting_for_model: dict[str, _Call] = {}
-        """Calls that wait for the client's model, by the id or state of its answer."""
+        """Calls that wait for the client's model, by the id that its response will have or, since MCP 2026-07-28, by
+        the state that the repeated call will have."""
         self._numbers = itertools.count(1)
         self.alone = False
         """True if the server has no tools at all: then the proxy answers `tools/list`."""
@@ -76,9 +80,10 @@ class ProxyTools:
         """Counts an answer with these texts to a call with these arguments."""
 
     def handle(self, message: Message, line_of: Callable[[], bytes | bytearray]) -> bool:
-        """Handle a message of the client; False if it is not for these tools. Requests are answered asynchronously.
+        """Handle a message of the client; returns True if the server must not get it.
 
-        *line_of* returns its line, from which a call's arguments are parsed without losing a digit.
+        A call is answered later, by its thread; other requests for the proxy are answered at once. *line_of* returns
+        the line of the message, from which a call's arguments are parsed without losing a digit.
         """
         method, id = message.get("method"), message.get("id")
         if method is None:
@@ -179,7 +184,10 @@ class ProxyTools:
         return True
 
     def settle(self, seconds: float) -> None:
-        """Wait for calls in progress after the client has left, for at most *seconds*."""
+        """Wait for calls in progress after the client has left, for at most *seconds*.
+
+        Calls that wait for the client's model get an error in place of its response.
+        """
         for call in list(self._waiting_for_model.values()):
             call.responses.put({"error": {"message": "the client has left"}})
         until = time.monotonic() + seconds

@@ -1,1 +1,1 @@
-"""Tools that read offloaded files, for an assistant without a shell: their families, and the rules for all of them."""
+"""Tools for an assistant without a shell, which read offloaded files or shorten conversations."""

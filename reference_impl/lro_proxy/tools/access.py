@@ -1,7 +1,7 @@
 """Access to the files that this process has offloaded, and to no other.
 
-A path is never trusted. It is split into a folder, which must be the output folder, and a name, which must be one
-that this process has published. The file is then opened relative to that folder and without following links, and it
+A path is never trusted. It is split into a folder, which must be the output folder or absent, and a name, which must be
+one that this process has published. The file is then opened relative to that folder and without following links, and it
 must be the file that was written, unchanged.
 """
 
@@ -40,8 +40,8 @@ class OffloadedFile(Generic[Descriptor]):
 class OffloadedFiles(Generic[Descriptor]):
     """The files of one process in one folder.
 
-    *clock* returns seconds since the epoch; *source* and *again* state in errors where paths come from, and what to do
-    when a file is gone.
+    *clock* returns seconds since the epoch. *source* and *again* are parts of error messages: *source* says where
+    callers find valid paths, and *again* ends the message about a file that is gone, with advice or a consequence.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class OffloadedFiles(Generic[Descriptor]):
             self._files.popitem(last=False)
 
     def names(self) -> list[str]:
-        """Names of the readable files, newest first."""
+        """Names of the files that have not expired, newest first."""
         now = self._clock()
         return [name for name, file in reversed(self._files.items()) if file.expires > now]
 
     def holds(self, name: str) -> bool:
-        """True if a file is readable and unchanged."""
+        """True if a file can be opened: it has not expired, and is unchanged."""
         try:
             with self.open(name):
                 return True

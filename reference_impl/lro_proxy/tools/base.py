@@ -41,7 +41,7 @@ class FamilyTool:
     tool: Tool
     handler: Handler
     prefixed: bool = True
-    """True if its name gets the prefix, because a server is likely to have a tool of this name, too."""
+    """True if its name gets the prefix of ``--tool-prefix``, because a server may have a tool of this name, too."""
     reads_results: bool = True
     """True if it reads offloaded results; then their descriptors name it."""
 

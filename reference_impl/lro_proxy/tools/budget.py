@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from lro_spec.tokens import script_aware_estimate
 
 MAX_EXTRACTION_TOKENS = 10_000
+"""Tokens of the largest answer to one call."""
 CONTEXT_WINDOW = 200_000
+"""Tokens that the context of the client's model is assumed to hold."""
 SAFETY_MARGIN = 0.20
+"""Share of the context window that is kept free of answers."""
 
 
 class Budget:
-    """The budget of one client. Thread-safe."""
+    """The budget of one client; its parameters default to the constants above. Thread-safe."""
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class Budget:
             self.tokens_intercepted += tokens
 
     def spend(self, tool: str, text: str, suggestions: Sequence[str]) -> str:
-        """Count an answer and return it; if it is too large, return its replacement."""
+        """Count an answer and return it. If it is too large, return its replacement, which is not counted."""
         tokens = script_aware_estimate(text)
         with self._lock:
             remaining = self._total - self.tokens_extracted
@@ -50,7 +53,7 @@ class Budget:
         return self.withheld(tool, tokens, suggestions)
 
     def withheld(self, tool: str, tokens: int, suggestions: Sequence[str]) -> str:
-        """The JSON replacement for an answer of *tokens*, which is too large."""
+        """The JSON text that replaces an answer of *tokens* tokens; *suggestions* tell the caller how to get less."""
         refusal: dict[str, object] = {"error": f"{tool}_too_large", "estimated_tokens": tokens}
         if tokens > self._per_call:
             refusal["per_call_limit"] = self._per_call

@@ -1,7 +1,8 @@
 """Case-insensitive search for words, consistent with jq's ``test(word; "i")``.
 
-Plain ASCII is compared here. If case folding is ambiguous (ß and ss, the long s, the Kelvin sign, words beyond ASCII),
-jq itself decides. It cannot run long, because the word is matched literally.
+A word in ASCII is compared here, unless the text has a character whose case folding is ambiguous, such as ß (ss), the
+long s or the Kelvin sign. In such texts, and for words beyond ASCII, jq itself decides. It cannot run long, because the
+word is matched literally.
 """
 
 from __future__ import annotations

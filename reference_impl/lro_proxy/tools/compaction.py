@@ -91,7 +91,10 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 
 
 def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
-    """The files whose names match, opened, and a note on those that cannot be read any more."""
+    """The files whose names match, opened, and a note on those that cannot be read any more.
+
+    Raises `Refused` if there are too many files.
+    """
     names = [name for name in bench.context.names() if fnmatchcase(name, glob)]
     if len(names) > _MAX_FILES:
         raise Refused(f"{len(names)} files are too many to search at once: choose up to {_MAX_FILES} by glob")

@@ -18,7 +18,7 @@ _CHUNK = 1 << 20
 
 
 class ContextFiles(OffloadedFiles[None]):
-    """Files in a private folder below *folder*, which is created on first use. Thread-safe."""
+    """Files in a new private folder within *folder*, which is created with its first file. Thread-safe."""
 
     def __init__(self, folder: str, ttl_seconds: int) -> None:
         super().__init__(
@@ -32,7 +32,10 @@ class ContextFiles(OffloadedFiles[None]):
         self._writing = threading.Lock()
 
     def store(self, texts: Mapping[str, str]) -> None:
-        """Write all texts by path, or none. An existing equal text is retained. Raises `Refused`."""
+        """Write each text to its path, or none of them. Raises `Refused`.
+
+        A file that can still be read stays as it is: it holds the same text, because names are not reused for others.
+        """
         with self._writing:
             written: list[str] = []
             try:

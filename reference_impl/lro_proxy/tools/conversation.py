@@ -1,7 +1,7 @@
 """Shortening of conversations: large tool messages move to files, and a summary replaces older messages.
 
-Pure functions that write nothing: the texts to store are returned along with the messages, by the paths that the
-messages refer to.
+The former is called compacting, the latter compressing. Nothing is written here: the texts to store are returned along
+with the messages, by the paths that the messages refer to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ShorteningOptions:
     store_dir: str
     """The folder that messages refer to."""
     chat_id: str
-    """Part of the names of compressed groups."""
+    """Part of the names of the files with summarised messages."""
     mode: Mode = "auto"
     max_total_tokens: int = 20_000
     """Largest conversation that is left unchanged."""
@@ -47,7 +47,7 @@ class ShorteningOptions:
     """Number of last messages that stay unchanged; None: 1 when compacting, 2 when compressing."""
     preview_char_length: int = 100
     compact_ratio_threshold: float = 0.75
-    """In mode auto, the largest share that compacting may leave; above it, messages are also compressed."""
+    """In mode auto, messages are also compressed if compacting leaves more than this share of the tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def shorten(
     summarise: Summarise | None = None,
     stored: dict[str, str] | None = None,
 ) -> Shortened:
-    """Compact a conversation, compress it, or (mode auto) compress it if compacting is not enough.
+    """Compact a conversation, compress it, or (mode auto) compact it and, if that is not enough, also compress it.
 
     *stored* maps the names in use in the folder to digests of their texts; new names are added to it, and a name is
     reused for the same text only. Raises `Refused` for an invalid conversation, and if mode compress gets no summary.
@@ -152,7 +152,10 @@ def _reference(message: Message, options: ShorteningOptions, stored: dict[str, s
 
 
 def _free_name(names: Iterable[str], digest: str, stored: dict[str, str]) -> str:
-    """The first of *names* that no other text has; the last one has a digest of the text, or *names* is endless."""
+    """The first of *names* that is free or already stands for this text; it is added to *stored*.
+
+    There always is one: the last name contains a digest of the text, or *names* is endless.
+    """
     return next(name for name in names if stored.setdefault(name, digest) == digest)  # atomic, as threads share it
 
 

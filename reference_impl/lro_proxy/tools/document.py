@@ -33,6 +33,7 @@ def document(file: BinaryIO) -> list[Any]:
 
 
 def _value(line: bytes) -> Any:
+    """The record in a line; the line's text if it cannot be parsed without loss."""
     try:
         return lossless.parse(line)
     except lossless.InexactError:
@@ -136,7 +137,7 @@ def _lines_of_text(records: Sequence[Any]) -> list[str]:
 
 
 def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "") -> Iterator[str]:
-    """One line per node: its name and kind; the first item of an array represents all of them."""
+    """One line per node: its name and kind; of an array only the first item, which stands for all its items."""
     lines = value.split("\n") if isinstance(value, str) else []
     where = f", {len(lines)} lines" if len(lines) > 1 else where
     yield f"{'  ' * indent}{name}: {kind(value)}{where}"
@@ -158,7 +159,7 @@ def items(value: Any, path: str) -> Sequence[Any]:
 
 
 def item_schema(values: Sequence[Any]) -> Mapping[str, Any]:
-    """The keys of items, each with its types and the number of items that have it."""
+    """The number of items, their kinds, and their keys, each with its types and the number of items that have it."""
     counts: dict[str, tuple[set[str], int]] = {}
     kinds: set[str] = set()
     for value in values:

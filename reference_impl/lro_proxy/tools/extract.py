@@ -1,11 +1,12 @@
 """The family `extract`: one tool, `lro_extract`, which runs a recipe or a jq query on an offloaded file.
 
-Standard recipes run in this process (`recipes`). Generated recipes of files without memories are run by jq, as are
-queries, in a sandboxed process (`queries`).
+Standard recipes run in this process (`recipes`). Everything else is run by jq in a sandboxed process (`queries`):
+queries, generated recipes of files without memories, and standard recipes with a pattern as parameter.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -38,6 +39,7 @@ _PATTERNS = {
     "title-search": 'select(.title | strings | test($pattern; "i"))',
     "content-search": 'select(.content | strings | test($pattern; "i"))',
 }
+"""Queries that run in place of a standard recipe if a pattern is given, by the recipe's effect."""
 _PART = 10_000
 """Size in characters of a part that fits into an answer in any script."""
 _NOTHING = "No record matches."
@@ -167,7 +169,8 @@ def checked(program: str, limits: Limits) -> None:
 
 def _less(problem: TooLarge, skipped: int, descriptor: OffloadResponse) -> str:
     if problem.fitting:
-        advice = f'the first {problem.fitting} results fit: get them with params {{"n": {problem.fitting}}}'
+        params = json.dumps({"n": problem.fitting} | ({"skip": skipped} if skipped else {}))
+        advice = f"the first {problem.fitting} results fit: get them with params {params}"
         advice += f' and the next ones with "skip": {skipped + problem.fitting}'
     else:
         advice = f"its first result alone is too large: {_part(descriptor, _PART)}"

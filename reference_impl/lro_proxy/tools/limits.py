@@ -11,12 +11,12 @@ MOST_UTF8_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one call."""
+    """Limits of one call and, in `at_once`, of concurrent ones."""
 
     output_characters: int = 40_000
     """Maximum size of an answer in characters, not in lines, since one line may be the complete file."""
     seconds: float = 10.0
-    """Maximum run time of a query or a search."""
+    """Maximum processor time of a query or a search; by the clock, it may take about twice as long."""
     memory_mb: int = 512
     """Maximum memory of the process that runs a query."""
     program_characters: int = 10_000

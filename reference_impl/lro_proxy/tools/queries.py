@@ -1,7 +1,7 @@
 """Runs a caller's query or regular expression in a sandbox (`lro_spec.sandbox`).
 
-Each runs in a child process of its own, which gets the open files and nothing more: no environment, no arguments, and
-no way to open a file, start a process or reach the network. Its time, memory and output are limited.
+Each runs in a child process of its own, which gets the request and the open files and nothing more: no environment, and
+no way to open another file, start a process or reach the network. Its time, memory and output are limited.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Query:
 
     program: str
     args: Mapping[str, Any]
+    """Values of the program's variables, by name."""
     slurp: bool = False
     raw: bool = False
     """True if strings are returned without quotes."""
@@ -54,7 +55,7 @@ class Output:
 
     text: str
     notes: str = ""
-    """Failures on single records, for the caller."""
+    """Notes for the caller: failures on single records, or the fact that *skip* has left out all results."""
 
 
 class QueryRunner:

@@ -1,4 +1,4 @@
-"""The family `scratchpad`: eight tools that explore an offloaded file, whose answers count against a token budget.
+"""The family `scratchpad`: eight tools that explore an offloaded file. Their answers count against a token budget.
 
 `head`, `slice`, `grep` and `read` work on lines; line 1 is the header. `schema`, `item_schema`, `get_in` and
 `iterate_over` work on the array of all records, with paths such as ``0.title``.
@@ -20,14 +20,15 @@ from lro_reference.tool import Tool, writable
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import characters_in_utf8, estimate_of
 
-_LONG_LINES = 5
+_SHOWN_LINES = 5
+"""Lines of a text that `iterate_over` shows; the rest is left out."""
 _MAX_MATCHES = 10_000
 _RANGE = 10_000
 """Default number of characters of a range, which fits into the budget of a call in any script."""
 
 
 class _TooMuch(Exception):
-    """An answer above the limit of *tokens*."""
+    """An answer of *tokens* tokens, which is above the limit (`Limits.output_characters`)."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
@@ -147,9 +148,9 @@ def _rows(values: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
 
 
 def _cut(value: Any) -> Any:
-    if not isinstance(value, str) or value.count("\n") < _LONG_LINES:
+    if not isinstance(value, str) or value.count("\n") < _SHOWN_LINES:
         return value
-    kept = value.split("\n")[:_LONG_LINES]
+    kept = value.split("\n")[:_SHOWN_LINES]
     return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in returns all)"])
 
 
@@ -162,22 +163,24 @@ def _json(value: Any) -> str:
     return lossless.dump(value).decode()
 
 
-Answer = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
+_Read = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
+"""Returns the text that answers a call, whose file has been opened. Raises `Refused` and `_TooMuch`."""
 _LESS = (
     "head, slice or grep for a part of the lines",
     "schema to see what there is, then get_in for one place",
     "where a line or a text is long by itself: read or get_in with start and end, which count characters",
 )
+"""Suggestions to the caller after an answer that was too large."""
 
 
-def _tool(name: str, description: str, answer: Answer, required: tuple[str, ...], **more: Any) -> FamilyTool:
+def _tool(name: str, description: str, read: _Read, required: tuple[str, ...], **more: Any) -> FamilyTool:
     file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
     less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
 
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
-                text = writable(answer(bench, opened, arguments))
+                text = writable(read(bench, opened, arguments))
             except _TooMuch as problem:
                 return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:

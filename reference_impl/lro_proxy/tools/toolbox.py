@@ -37,8 +37,8 @@ FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
 class Toolbox:
     """The tools of some families over the files of one process. Thread-safe.
 
-    With *remembers*, `files` has every published file, even if no tool reads it. *form* is the form of descriptors,
-    which limits their guidance.
+    If *remembers* is set, `files` has every published file, even if no tool reads it. *form* is the form of
+    descriptors: in any but ``full``, the guidance for records that are no memories is brief.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Toolbox:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The entries of `tools/list`."""
+        """The entries of `tools/list`, hidden ones (`hide`) included."""
         return tuple(tool for tool, _ in self._by_name.values())
 
     @property
@@ -78,7 +78,7 @@ class Toolbox:
         return name in self._by_name
 
     def hide(self, name: str) -> None:
-        """Leave a tool out of descriptors, because it is not listed."""
+        """Leave a tool out of descriptors, because it is not listed: the server has a tool of this name."""
         self._hidden.add(name)
 
     def call(
@@ -110,14 +110,17 @@ class Toolbox:
         return ask
 
     def report(self, emit: Emit) -> None:
-        """Emit the tokens that the tools with a budget have intercepted and returned, if any."""
+        """Emit how many tokens were offloaded, and how many the scratchpad's tools returned, if they returned any."""
         budget = self._bench.budget
         if budget.tokens_extracted:
             counts = {"tokens_intercepted": budget.tokens_intercepted, "tokens_extracted": budget.tokens_extracted}
             emit(Event("ScratchpadUsage", "info", counts))
 
     def publish(self, response: OffloadResponse) -> OffloadResponse:
-        """Make the file of a descriptor readable by the tools; returns the descriptor with guidance that names them."""
+        """Make the file of a descriptor readable by the tools; returns the descriptor with guidance that names them.
+
+        If no listed tool reads offloaded results, the descriptor is returned unchanged.
+        """
         readers = [name for name, (_, member) in self._by_name.items() if member.reads_results]
         names = [name for name in readers if name not in self._hidden]
         if names or self._remembers:

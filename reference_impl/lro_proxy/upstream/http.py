@@ -27,13 +27,19 @@ from lro_proxy.wire.truncated import id_in
 _TIMES = httpx2.Timeout(30, read=None)
 """No read timeout: the relay limits the time of an answer."""
 _NOTICE_S = 30.0
-"""Time for the server to accept a notification; later messages wait for it."""
+"""Time for the server to accept a notification or a response; later messages wait until it has."""
 _RETRY_S = (1.0, 30.0)
-"""Shortest and longest wait before a stream is reopened."""
+"""Usual and longest wait before a stream is reopened.
+
+The server may ask for another wait, which is shorter than usual only for the rest of an answer.
+"""
 _MAX_RESUMPTIONS = 5
+"""Number of times that the stream of one answer is reopened."""
 _ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 _DELETE_S = 2.0
+"""Time for the server to confirm the end of the session."""
 _LARGE = 1 << 18
+"""Size in bytes from which answers are not parsed here, which would take several times as much memory."""
 
 
 class HttpUpstream:
@@ -56,14 +62,15 @@ class HttpUpstream:
         self._closed = threading.Event()
         self._threads: set[threading.Thread] = set()
         self._responses: dict[object, httpx2.Response] = {}
+        """Responses that are being read, by the id of the request (`_key`)."""
         self._cancelled_ids: set[object] = set()
-        """Requests that were cancelled by closing their connection, until their threads notice."""
+        """Ids of requests that were cancelled by closing their connection, until their threads notice."""
         threading.Thread(target=self._dispatch, name=f"to {self.name}", daemon=True).start()
 
     # --- the interface of a process
 
     def exit_code(self) -> int | None:
-        """0 once the proxy has ended the session, otherwise None: a request may fail, but the server does not exit."""
+        """0 once the proxy has ended the session, otherwise None: even if requests fail, no server has exited."""
         return 0 if self._closed.is_set() else None
 
     def describe_end(self) -> str:
@@ -128,7 +135,7 @@ class HttpUpstream:
             if _key(id) in self._cancelled_ids:
                 self._emit(error_line(id, CANCELLED, "the call was cancelled"))
             elif not self._closed.is_set():
-                self._emit(error_line(id, GONE, f"{self._display_url} cannot be reached: {_reason(problem)}"))
+                self._emit(error_line(id, GONE, f"the connection to {self._display_url} failed: {_reason(problem)}"))
         except Exception as problem:  # a defect of the proxy: the client must receive an answer
             self._emit(error_line(id, GONE, f"internal error: {type(problem).__name__}: {problem}"))
         finally:
@@ -139,16 +146,16 @@ class HttpUpstream:
     def _ask(self, line: bytes, message: Message) -> None:
         used = self._session
         try:
-            last_event = self._exchange(line, message)
+            stopped = self._exchange(line, message)
         except _SessionEnded:
             self._renew(used)
-            last_event = self._exchange(line, message)
+            stopped = self._exchange(line, message)
         for _ in range(_MAX_RESUMPTIONS):
-            if last_event is None:
+            if stopped is None:
                 return
-            self._closed.wait(last_event.wait_s)
-            last_event = self._resume(message["id"], last_event)
-        if last_event is not None:
+            self._closed.wait(stopped.wait_s)
+            stopped = self._resume(message["id"], stopped)
+        if stopped is not None:
             raise _Rejection("the server's stream kept ending before the answer")
 
     def _exchange(self, line: bytes, message: Message) -> _Stopped | None:
@@ -173,7 +180,7 @@ class HttpUpstream:
         return None
 
     def _resume(self, id: object, stopped: _Stopped) -> _Stopped | None:
-        with self._http.stream("GET", self._url, headers=self._listening(stopped.event)) as response:
+        with self._http.stream("GET", self._url, headers=self._stream_headers(stopped.last_event)) as response:
             if response.status_code != 200:
                 raise _Rejection(f"the stream ended before the answer; resuming it gave HTTP {response.status_code}")
             return self._events(response, {"id": id}, stopped)
@@ -183,7 +190,7 @@ class HttpUpstream:
 
         Returns None after that answer, or else the position at which the stream stopped.
         """
-        last, wait_s = before.event if before else "", before.wait_s if before else _RETRY_S[0]
+        last, wait_s = before.last_event if before else "", before.wait_s if before else _RETRY_S[0]
         try:
             for event in events(response.iter_bytes(), self._max_bytes):
                 last = event.id or last
@@ -244,7 +251,10 @@ class HttpUpstream:
             pass
 
     def _cancel(self, message: Message) -> bool:
-        """Cancel a request by closing its connection, as since protocol 2026-07-28; False for older ones."""
+        """Cancel a request by closing its connection, as clients do since MCP 2026-07-28.
+
+        False under an older version, in which the server has to get the notification instead.
+        """
         if message_version(message) is None and self._session:
             return False
         id = _key(members(message.get("params")).get("requestId"))
@@ -282,14 +292,18 @@ class HttpUpstream:
         return str(after.url) if after is not None and origin(after.url) == origin(response.request.url) else None
 
     def _check_status(self, response: httpx2.Response, message: Message) -> None:
-        """Check the status of a response. Raises `_Rejection` for an error, and for a request without an answer."""
+        """Check the status of a response.
+
+        Raises `_SessionEnded` if the server does not know the session any more, and `_Rejection` for any other error
+        and for a request that is accepted without an answer.
+        """
         status = response.status_code
         asks = message.get("id") is not None and "method" in message
         if 200 <= status < 300:
             if asks and status == 202:
                 raise _Rejection(f"{self._display_url} accepted the request (HTTP 202), but gave no answer")
             return
-        if status == 404 and self._session and message.get("method") != "initialize":
+        if status == 404 and SESSION in self._session and message.get("method") != "initialize":
             raise _SessionEnded(f"{self._display_url} no longer knows the session (HTTP 404)")
         body = bytes(self._body(response))
         answer = members(parse(body)) if media_type(response) == "application/json" else {}
@@ -314,18 +328,19 @@ class HttpUpstream:
 
     # --- from the server
 
-    def _listening(self, last_event: str) -> dict[str, str]:
+    def _stream_headers(self, last_event: str) -> dict[str, str]:
+        """Headers of a request for the messages of a stream after the event with this id, or for a new stream."""
         return {"Accept": "text/event-stream", **self._session, **({LAST_EVENT: last_event} if last_event else {})}
 
     def _begin_listening(self) -> None:
         threading.Thread(target=self._listen, name=f"from {self.name}", daemon=True).start()
 
     def _listen(self) -> None:
-        """Forward the server's own messages in this session, if it offers a stream for them."""
+        """Forward the server's own messages in this session, if the server offers a stream for them."""
         session, last, wait_s, failures = self._session, "", _RETRY_S[0], 0
         while not self._closed.is_set() and self._session is session:
             try:
-                with self._http.stream("GET", self._url, headers=self._listening(last)) as response:
+                with self._http.stream("GET", self._url, headers=self._stream_headers(last)) as response:
                     if response.status_code != 200 or media_type(response) != "text/event-stream":
                         return
                     failures = 0
@@ -357,14 +372,14 @@ class HttpUpstream:
 
 
 class _Stopped:
-    """Position of a stream that stopped before the answer."""
+    """Position of a stream that stopped before the answer: the id of its last event, and the wait until it resumes."""
 
-    def __init__(self, event: str, wait_s: float) -> None:
-        self.event, self.wait_s = event, wait_s
+    def __init__(self, last_event: str, wait_s: float) -> None:
+        self.last_event, self.wait_s = last_event, wait_s
 
 
 class _Rejection(Exception):
-    """The server did not accept a message; *line* is its error response, if it sent one."""
+    """The server did not accept a message, or gave no usable answer; *line* is its error response, if it sent one."""
 
     def __init__(self, why: str, code: int = GONE, line: bytes = b"") -> None:
         super().__init__(why)

@@ -26,10 +26,15 @@ class Event:
     id: str = ""
     """The last id in the stream so far; it may come from an earlier event."""
     retry_s: float | None = None
+    """Wait before a reconnection that the event asks for."""
 
 
 def events(chunks: Iterable[bytes], max_bytes: int) -> Iterator[Event]:
-    """The events of a stream, by the HTML standard; an unterminated one is dropped. Raises `TooLargeError`."""
+    """The events of a stream, parsed by the HTML standard; an event that the stream does not complete is dropped.
+
+    Events without data, which the standard ignores, are returned, too: they may have an id or a retry time. Raises
+    `TooLargeError`.
+    """
     event = Event()
     for line in _lines(chunks, max_bytes):
         if not line:
@@ -43,20 +48,20 @@ def events(chunks: Iterable[bytes], max_bytes: int) -> Iterator[Event]:
 
 def _lines(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytearray]:
     pending = bytearray()
-    looked, began, returned = 0, False, False
+    searched, mark_removed, after_return = 0, False, False
     for chunk in chunks:
-        pending += chunk[1:] if returned and chunk[:1] == b"\n" else chunk  # a line feed after a carriage return
-        returned = chunk[-1:] == b"\r"
-        if not began and len(pending) >= len(_MARK):
-            pending, began = pending.removeprefix(_MARK), True
-        while end := _END.search(pending, looked):
+        pending += chunk[1:] if after_return and chunk[:1] == b"\n" else chunk  # the rest of a CR LF is no line end
+        after_return = chunk[-1:] == b"\r"
+        if not mark_removed and len(pending) >= len(_MARK):
+            pending, mark_removed = pending.removeprefix(_MARK), True
+        while end := _END.search(pending, searched):
             rest = pending[end.end() :]
             del pending[end.start() :]
-            line, pending, looked = pending, rest, 0
+            line, pending, searched = pending, rest, 0
             yield line
             del line  # frees its memory before the next one is complete
-        looked = len(pending)
-        if looked > max_bytes:
+        searched = len(pending)
+        if searched > max_bytes:
             raise TooLargeError(max_bytes)
 
 

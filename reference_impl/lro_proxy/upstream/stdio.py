@@ -17,6 +17,7 @@ from lro_proxy.wire.framing import LineWriter, Outgoing
 from lro_spec.display import error_line
 
 _STDERR_TAIL = 2048
+"""Bytes at the end of a server's stderr that are remembered."""
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _EXIT_TIMES_S = (5.0, 2.0)
 """Time that a server has to exit after its stdin is closed, and after SIGTERM."""
@@ -27,7 +28,7 @@ class Upstream(Protocol):
 
     name: str
     stdout: int
-    """A pipe with its messages, one per line."""
+    """A pipe with the server's messages, one per line."""
 
     @property
     def stdin(self) -> Outgoing:
@@ -35,7 +36,7 @@ class Upstream(Protocol):
         ...
 
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs."""
+        """The exit code of the server, negative for a signal; None while it runs."""
         ...
 
     def describe_end(self) -> str:
@@ -43,12 +44,15 @@ class Upstream(Protocol):
         ...
 
     def end(self, *, patient: bool = True) -> None:
-        """End the server or the session with it; without *patient* immediately."""
+        """End the server, or the session with it. Without *patient*, it gets no more than a moment to end by itself."""
         ...
 
 
 class StdioUpstream:
-    """A server as a child process in a session of its own, which ends with the proxy. Raises `OSError`."""
+    """A server that runs as a child process of the proxy, in a process group of its own.
+
+    Raises `OSError` or `ValueError` if it cannot be started.
+    """
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None = None) -> None:
         self.name = os.path.basename(command[0])
@@ -74,7 +78,7 @@ class StdioUpstream:
         self._stderr_reader.start()
 
     def _forward_stderr(self) -> None:
-        """Forward its stderr, and remember the end of it."""
+        """Forward the server's stderr, and remember the end of it."""
         while True:
             try:
                 chunk = os.read(self._stderr, 1 << 16)
@@ -99,8 +103,8 @@ class StdioUpstream:
             if code >= 0
             else f"was ended by {_signal_name(-code)}"
         )
-        telling = error_line(self._stderr_tail.decode(errors="replace").splitlines())
-        return f"{how}: {telling[:300]}" if telling else how
+        why = error_line(self._stderr_tail.decode(errors="replace").splitlines())
+        return f"{how}: {why[:300]}" if why else how
 
     def end(self, *, patient: bool = True) -> None:
         """End the process group: close stdin, then SIGTERM, then SIGKILL."""
@@ -126,7 +130,10 @@ class StdioUpstream:
             os.killpg(self._process.pid, number)
 
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs. Does not reap it, so its group id stays valid."""
+        """The exit code, negative for a signal; None while it runs, 0 in any case once `end` has reaped the process.
+
+        The process is not reaped here, so that its group id stays valid.
+        """
         try:
             found = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:

@@ -16,12 +16,14 @@ from lro_proxy.wire import malloc
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _EXCERPT = 4096
+"""Bytes that are kept of each end of an oversized line."""
 _STUCK_S = 0.2
+"""Time to wait for another thread that writes to the same pipe; after that, its write is taken to be blocked."""
 
 
 @dataclass(frozen=True, slots=True)
 class OversizedLine:
-    """A line above the size limit, of which only both ends were kept."""
+    """A line of which only the two ends were kept: one above the size limit, or one that `ends` has reduced."""
 
     head: bytes
     tail: bytes
@@ -30,7 +32,7 @@ class OversizedLine:
 
 
 def ends(line: bytes | bytearray) -> OversizedLine:
-    """Reduce a line to its ends, for `truncated`."""
+    """Reduce a line to its ends, from which `lro_proxy.wire.truncated` reads the id."""
     return OversizedLine(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))
 
 
@@ -46,7 +48,7 @@ class Outgoing(Writer, Protocol):
     """Destination of lines to the server."""
 
     def offer(self, line: bytes) -> bool:
-        """Write a short line if this does not block for more than a moment; False if it would."""
+        """Write a short line if this does not block for more than a moment; False if it was not written."""
         ...
 
     def close(self) -> None:
@@ -55,23 +57,24 @@ class Outgoing(Writer, Protocol):
 
 
 def read_lines(pipe: int, most: int) -> Iterator[bytearray | OversizedLine]:
-    """The lines of a pipe without their line ends, until it is closed; above *most* bytes, as `OversizedLine`.
+    """Yield the lines of a pipe, without their line ends, until it is closed.
 
-    An unterminated last line is dropped, since it cannot be a message.
+    A line of more than *most* bytes is yielded as an `OversizedLine`. An unterminated last line is dropped, since it
+    cannot be a message.
     """
     widen(pipe)
     pending = bytearray()
-    looked = dropped = 0
+    searched = dropped = 0
     head = b""
     chunk = memoryview(bytearray(_CHUNK))  # reused, so that *pending* can grow in place
     while size := _read(pipe, chunk):
         pending += chunk[:size]
-        if looked <= malloc.KEPT < len(pending):
+        if searched <= malloc.KEPT < len(pending):
             malloc.give_back()
-        while (end := pending.find(b"\n", looked)) >= 0:
+        while (end := pending.find(b"\n", searched)) >= 0:
             rest = pending[end + 1 :]
             del pending[end:]
-            line, pending, looked = pending, rest, 0
+            line, pending, searched = pending, rest, 0
             if dropped or len(line) > most:
                 yield OversizedLine(head or bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), dropped + len(line))
                 head, dropped = b"", 0
@@ -82,7 +85,7 @@ def read_lines(pipe: int, most: int) -> Iterator[bytearray | OversizedLine]:
             head = head or bytes(pending[:_EXCERPT])
             dropped += len(pending) - _EXCERPT
             del pending[:-_EXCERPT]
-        looked = len(pending)
+        searched = len(pending)
 
 
 def widen(pipe: int) -> None:
@@ -130,7 +133,7 @@ class LineWriter:
             return not self.broken
 
     def offer(self, line: bytes) -> bool:
-        """Write a short line if this does not block for more than a moment; False if it would."""
+        """Write a short line if this does not block for more than a moment; False if it was not written."""
         # Another thread may be writing: wait for it, unless it is stuck.
         if len(line) >= select.PIPE_BUF or not self._lock.acquire(timeout=_STUCK_S):
             return False

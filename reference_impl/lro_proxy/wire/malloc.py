@@ -26,6 +26,6 @@ def retain_freed_memory() -> None:
 
 
 def give_back() -> None:
-    """Return retained memory to the system, before a line that is larger takes further memory in addition."""
+    """Return retained memory to the system. A line that grows beyond `KEPT` would otherwise take memory in addition."""
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

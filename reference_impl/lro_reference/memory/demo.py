@@ -1,7 +1,7 @@
-"""The demo memories: five hundred in ten namespaces, identical on every machine, and demanding of JSON writers.
+"""The demo memories: five hundred in ten namespaces, identical on every machine.
 
-They are one line to several pages long and hold Chinese, Japanese and Korean, emoji, embedded newlines, U+2028,
-quotes, backslashes, nested extensions and long floats.
+They are one line to several pages long. To put JSON writers to the test, some hold Chinese, Japanese and Korean, emoji,
+embedded newlines, U+2028, quotes, backslashes, nested extensions and long floats.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Memories: their required fields, their projection to each detail level, and the schema of each level.
 
-The specification leaves the detail levels undefined. Here *light* has the fields of a list (no content), *medium* adds
-those for reading, *full* has everything that was stored. Every level has a string ``content`` and a numeric
-``provenance.confidence``, because the standard recipes search in the former and sort by the latter.
+The specification leaves the detail levels undefined. Here *light* has the fields that a list shows, *medium* adds those
+for reading, *full* has everything that was stored. Every level has a string ``content``, which is empty in *light*, and
+a numeric ``provenance.confidence``, because the standard recipes search in the former and sort by the latter.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ _CONSTANT_DEFAULTS = {"memory_type": "semantic", "content": "", "namespace": "_s
 
 
 class InvalidMemory(ValueError):
-    """A memory that cannot be stored; the message names the field."""
+    """A memory that cannot be stored; the message names the field, unless the memory as a whole cannot be written."""
 
 
 def normalise(memory: Mapping[str, Any], now: datetime) -> Memory:
     """The memory with every required field, and otherwise unchanged.
 
-    A required field that is missing or null gets a default. Raises `InvalidMemory` for a field of the wrong type.
+    A required field that is missing or null gets a default, as does the confidence. Raises `InvalidMemory` for a field
+    of the wrong type, an empty id, or a time that is not in ISO 8601.
     """
     normalised: Memory = dict(memory)
     for field in _REQUIRED:

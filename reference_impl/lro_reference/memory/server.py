@@ -1,7 +1,8 @@
 """The MCP server over stdio: the tools of `lro_reference.memory.tools`, served through the official SDK.
 
-Everything runs in the event loop's thread. A call takes milliseconds, so no lock is needed, and no signal can
-interrupt a write. Only tools that read offloaded files run in other threads: they write nothing.
+The memory tools run in the event loop's thread: a call takes milliseconds, so no lock is needed, and no signal can
+interrupt a write. Only the tools of `Service.toolbox` run in other threads. Of these, `context_offload` may be writing
+a file when a signal comes; `_exit` removes what is incomplete.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning
 
+from lro_reference import writer
 from lro_reference.cancellation import Cancellation
 from lro_reference.custodian import clean
 from lro_reference.delegation import is_announced
@@ -30,12 +32,12 @@ from lro_reference.tool import Answer, SendSampling
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOGGER = "lro"
 EXTENSION = "lro-spec/lro"
-"""The identifier of the extension for clients of the 2026-07-28 protocol."""
+"""Identifier under which clients of MCP 2026-07-28 find the server's capability."""
 
 
 def run(service: Service) -> None:
     """Serve until the client closes stdin, or SIGTERM or SIGINT comes."""
-    # Logging is the MCP channel for the specification's events today; the 2026 protocol has no successor yet.
+    # Clients get the specification's events as log messages. MCP 2026-07-28 deprecates these without a successor.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
     asyncio.run(_serve(service))
 
@@ -75,29 +77,32 @@ def _exit(service: Service) -> None:
     # The SDK reads stdin in a thread that cannot be interrupted; a normal exit would wait for the next line.
     service.store.close()
     sys.stderr.flush()
+    writer.abandon()
     os._exit(0)
 
 
 class _EventSender:
-    """Sends events to stderr, and to the client at or above its log level."""
+    """Sends all events to stderr, and those at or above the client's log level to the client."""
 
     def __init__(self) -> None:
         self.level = "info"
         self.client_ready = asyncio.Event()
-        """Set by the client's first message after the handshake."""
+        """Set by `notifications/initialized`, or by the first `tools/list` or `tools/call`."""
         self._session: Any = None
         self._pending: list[Event] = []
 
     def attach(self, session: Any) -> None:
-        """Send the following events to this session; background events go to the latest one."""
+        """Send later events to this session, those of cleaning in the background included."""
         self._session = session
         self.client_ready.set()
 
     def emit(self, event: Event) -> None:
+        """Write an event to stderr, and keep it for the client until `flush`."""
         to_stderr(event)
         self._pending.append(event)
 
     async def flush(self, request_id: types.RequestId | None = None) -> None:
+        """Send the client the events that were kept, as part of the request *request_id*, if any."""
         pending, self._pending = self._pending, []
         if self._session is None:
             return
@@ -107,7 +112,7 @@ class _EventSender:
 
 
 async def _run_custodian(service: Service, events: _EventSender) -> None:
-    # Files of an earlier process may have expired, so cleaning starts with the server, right after the handshake.
+    # Files of an earlier process may have expired, so the first cleaning comes right after the handshake.
     await events.client_ready.wait()
     while interval := service.settings.cleanup_interval_seconds:
         clean(service.settings.folder, service.settings.ttl_seconds, events.emit, edition=EDITION)
@@ -130,7 +135,7 @@ async def _call(service: Service, ctx: Any, params: types.CallToolRequestParams,
 
 
 def _sampling(ctx: Any) -> SendSampling | None:
-    """Sampling for a thread: a function over the client's session; None if the client does not support sampling."""
+    """A function by which another thread asks the client's model; None if the client does not support sampling."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.sampling is None:
         return None

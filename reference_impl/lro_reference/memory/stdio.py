@@ -1,8 +1,8 @@
-"""Wrappers around the SDK's streams, which make sure that every request is answered once.
+"""Wrappers around the SDK's streams, which see to it that invalid requests and the last ones are answered, too.
 
-The SDK silently drops a line that is not a message. A client that cuts a string in the middle of an emoji sends an
-unpaired surrogate, and would wait until its time limit. When stdin ends, the SDK cancels calls in progress. A script
-that pipes its requests in would miss the last answers.
+The SDK silently drops a line that is not a valid message: a client that cuts a string in the middle of an emoji sends
+an unpaired surrogate, and would wait until its time limit. And when stdin ends, the SDK cancels calls in progress: a
+script that pipes its requests in would miss the last answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from pydantic import ValidationError
 
 _CANCELLED = "notifications/cancelled"
 _GRACE_S = 5
-"""Time for calls in progress when stdin ends; each takes milliseconds."""
+"""Time for calls in progress when stdin ends.
+
+Memory tools take milliseconds; a slow query of an offloaded file may take longer, and then gets no answer.
+"""
 
 
 class Outgoing(WriteStream[SessionMessage]):
@@ -70,7 +73,10 @@ class Outgoing(WriteStream[SessionMessage]):
 
 
 class Incoming(ReadStream[SessionMessage | Exception]):
-    """The stream from the client, without unreadable lines; it ends only after every request has been answered."""
+    """The stream from the client, without invalid lines, which are answered with errors.
+
+    It ends only after every request has been answered or cancelled, or `_GRACE_S` after the end of stdin.
+    """
 
     def __init__(self, stream: ReadStream[SessionMessage | Exception], outgoing: Outgoing) -> None:
         self._stream = stream
@@ -116,7 +122,7 @@ class Incoming(ReadStream[SessionMessage | Exception]):
 
 
 def error_for(problem: Exception) -> types.JSONRPCError | None:
-    """The JSON-RPC error for a line that could not be parsed; None for a blank line."""
+    """The JSON-RPC error for a line that is not a valid message; None for a blank line, and for any other problem."""
     if not isinstance(problem, ValidationError):
         return None
     errors = problem.errors(include_url=False)

@@ -81,7 +81,7 @@ class Store:
     def add(self, memory: Mapping[str, Any]) -> tuple[str, bool]:
         """Store a memory, replacing one of equal id; returns the id, and True if one was replaced.
 
-        Raises `InvalidMemory`.
+        Raises `InvalidMemory`, and `sqlite3.Error` if the database cannot be written.
         """
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -97,7 +97,8 @@ class Store:
     ) -> list[Hit]:
         """The memories that contain every word of ``query``; all of them for ``*``, an empty query or None.
 
-        Newest first, with ``ranked`` best first; ties by id. ``namespace`` selects that namespace and those below it.
+        Words without a letter or digit, such as emoji, count only if the query has no other words. Newest first or, if
+        ``ranked``, best first; ties by age, then by id. ``namespace`` selects that namespace and those below it.
         """
         words = (query or "").replace("\0", " ").split()
         matches_all = words in ([], ["*"])

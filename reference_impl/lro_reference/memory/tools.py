@@ -1,7 +1,9 @@
 """The tools of the memory server, independent of any protocol: a name and arguments in, texts out.
 
-Results are one text block of JSON and no structured content, since none of the tools declares an output schema: a
-descriptor and an inline result have different shapes, and a client would have to accept both under one schema.
+A result is one text block of JSON. Only `inject_context` returns formatted text, unless the result is offloaded; if it
+is truncated, a warning follows as a second block. There is no structured content, since none of the tools declares an
+output schema: a descriptor and an inline result have different shapes, and a client would have to accept both under one
+schema.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ _OPERATIONS = {"recall_memories": "recall", "search_memories": "search", "inject
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A store, and the settings under which it is served."""
+    """A store, the settings under which it is served, and further tools if there are any."""
 
     store: Store
     settings: Settings
@@ -107,7 +109,10 @@ class Service:
         return TOOLS if self.toolbox is None else (*TOOLS, *self.toolbox.tools)
 
     def call(self, name: str, arguments: Mapping[str, Any], emit: Emit, *, for_proxy: bool = False) -> Answer:
-        """Call a tool. An invalid call returns an answer with ``is_error``; a proxy gets every result inline."""
+        """Call a tool. An invalid call returns an answer with ``is_error``.
+
+        *for_proxy* is set if a proxy offloads for this server; then every result is inline.
+        """
         try:
             tool = find_tool(name, self.tools)
             if self.toolbox is not None and name in self.toolbox:
@@ -165,7 +170,10 @@ class Service:
 
 
 def format_context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
-    """Memories as text of at most ``max_tokens`` estimated tokens: the first complete memories that fit."""
+    """Memories as text of at most ``max_tokens`` estimated tokens.
+
+    In their order, each memory is added as a whole if it still fits; one that does not is skipped.
+    """
     sections: list[str] = []
     room = max_tokens
     for record in records:

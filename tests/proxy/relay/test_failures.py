@@ -113,7 +113,7 @@ def test_a_call_that_hangs_when_the_client_leaves_is_given_up(tmp_path: Path) ->
         begun = time.monotonic()
         assert client.process.stdin
         client.process.stdin.close()
-        assert "has not answered within 10 s after the client had left" in error(client, id)[1]
+        assert "has sent nothing for 10 s after the client had left" in error(client, id)[1]
         assert client.process.wait(5) == 0
         assert time.monotonic() - begun < 15
 

@@ -106,7 +106,7 @@ def test_a_stream_that_stops_is_resumed_where_it_was(client: Client, served: Ser
         ("elsewhere", "answered HTTP 308: it has moved to http://192.0.2.1/mcp"),
         ("accepted", "accepted the request (HTTP 202), but gave no answer"),
         ("ended", "stream ended before the answer"),
-        ("cut", "cannot be reached"),
+        ("cut", "the connection to "),
         ("another", "answered HTTP 200, but not this request"),
     ],
 )
@@ -241,7 +241,7 @@ def test_nobody_at_the_address_is_an_error_that_says_so(tmp_path: Path) -> None:
                 "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"}
             )
         )["error"]
-        assert error["message"].startswith("lro proxy: http://127.0.0.1:9/mcp cannot be reached: ")
+        assert error["message"].startswith("lro proxy: the connection to http://127.0.0.1:9/mcp failed: ")
         assert client.leave() == 0
 
 
