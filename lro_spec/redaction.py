@@ -1,4 +1,7 @@
-"""Redaction of secrets: values of environment variables with secret-looking names never appear in any output."""
+"""Redaction of secrets in output: values of environment variables with secret-looking names, and passwords in URLs.
+
+Within texts, values of fewer than `SHORTEST` characters are not replaced.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,8 @@ class Masks:
         pattern = "|".join(f"{_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
         self._escaped = re.compile(pattern) if parts else None
         self._escaped_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
-        # Any escape of one of their characters. It is searched for first: that is fast, and usually finds nothing.
+        # Unusual escapes of their characters; `_forms` has the usual ones. These are searched for first, because that
+        # is fast and usually finds nothing.
         units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
@@ -138,12 +142,14 @@ class Masks:
         return match[before] + f"[masked {name}]".encode()
 
     def _place(self, match: re.Match[Any]) -> tuple[int, str]:
-        """The number of the group before a value, and the value's name; each value has two groups."""
+        """The number of the group with the backslashes before a value, and the name of its variable; each value has two
+        groups."""
         last = cast("int", match.lastindex)
         return last - 1, self._part_names[last // 2 - 1]
 
     def _without_beginning(self, text: str) -> str:
-        """A text that was cut for display, with the beginning of a secret value at its end masked."""
+        """The text before the mark of a cut (``…``), without the beginning of a secret value that the cut left at its
+        end."""
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
             start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
@@ -174,7 +180,7 @@ def _spellings(char: str) -> str:
 
 
 def _units(char: str) -> list[str]:
-    """The expressions for the digits in a character's escape, or in its two escapes."""
+    """The expressions for the digits in the escapes of a character: one, or two if it is a surrogate pair."""
     digits = char.encode("utf-16-be", "surrogatepass").hex()
     return [
         re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[at : at + 4])
@@ -192,7 +198,7 @@ def _like_dotnet(text: str) -> str:
 
 
 def _in_json(text: str) -> list[str]:
-    """Forms of a text within a JSON string: with minimal escapes, and with the default escapes of PHP, Go and .NET."""
+    """Forms of a text within a JSON string: with minimal escapes, and as Python, PHP, Go and .NET escape by default."""
     found: list[str] = []
     for ascii in (True, False):
         plain = json.dumps(text, ensure_ascii=ascii)[1:-1]

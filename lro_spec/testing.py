@@ -23,7 +23,7 @@ def assert_valid_descriptor(
     *value* is a descriptor, or the result of a tool call that contains one: as parsed JSON (with ``content`` or
     ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow*, the
     descriptor's file is opened and validated, too. Raises `AssertionError` with a line for each finding, including
-    warnings unless they are allowed, and `ValueError` for an unknown edition.
+    warnings unless they are allowed, or if the result has no descriptor; and `ValueError` for an unknown edition.
     """
     __tracebackhide__ = True
     descriptor, ambiguities = _descriptor(value)

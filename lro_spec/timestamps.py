@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 
 _FORM = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}|\d{4}-?\d{3})[Tt ]"
-    r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?)?"
+    r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d+))?)?)?"
     r"\s?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 )
 
@@ -21,14 +21,14 @@ def parse(text: str) -> datetime | None:
     match = _FORM.fullmatch(text)
     if match is None:
         return None
-    part = match.groupdict()
-    date = part["date"].replace("-", "")
+    parts = match.groupdict()
+    date = parts["date"].replace("-", "")
     form = "%GW%V%u" if "W" in date else "%Y%j" if len(date) == len("YYYYDDD") else "%Y%m%d"
-    second = min(59, int(part["second"] or 0))
-    fraction = (part["part"] or "0")[:6]
-    offset = (part["offset"] or "").upper().replace("Z", "+0000").replace(":", "")
+    second = min(59, int(parts["second"] or 0))
+    fraction = (parts["fraction"] or "0")[:6]
+    offset = (parts["offset"] or "").upper().replace("Z", "+0000").replace(":", "")
     offset = offset and offset.ljust(5, "0")
-    written = f"{date}T{part['hour']}{part['minute'] or '00'}{second:02}.{fraction}{offset}"
+    written = f"{date}T{parts['hour']}{parts['minute'] or '00'}{second:02}.{fraction}{offset}"
     try:
         moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
@@ -38,7 +38,7 @@ def parse(text: str) -> datetime | None:
 
 
 def utc(moment: datetime) -> datetime:
-    """A time converted to UTC; a naive time is taken as UTC."""
+    """A time converted to UTC. A naive time is taken as UTC, and so is one that is out of range in UTC."""
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:  # within hours of the start of year 1 or the end of year 9999
@@ -46,7 +46,8 @@ def utc(moment: datetime) -> datetime:
 
 
 def moments(text: str, local: tzinfo | None = None) -> list[datetime]:
-    """The times that *text* may denote: one if it has an offset, otherwise UTC and local time; none if it is malformed.
+    """The times that *text* may denote: one if it has an offset, otherwise two, as UTC and as local time; none if it is
+    malformed.
 
     *local* is the local time zone, by default this machine's.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 CHARACTERS_PER_TOKEN = 4
-"""Characters of a token, as the specification counts Latin script."""
+"""Number of characters that count as a token in Latin script, by the specification."""
 _ASCII = bytes(range(128))
 _WIDE = re.compile(
     "["
@@ -61,8 +61,8 @@ def characters_estimate(text: str) -> int:
 def script_aware_estimate(text: str) -> int:
     """Tokens with wide scripts counted about as real tokenizers do.
 
-    Chinese, Japanese, Korean and emoji characters count as 1.2 per token, all others as four. For ASCII this equals
-    `characters_estimate`; it is never less.
+    1.2 Chinese, Japanese, Korean or emoji characters count as a token, and so do four of any others. For ASCII this
+    equals `characters_estimate`; it is never less.
     """
     return estimate_of(len(text), 0 if text.isascii() else wide_characters(text))
 

@@ -15,11 +15,12 @@ Path = tuple[str | int, ...]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NEAR = 30
+"""Number of characters that a finding quotes, from the problem on."""
 _PLAIN = (str, bool, type(None))
 
 
 def whole_number(value: object) -> int | None:
-    """A number without a fraction as an integer (in JSON Schema 3.0 is an integer); None for anything else."""
+    """A number without a fraction as an `int`: also ``3.0``, as in JSON Schema. None for anything else."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -28,9 +29,9 @@ def whole_number(value: object) -> int | None:
 def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
     """Findings about parts of a value that are not strict JSON, or that readers treat differently, each with its path.
 
-    Errors of the rule ``json``: NaN, numbers beyond a double, values of no JSON type, values that contain themselves or
-    are nested too deeply. A warning: half of a surrogate pair. A value that was read strictly can only cause the
-    warning.
+    All have the rule ``json``. Errors are NaN, infinities, numbers beyond a double, values and keys of types that JSON
+    does not have, and values that contain themselves or are nested too deeply; half of a surrogate pair is a warning.
+    For a value that `lro_spec.jsonl.strict.loads` returned, only the warning is possible.
     """
     left: list[tuple[Path, object, bool]] = [((), value, True)]
     inside: set[int] = set()

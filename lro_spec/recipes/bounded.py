@@ -12,15 +12,15 @@ TIME_LIMIT_S = 4.0
 """Time limit of a recipe on a file of a few hundred records; a usual one takes 10 ms."""
 
 MIN_TIME_LIMIT_S = 0.5
-"""Smallest time limit, after several recipes have reached theirs."""
+"""The time limit never becomes lower than this."""
 
 OUTPUT_BYTES = 1 << 20
 """Default limit of a recipe's output, in bytes; a recipe that exceeds it is ended."""
 
 
 class BoundedRunner(JqRunner):
-    """A runner whose time limit halves with each recipe that reaches it; otherwise a hundred such recipes would take
-    minutes."""
+    """A runner whose time limit halves with each recipe that does not end by itself (`JqRun.problem`), which mostly
+    means that it reached the limit; otherwise a hundred such recipes would take minutes."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class BoundedRunner(JqRunner):
         max_output: int = OUTPUT_BYTES,
         memory: int = 2 << 30,
     ) -> None:
-        """With *fallback*, an installed jq binary runs the programs that libjq cannot run."""
+        """With *fallback*, the installed jq binary, if there is one, runs the programs that libjq cannot run."""
         super().__init__(timeout_s=TIME_LIMIT_S, max_output=max_output, memory=memory)
         self._fallback = fallback
 

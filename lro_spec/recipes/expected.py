@@ -21,14 +21,14 @@ from lro_spec.recipes.numbers import near
 Record = Mapping[str, Any]
 
 _LISTED = 1_000
-"""Number of characters after which a list of names ends; a report shows fewer."""
+"""A list of names in a text ends after this many characters; a report shows fewer."""
 
 
 class Expected(Protocol):
     """Expected output of a recipe for some records."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if *values* are the expected output; an array with all of it is already unpacked."""
+        """True if *values* are the expected output; an array that is the only value may be given as its items."""
         ...
 
     def text(self) -> str:
@@ -46,10 +46,11 @@ class Selection:
 
     records: Sequence[Record]
     chosen: Sequence[bool | None]
-    """True for each chosen record; None for a record that readers may treat differently."""
+    """One for each record: True if the recipe selects it, False if not, None if engines differ on it."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True for the chosen records in order; undecided records may be among them in their place."""
+        """True for the chosen records in order; records on which engines differ may be among them, each in its
+        place."""
         at = 0
         for record, chosen in zip(self.records, self.chosen, strict=True):
             if chosen is False:
@@ -82,19 +83,19 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The records sorted by a key, best first; ties in any order."""
+    """The records in descending order of a number, or only the first *limit* of them; ties in any order."""
 
     records: Sequence[Record]
     key: Callable[[Record], float | None]
     limit: int | None = None
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True for the right number of records, none twice, in a right order."""
+        """True for the right number of records of the file, each once, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if len(values) != wanted or any(_unmatched(values, self.records)):
             return False
-        # Records without the key come last, or count as 0. Both are sensible, and the specification's command does
-        # neither.
+        # Records without the number may come last, or count as 0. Both are sensible; the specification's own command
+        # fails on such records.
         return any(
             [_or(self.key(v), absent) for v in values] == self._keys(absent)[:wanted] for absent in (-math.inf, 0.0)
         )
@@ -123,7 +124,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class ByOrder:
-    """All records sorted by a key that is a string; ties in any order."""
+    """All records in ascending order of a field that should be a string; ties in any order."""
 
     records: Sequence[Record]
     field: str
@@ -153,15 +154,16 @@ class ByOrder:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Every record reduced to some fields."""
+    """Every record reduced to some fields, in the order of the file."""
 
     records: Sequence[Record]
     fields: tuple[str, ...]
     optional: tuple[str, ...] = ()
-    """Fields that may be there or not, for all records alike."""
+    """Fields that the output may leave out, but only for all records alike."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if every value has the fields; it may have others, but not the whole record."""
+        """True if each value has the fields of its record. It may have further fields, but not all of the record's,
+        unless the record has no others."""
         return any(
             len(values) == len(self.records)
             and all(self._is_cut(v, r, fields) for v, r in zip(values, self.records, strict=True))
@@ -211,7 +213,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for every record."""
+    """A row for every record, in the order of the file."""
 
     rows: Sequence[tuple[Any, ...]]
 
@@ -233,11 +235,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Number of records with each value of a field."""
+    """The values of a field, each with the number of records that have it."""
 
     field: str
     counts: Mapping[str, tuple[Any, int]]
-    """Counts by canonical value."""
+    """By the canonical text of a value: the value itself, and the number of records that have it."""
     descending: bool
 
     def met_by(self, values: Sequence[Any]) -> bool:
@@ -313,8 +315,8 @@ def _not_records(values: Counter[str]) -> str:
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
-    """The values that match none of the records, as canonical texts; each record matches once."""
-    # Most are spelled alike, with their members in the same order: only the others need the slower comparisons.
+    """The values that match none of the records, as canonical texts; a record matches one value only."""
+    # Most values are identical to a record, even in the order of members: only the others need slower comparisons.
     values, records = _without_identical(values, records)
     found, given = _by_spelling(values), _by_spelling(records)
     left: Counter[str] = Counter()
@@ -333,7 +335,8 @@ def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]
 
 
 def _without_identical(values: Sequence[Any], records: Sequence[Record]) -> tuple[Sequence[Any], Sequence[Record]]:
-    """The values that are identical to none of the records, and the records that are left; each record matches once."""
+    """The values that are identical to no record, and the records to which no value is identical; a record matches one
+    value only."""
     given: dict[bytes | None, list[Record]] = {}
     for record in records:
         given.setdefault(bytes_of(record), []).append(record)
@@ -370,9 +373,11 @@ def _rank(value: Json) -> tuple[int, Any]:
     """jq's order of values, as far as it matters for a field that should be a string."""
     if value is None:
         return 0, ""
+    if isinstance(value, bool):
+        return 1, value
     if isinstance(value, str):
-        return 2, value
-    return (1, number_of(value)) if number_of(value) is not None else (3, canonical(value))
+        return 3, value
+    return (2, number_of(value)) if number_of(value) is not None else (4, canonical(value))
 
 
 def _is_row(value: Json, row: tuple[Any, ...]) -> bool:
@@ -404,7 +409,8 @@ def _unescaped(cell: str) -> str:
 
 
 def _pair(value: Json, field: str) -> tuple[Any, float] | None:
-    """A value of the field and its count, in one of the common layouts."""
+    """A value of the field and its count, in any of the common layouts: an array of the two, or an object. None for
+    anything else."""
     match value:
         case [of, int() | float() as count] if not isinstance(count, bool):
             return of, float(count)
@@ -426,7 +432,8 @@ def _cell(value: Json) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    """The first names, as many as a report can use; equal ones in a row once."""
+    """The first names, as many as a report can use, after a colon; equal names in a row are written once. Empty if
+    there are none."""
     shown: list[str] = []
     size = 0
     for name, group in groupby(names):

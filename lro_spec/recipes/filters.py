@@ -24,7 +24,7 @@ class NotInterpretedError(RecipeSyntaxError):
 def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
     """True if an awk command keeps the first lines (False if it drops them), the number of these lines, and the files.
 
-    Raises `NotInterpretedError`.
+    Raises `NotInterpretedError` if the command does something else.
     """
     program, *files = words[1:] if words[:1] == ["--"] else words or [""]
     found = _BY_NUMBER.fullmatch("".join(program.split()))
@@ -34,24 +34,31 @@ def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
             return False, max(0, number - (sign == ">=")), files
         if sign in ("<", "<=") or (sign, number) == ("==", 1):
             return True, max(0, number - (sign == "<")), files
-    raise NotInterpretedError(f"awk {program!r}: only a selection by line number is understood (awk 'NR > 1')")
+    raise NotInterpretedError(
+        f"awk {program!r}: only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') "
+        "is understood"
+    )
 
 
 def awk_exclusion(words: list[str]) -> tuple[str, list[str]] | None:
-    """The text whose lines an awk command leaves out, and the files; None if it does something else."""
+    """The text of an awk command that leaves out all lines with that text, and the files; None for any other
+    command."""
     program, *files = words[1:] if words[:1] == ["--"] else words or [""]
     found = _NOT_THE_TEXT.fullmatch(program.strip())
     return None if found is None or _SPECIAL_EXTENDED.search(found[1]) else (found[1], files)
 
 
 def sed_exclusion(script: str) -> str | None:
-    """The text whose lines a sed script leaves out; None if it does something else."""
+    """The text of a sed script that leaves out all lines with that text; None for any other script."""
     found = _DELETE_THE_TEXT.fullmatch(script.strip())
     return None if found is None or _SPECIAL.search(found[1]) else found[1]
 
 
 def grep_exclusion(words: list[str]) -> tuple[str, list[str]]:
-    """The text whose lines a grep command leaves out, and the files. Raises `NotInterpretedError`."""
+    """The text of a grep command that leaves out all lines with that text, and the files.
+
+    Raises `NotInterpretedError` if the command does something else.
+    """
     letters, pattern = "", None
     files: list[str] = []
     rest = iter(words)

@@ -1,7 +1,7 @@
-"""Tokens of a jq program: its string literals, and constructs that read anything but its input.
+"""Tokens of a jq program, to find its string literals, its fields, and constructs that read anything but its input.
 
-This is a tokenizer, not a parser: enough to tell strings from code. It refuses texts that versions of jq read
-differently.
+This is a tokenizer, not a parser: enough to tell strings from code. Programs that versions of jq read differently are
+refused.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ _REFUSED = {
     "modulemeta": "loads a module",
     "get_search_list": "reads the module path",
 }
+"""Functions and variables that a recipe must not use, each with the reason."""
 _NOT_REPEATABLE = {
     "now": "reads the clock",
     "localtime": "depends on the machine's time zone",
     "strflocaltime": "depends on the machine's time zone",
 }
+"""Functions whose output depends on more than the input, each with the reason."""
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+)
@@ -58,7 +60,7 @@ class Token:
     text: str
     """As written."""
     start: int
-    """Its index in the program, in characters."""
+    """Index of its first character in the program."""
     value: str = ""
     """Value of a string; of an interpolated one, the text without the code."""
 
@@ -71,7 +73,7 @@ class Token:
 def tokens(program: str) -> list[Token]:
     """The tokens of a program; code within a string comes after the string.
 
-    Raises `RecipeSyntaxError` if a string is not closed.
+    Raises `RecipeSyntaxError` if a string is not closed, or if strings are nested too deeply.
     """
     try:
         return list(_known_tokens(program))
@@ -85,10 +87,11 @@ def _known_tokens(program: str) -> tuple[Token, ...]:
 
 
 def refuse_other_inputs(program: str) -> None:
-    r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
+    r"""Refuse a program that reads anything but its input, or that ends before it has read all of it.
 
-    Such programs use ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename`` or modules. Comments that end in
-    a backslash or contain a carriage return are refused, too, because jq 1.6 and 1.8 disagree about where they end.
+    Raises `RecipeSyntaxError`. Such programs use ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``,
+    modules or the like. Comments that end in a backslash or contain a carriage return are refused, too, because jq 1.6
+    and 1.8 disagree about where they end; so are programs with a NUL, and those that `tokens` refuses.
     """
     if "\0" in program:
         raise RecipeSyntaxError("a jq program cannot contain a NUL")
@@ -104,11 +107,11 @@ def refuse_other_inputs(program: str) -> None:
 def unrepeatable(program: str) -> str | None:
     """Reason why a program may give different outputs for the same input; None if there is none.
 
-    Raises `RecipeSyntaxError` if a string is not closed.
+    Raises `RecipeSyntaxError` as `tokens` does.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     short = {
-        token.start  # {now} is {now: .now}
+        token.start  # a short key: {now} is {now: .now}
         for before, token, after in zip(found, found[1:], found[2:], strict=False)
         if before.text in ("{", ",") and after.text in (",", "}")
     }
@@ -117,7 +120,7 @@ def unrepeatable(program: str) -> str | None:
 
 
 def _names(found: Sequence[Token]) -> Iterator[Token]:
-    """Names of functions and variables that a program uses, without keys of objects."""
+    """Names of functions and variables that a program uses, and short keys of objects (``{id}``), but no other keys."""
     for i, token in enumerate(found):
         before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
         if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
@@ -127,8 +130,8 @@ def _names(found: Sequence[Token]) -> Iterator[Token]:
 def literals(program: str) -> list[str]:
     """The string literals of a program, in order, without interpolated strings.
 
-    Keys of objects, field names and the flags of a regular expression (the second argument of ``test`` and similar
-    functions) are left out, because a program does not search for them.
+    Keys of objects, field names, strings after a format such as ``@uri``, and the flags of a regular expression (the
+    second argument of ``test`` and similar functions) are left out, because a program does not search for them.
     """
     return [token.value for token in _search_texts(program)]
 
@@ -175,6 +178,7 @@ def _quoted(text: str) -> str:
 
 
 def _search_texts(program: str) -> list[Token]:
+    """The tokens of the strings that `literals` returns."""
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     kept: list[Token] = []
     for i, token in enumerate(found):
@@ -182,14 +186,19 @@ def _search_texts(program: str) -> list[Token]:
             continue
         before = found[i - 1].text if i else ""
         after = found[i + 1].text if i + 1 < len(found) else ""
-        key = after == ":" or before == "." or (before == "[" and after == "]" and i > 1 and _indexes(found[i - 2]))
+        key = (
+            after == ":"
+            or before == "."
+            or (before == "[" and after == "]" and i > 1 and _can_be_indexed(found[i - 2]))
+        )
         flags = before == ";" and after == ")" and re.fullmatch("[gimnpslx]*", token.value) is not None
         if not key and not flags and not before.startswith("@"):
             kept.append(token)
     return kept
 
 
-def _indexes(token: Token) -> bool:
+def _can_be_indexed(token: Token) -> bool:
+    """True if brackets after this token hold an index or a field name; otherwise they are an array."""
     return token.kind in ("field", "variable", "word") or token.text in (".", "]", ")")
 
 

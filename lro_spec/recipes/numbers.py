@@ -14,7 +14,7 @@ from typing import Any, cast
 from lro_spec.jsonl.strict import Json, number_of
 
 _TOLERANCE = 2.0**-50
-"""Relative difference up to which two numbers count as one: a few steps of a double."""
+"""Relative difference up to which two numbers count as equal: a few times that of neighbouring doubles."""
 
 
 def near(a: float, b: float) -> bool:
@@ -23,8 +23,8 @@ def near(a: float, b: float) -> bool:
 
 
 def unify_near(records: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
-    """Records and values with one number in place of all numbers that are nearly equal; None if there are no such
-    numbers."""
+    """Records and values in which nearly equal numbers are replaced by the least of them; None if no numbers are nearly
+    equal."""
     found = sorted({number for value in (*records, *values) for number in _numbers(value)})
     firsts = found[:1] + [number for before, number in pairwise(found) if not near(before, number)]
     if len(firsts) == len(found):

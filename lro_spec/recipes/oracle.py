@@ -1,8 +1,8 @@
 """Expected output of each standard recipe, computed in plain Python.
 
 A recipe is judged by its effect, not by its spelling. Its output may be a stream or an array, of objects or rows; ties
-of a sort come in any order; a record without the field in question does not match. If the specification's own command
-fails on such records, that is an erratum of the specification, which `erratum` describes.
+of a sort come in any order; a record without the field that a recipe searches does not match. If the specification's
+own command fails on some records, that is an erratum of the specification, which `find_erratum` describes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lro_spec.recipes.expected import ByOrder, Counts, Distinct, Expected, Proje
 
 _METACHARACTERS = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _TOP = 10
+"""Number of records that "top N by score" returns."""
 
 
 def evaluate(
@@ -32,9 +33,10 @@ def evaluate(
 ) -> Expected:
     """Expected output of standard recipe *number* of an edition for these records.
 
-    *literal* is the prefix, keyword, type, tag or pattern that it searches for; by default the specification's own. It
-    is plain text. Raises `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition
-    does not have. A record that is not an object counts as an empty object.
+    *literal* is the prefix, keyword, type, tag or pattern for which the recipe searches, as plain text; by default it
+    is that of the specification's own command. A record that is not an object counts as an empty object. Raises
+    `ValueError` for a keyword or pattern with regular-expression syntax, for a recipe that the edition does not have at
+    this detail level, and for an unknown edition.
     """
     effect = standard(number, edition, detail).effect
     nothing: Record = {}
@@ -55,8 +57,11 @@ class Erratum:
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
-    """Reason why the specification's own command for a recipe fails on these records; None if it does not. jq drops the
-    record and exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds."""
+    """Reason why the specification's own command for a recipe fails on these records; None if it does not.
+
+    A command that reads all records at once (``jq -s``) then has no output, and jq exits 5. Any other drops the record,
+    and jq exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds.
+    """
     found = find_erratum(number, records, edition=edition, detail=detail)
     return None if found is None else found.reason
 
@@ -78,7 +83,8 @@ def find_erratum(
 
 
 def fails_at(effect: str) -> tuple[str, ...]:
-    """The path of the field by which the specification's own command for an effect may fail; empty if there is none."""
+    """The path of the field whose value may make the specification's own command for an effect fail; empty if no value
+    of a field can."""
     return _ERRATA.get(effect, _NEVER)[0]
 
 
@@ -165,6 +171,7 @@ def _table(*paths: tuple[str, ...]) -> Callable[[list[Record], str], Expected]:
 
 
 CONFIDENCE = ("provenance", "confidence")
+"""The path of the confidence in a record."""
 _EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
     "title-confidence-table": _table(("title",), CONFIDENCE),
     "title-namespace-table": _table(("title",), ("namespace",)),
@@ -193,9 +200,9 @@ DEFAULT_LITERAL: Mapping[str, str] = {
     "content-search": "pattern",
     "with-tag": "TAG",
 }
-"""Effects that search, each with the text for which the specification's own command searches."""
+"""For each effect that searches: the text for which the specification's own command searches."""
 IN_ANY_CASE = frozenset({"title-search", "content-search"})
-"""Effects that find a text in any letter case."""
+"""Effects that search regardless of letter case."""
 
 
 def _is_string(value: Json) -> bool:
@@ -212,6 +219,7 @@ def _is_scalar(value: Json) -> bool:
 
 _STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
 _NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
+"""In place of an entry of `_ERRATA`, for effects whose command fails on no object."""
 _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
     "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
@@ -224,7 +232,8 @@ _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "with-entities": (("entities",), lambda v: not isinstance(v, bool), "a boolean has no length"),
     "with-tag": (("tags",), lambda v: v is None or isinstance(v, (list, str)), "only arrays and strings are searched"),
 }
-
+"""For each effect whose command may fail: the path of the field that decides, a function that returns True for the
+values on which the command does not fail, and the reason why it fails on others."""
 
 _NUMBERED: Mapping[str, tuple[str, str]] = {
     "namespace-prefix": ("E-16", 'select((.namespace // "") | startswith("_semantic"))'),
@@ -234,7 +243,7 @@ _NUMBERED: Mapping[str, tuple[str, str]] = {
     "sort-by-flat-confidence": ("E-01", "sort_by(-(.confidence // 0))"),
     "top-by-confidence": ("E-01", "sort_by(-(.provenance.confidence // 0))"),
 }
-"""Number of the erratum, and a program that avoids it, by effect."""
+"""For each effect with a numbered erratum: its number, and a program, or a part of one, that avoids it."""
 
 
 def value_at(record: Record, path: Iterable[str]) -> Json:

@@ -31,12 +31,12 @@ _REFUSED = {
     "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
 }  # fmt: skip
 _BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
-"""Harmless options that change a program's input or the framing of its output."""
+"""Options that change a program's input or the framing of its output. They are harmless, but not interpreted here."""
 
 
 @dataclass(frozen=True, slots=True)
 class JqCall:
-    """One call of jq: all options that change its output, except for layout."""
+    """One call of jq: its program, and all options that change more than the layout of its output."""
 
     program: str
     slurp: bool = False
@@ -44,7 +44,7 @@ class JqCall:
     raw: bool = False
     """-r: strings without quotes."""
     null_input: bool = False
-    """-n: the program reads its input itself."""
+    """-n: the program reads its input by ``input`` and ``inputs``."""
     join: bool = False
     """-j: raw, and no newline between the outputs."""
     args: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -69,10 +69,10 @@ class Pipeline:
     more: tuple[JqCall, ...] = ()
     """Further jq calls, each reading the output of the one before."""
     last: int | None = None
-    """Number of lines that are read from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None means
-    all."""
+    """Number of lines at the end of the file that are read, as by ``tail -n 2`` where ``tail -n +2`` was meant; None
+    means all."""
     without: str | None = None
-    """Lines of the file that contain this text are left out before lines are counted; None leaves none out."""
+    """Lines of the file that contain this text are left out before lines are counted; None if no line is left out."""
 
 
 @lru_cache(maxsize=8192)  # a run has fewer commands, and reads each several times
@@ -81,8 +81,9 @@ def parse_command(command: str) -> Pipeline:
 
     Nothing is run, and nothing is expanded. Anything that a shell would expand, redirect or start in addition is
     refused, and so are jq programs that read more than their input (the environment, modules, other files). Raises
-    `NotInterpretedError`, a subclass, if the only problem is an awk or grep before jq that does more than select lines,
-    or an option of jq such as -R: such a command may be correct.
+    `NotInterpretedError`, a subclass, if the only problem is something that is not interpreted here: a program of awk,
+    options or a pattern of grep, a second filter of lines by text, or an option of jq such as -R. Such a command may be
+    correct.
     """
     named = _PLAIN_PATH.search(command)
     if named is not None and command.count(named[0]) == 1 and len(command) <= LONGEST and _ANY_FILE not in command:
@@ -94,6 +95,7 @@ def parse_command(command: str) -> Pipeline:
 
 
 _ANY_FILE = "/lro-recipe-of-any-file.jsonl"
+"""Stands for the path in a command, so that commands that differ only in it are parsed once."""
 _PLAIN_PATH = re.compile(r"(?<![^\s'\"])/[\w./-]+\.jsonl(?![^\s'\"|])", re.ASCII)
 """A path that a shell reads as it is written, with or without quotes."""
 
@@ -103,7 +105,7 @@ def _parse_for_any_file(command: str) -> Pipeline | None:
     """The pipeline of a command that reads `_ANY_FILE`; None if it cannot be parsed, or has that path anywhere else."""
     try:
         found = _parse(command)
-    except RecipeSyntaxError:  # its message may quote the path
+    except RecipeSyntaxError:  # the message may quote the path, so the caller parses the command as it is
         return None
     elsewhere = _ANY_FILE in repr((found.jq, found.more, found.without))
     return found if found.path == _ANY_FILE and not elsewhere else None
@@ -116,7 +118,7 @@ def _parse(command: str) -> Pipeline:
     beyond: NotInterpretedError | None = None
     after_jq = False
     for number, words in enumerate(stages):
-        program, *rest = _plainly(words, first=not number)
+        program, *rest = _program_and_arguments(words, first=not number)
         if program == "jq":
             after_jq = True
             try:
@@ -147,8 +149,9 @@ def _parse(command: str) -> Pipeline:
     return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last, lines.without)
 
 
-def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
-    """The words of a stage without assignments of the locale before the program, and without its directory."""
+def _program_and_arguments(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
+    """The words of a stage without the program's directory and, in the *first* stage, without assignments of the locale
+    before the program."""
     at = 0
     while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
         at += 1
@@ -170,6 +173,8 @@ def one_stage(program: str, words: list[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Lines:
+    """The lines that reach jq, as far as stages were read; the fields are those of `Pipeline`."""
+
     path: str | None = None
     skip: int = 0
     take: int | None = None
@@ -215,7 +220,8 @@ def _head(words: list[str], lines: _Lines) -> str | None:
 
 
 def _line_count(program: str, words: list[str], number: str) -> tuple[str | None, list[str]]:
-    """The value of -n in any of its spellings, and the words that are not options."""
+    """The value of -n in any of its spellings, and the words that are not options; *number* is the pattern of a
+    value."""
     count: str | None = None
     files: list[str] = []
     rest = iter(words)
@@ -366,14 +372,19 @@ _OPTIONS = {
     "sort": "bdfghiknrstuV",
     "uniq": "cdiu", "wc": "clmwL", "cut": "bcdfs", "tr": "cds", "grep": "EFchinovwx", "nl": "b",
 }  # fmt: skip
-"""Options that name no file and start no program; `sort -o` would write."""
+"""For each program that only `file_read` knows, and for grep: the options that name no file and start no program.
+``sort -o``, for example, would write a file."""
 _WORDS = {"tr": 2, "grep": 1}
-"""Number of words before the file that are not options, by program."""
+"""For each program: the number of arguments before the file, such as the pattern of grep."""
 _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
+"""A word that is the value of an option, as in ``cut -f 2``, and not a file."""
 
 
 def file_read(command: str) -> str | None:
-    """The file that a pipeline reads; None if the command is not a pipeline, or may do more than read."""
+    """The file that a pipeline reads; None if the command is not understood, or if it may do more than read.
+
+    Unlike `parse_command`, it accepts pipelines without jq.
+    """
     try:
         stages = split_pipeline(command)
         files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]

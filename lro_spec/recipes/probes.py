@@ -1,5 +1,8 @@
-"""Search literals and values with which a right recipe and a wrong one give different outputs: some records match and
-others do not, or the records are not in the right order already."""
+"""Search texts, and values of records, with which the output of a right recipe differs from that of a wrong one.
+
+For a search, some records must match and others must not; for a sort, the records must not be in the right order
+already.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,12 @@ SEARCHING: Mapping[str, str] = {
     "memory-type": "memory_type",
     "content-search": "content",
 }
-"""Effects that search a text, with the field that they search."""
+"""For each effect that searches a text: the field that has the text."""
 
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """Literals to search for in these records; a single None if the effect searches for nothing."""
+    """Literals to search for in these records, the telling ones first and the default one last; a single None if the
+    effect searches for nothing."""
     if effect not in DEFAULT_LITERAL:
         return [None]
     telling, others = _searches(effect, records)
@@ -30,7 +34,8 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
 
 
 def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Two lists of literals: some match only a part of the records, the others match only if a search is too wide."""
+    """Two lists of literals. Those of the first match some records and not others, or match only regardless of letter
+    case. Those of the second match no record, unless a search finds more than it should."""
     if effect == "with-tag":
         tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
         tags = [t for tags in tagged[:50] for t in tags.split()]
@@ -50,9 +55,10 @@ def _searches(effect: str, records: Sequence[Mapping[str, Any]]) -> tuple[list[s
 def rearranged(effect: str, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
     """The records with other values in the field by which a recipe sorts, counts, selects or searches.
 
-    Fewer than 12 records are repeated. None if their own values already tell whether a command uses that field, or if
-    there are fewer than three. Values that are the same in all records, missing, or sorted already do not tell: a
-    command that reads another field, or none, gives the right output, too.
+    Fewer than 12 records are repeated until there are 12. None if their own values already show whether a command uses
+    that field, if there are fewer than three records, or if the effect does not depend on a single field. Values that
+    are the same in all records, missing, or sorted already do not show it: a command that reads another field, or none,
+    gives the right output, too.
     """
     if effect not in _FIELDS or len(records) < _MIN_RECORDS or _tells(effect, records):
         return None
@@ -67,12 +73,13 @@ def depends_on(effect: str) -> tuple[str, ...]:
 
 
 _MIN_RECORDS = 3
-"""The fewest records that can be counted in two groups of different sizes."""
+"""Fewest records whose values are changed: three can form two groups of different sizes."""
 _REPEATED_UP_TO = 12
-"""Number of records up to which fewer are repeated: more than the ten that one of the recipes prints."""
+"""Fewer records are repeated until there are this many: more than the ten that one of the recipes prints."""
 
 
 def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:
+    """True if the records' own values tell a right command from a wrong one."""
     if effect in DEFAULT_LITERAL:
         return bool(_searches(effect, records)[0])
     path, tells, _ = _FIELDS[effect]
@@ -80,16 +87,18 @@ def _tells(effect: str, records: Sequence[dict[str, Any]]) -> bool:
 
 
 def _are_unsorted_numbers(values: list[Any]) -> bool:
+    """True for numbers that are not in descending order."""
     numbers = [number_of(value) for value in values]
     return None not in numbers and not _descend(numbers)
 
 
 def _are_unsorted_texts(values: list[Any]) -> bool:
+    """True for texts that are not in ascending order."""
     return _are_texts(values) and values != sorted(values)
 
 
 def _have_unsorted_counts(values: list[Any]) -> bool:
-    """True if sorting the texts by name does not already sort them by descending frequency."""
+    """True for texts whose counts, in the alphabetical order of the texts, are not in descending order already."""
     return _are_texts(values) and not _descend([count for _, count in sorted(Counter(values).items())])
 
 
@@ -110,7 +119,7 @@ def _descend(values: list[Any]) -> bool:
 
 
 def _interleaved(count: int) -> list[int]:
-    """The numbers below *count*, neither ascending nor descending."""
+    """The numbers from 0 to *count* - 1, neither ascending nor descending."""
     return [*range(0, count, 2), *range(1, count, 2)]
 
 
@@ -169,8 +178,9 @@ def _with(record: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, 
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """A word that occurs within a value but matches none, as a list of one: only a search that is too wide finds it."""
-    different = {*values}  # of namespaces and types there are few
+    """A word that is within a value but matches no value, as a list of one: only a search that is too wide finds it. An
+    empty list if there is none."""
+    different = {*values}  # few: the values are namespaces or types
     words = dict.fromkeys(w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
     found = next((w for w in words if not any(matches(v, w) for v in different)), None)
     return [] if found is None else [found]
@@ -183,7 +193,8 @@ def _words(tags: object) -> list[str]:
 
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """The most frequent candidate that matches some, but not all, values, as a list of one; empty if there is none."""
+    """The first of the most frequent candidates that matches some values, but not all, as a list of one; an empty list
+    if there is none. Only ASCII candidates are used."""
     different = {*values}
     for candidate, _ in Counter(candidates).most_common(20):
         hits = sum(matches(v, candidate) for v in different) if candidate.isascii() else 0

@@ -25,7 +25,7 @@ def render(edition: str, path: str, detail: str = "full") -> list[JqRecipe]:
 
     *detail* matters in an edition whose library depends on the detail level of the file (lro-1600). Raises `ValueError`
     for a path with a NUL and for a relative path, which would depend on the reader's working directory or look like an
-    option.
+    option. Raises `ValueError` for an unknown edition, too.
     """
     if not path.startswith("/"):
         raise ValueError(f"recipes need an absolute path, got {path!r}")

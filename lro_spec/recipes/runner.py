@@ -21,11 +21,11 @@ from lro_spec.sandbox.process import JQ, JobLimits, Sandbox, WorkerError, jq_fol
 
 _MEBIBYTE = 1 << 20
 _GRACE_S = 1.0
-"""Time beyond its own limit after which a job is killed; most jobs notice by themselves that they reached the limit."""
+"""A job is killed this long after its time limit; most jobs notice by themselves that they have reached the limit."""
 
 
 class EngineError(RuntimeError):
-    """No engine here can run this program, which may be correct all the same."""
+    """The engine cannot run this program, which may be correct all the same, or there is no working engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,14 @@ class JqRun:
     """Result of a run."""
 
     status: int
-    """jq's exit status; negative if a signal or a limit ended it."""
+    """jq's exit status, negative if a signal ended it; of several calls of jq, that of the last one that ran. It means
+    nothing if there is a `problem`."""
     stdout: bytes
     stderr: str
-    """The beginning of what it wrote to standard error."""
+    """The beginning of what jq wrote to standard error."""
     timed_out: bool
     engine: str
-    """``jq 1.6``, or ``libjq``."""
+    """The version of the binary, such as ``jq 1.6``, or ``libjq``."""
     problem: str = ""
     """Why jq did not end by itself: a limit of time or output, the death of the process (mostly for lack of memory), or
     a binary that could not be started. Empty if it did."""
@@ -61,8 +62,8 @@ def run(
 ) -> JqRun:
     """Run a parsed command on the bytes of its file; limits in seconds and bytes.
 
-    *binary* is the path of a jq, or None for libjq. Raises `EngineError` if it cannot run the program. For more than a
-    few runs use `JqRunner` or `run_many`.
+    *binary* is the path of a jq binary, or None for libjq. Raises `EngineError` if that engine does not work or cannot
+    run the program. For more than a few runs use `JqRunner` or `run_many`.
     """
     with JqRunner(binary, timeout_s=timeout_s, max_output=max_output, memory=memory) as runner:
         return runner.run(pipeline, data)
@@ -133,8 +134,9 @@ class JqRunner:
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Run a parsed command on the bytes of its file. Raises `EngineError`.
 
-        The first job that times out is tried again, and so is each later one that times out after less than half of
-        that time on the processor, because the machine may have been busy, which is not the command's fault.
+        If a job times out, the machine may have been busy, which is not the command's fault. So the first job that
+        times out is run once more, and so is each later one that used the processor for less than half of its time
+        limit.
         """
         done, cpu_s = self._run_once(pipeline, data)
         if not done.timed_out or not (self._retries_any or cpu_s < self.timeout_s / 2):
@@ -143,7 +145,7 @@ class JqRunner:
         return self._run_once(pipeline, data)[0]
 
     def _run_once(self, pipeline: Pipeline, data: bytes) -> tuple[JqRun, float]:
-        """A run and its processor time in seconds; if that is unknown, its time limit."""
+        """A run, and its processor time in seconds; the time limit if the processor time is unknown."""
         if pipeline.without is not None:
             text = pipeline.without.encode("utf-8", "surrogatepass")
             data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
@@ -174,7 +176,7 @@ class JqRunner:
             return Sandbox(JQ, {"binary": self.binary}, memory=self.memory)
         folder = jq_folder()
         if folder is None:
-            raise EngineError("there is no jq binary, and the jq package is not installed")
+            raise EngineError("no jq binary is used, and the jq package is not installed")
         return Sandbox(JQ, memory=self.memory, path=[folder], sealed=True)
 
 
@@ -187,19 +189,20 @@ _OPTIONS = tuple(f.name for f in fields(JqCall))
 
 
 _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
+"""Words that, in this order, begin an expression that is evaluated only once."""
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
-"""`_REPEATING`, and words after which an expression may be evaluated only in part: in jq, the next `input` or `inputs`
+"""`_REPEATING`, and words after which an expression may be evaluated only in part. In jq, a later `input` or `inputs`
 would then return the inputs that are left."""
 
 
 def _with_inputs(call: JqCall) -> str | None:
     """The program with `input` and `inputs` bound to its slurped input, because libjq itself does not feed them.
 
-    None if it uses neither. Supports a single `inputs`, an `input` followed by one `inputs` (the idiom that skips a
-    header) and, with -n, a single `input`. With -n, a lone `inputs` may also be read in part (``first(inputs | …)``).
-    Raises `EngineError` for any other use.
+    None if the program uses neither. Supports a single `inputs`, an `input` followed by one `inputs` (the idiom that
+    skips a header) and, with -n, a single `input`. With -n, a lone `inputs` may also be read in part, as in
+    ``first(inputs | …)``. Raises `EngineError` for any other use.
     """
     code = [t for t in tokens(call.program) if t.kind not in ("space", "comment")]
     used = [t.text for t in code if t.kind == "word" and t.text in ("input", "inputs")]

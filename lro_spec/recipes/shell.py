@@ -21,7 +21,7 @@ _OPERATORS = {
     "$": "an expansion",
     "\n": "a second command",
 }
-# Within double quotes a $ is literal only if no name, brace or parenthesis follows.
+# Within double quotes, a $ is literal before these characters and at the end, where it begins no expansion.
 _LITERAL_DOLLAR = re.compile(r'\$(?=[\s"|).,;:/\\]|$)')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
@@ -39,7 +39,7 @@ _SPACE = re.compile(r"[ \t\n]+")
 _TILDE = re.compile(r"~|.*:~", re.DOTALL)
 _BRACKETS = {"{": "}", "(": ")"}
 _AFTER_READ = ("tail", "-n", "+2")
-"""Equivalent of one `read` before a command that reads the rest."""
+"""The stage that stands for one `read` before a command that reads the rest of the file."""
 SUBSTITUTED = "<(…)\0"
 """Placeholder in a stage for a process substitution that is used as a file; no command can contain it."""
 LONGEST = 65_536
@@ -52,6 +52,8 @@ class RecipeSyntaxError(ValueError):
 
 @dataclass(slots=True)
 class _Word:
+    """A word, or the beginning of one."""
+
     text: list[str] = field(default_factory=list[str])
     bare: list[str] = field(default_factory=list[str])
     """The text with every quoted character replaced by a space: the part that a shell could still expand."""
@@ -68,10 +70,10 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
 
     A ``< FILE`` of the first stage becomes its last word, because every program of a recipe reads standard input and a
     named file alike. Variables assigned before the pipeline (``FILE=/f; …``) are substituted (``"$FILE"``). The stages
-    of ``<(…)`` come before the stage that reads it, which has `SUBSTITUTED` in its place; ``{ read -r _; …; } < FILE``
-    becomes ``tail -n +2 FILE`` and the commands after the `read`. Quotes, backslashes and comments work as in POSIX;
-    ``*`` and ``?`` are literal, as in a shell if no file matches. Raises `RecipeSyntaxError` for everything else that
-    has a meaning for a shell.
+    of ``<(…)`` come before the stage that reads it, in which `SUBSTITUTED` stands for ``<(…)``. Instead of ``{ read -r
+    _; …; } < FILE``, there are ``tail -n +2 FILE`` and the command after the `read`. Quotes, backslashes and comments
+    work as in POSIX; ``*`` and ``?`` are literal, as in a shell if no file matches. Raises `RecipeSyntaxError` for
+    everything else that has a meaning for a shell, for an empty stage, and for a command that is too long.
     """
     if len(command) > LONGEST:
         raise RecipeSyntaxError(f"the command has {len(command)} characters, more than {LONGEST}")
@@ -85,21 +87,28 @@ class _Reader:
     """Reads a command from left to right."""
 
     def __init__(self, text: str, at: int = 0, values: _Values | None = None, within: str = "") -> None:
-        """*within*: the bracket that closes the substitution, or opens the group, that is being read."""
+        """*within* is ``)`` for the commands of a substitution, ``{`` or ``(`` for a command of such a group, and
+        otherwise empty."""
         self._text = text
         self.at = at
         self._values = values or _Values()
         self._within = within
         self._stages: list[list[str]] = [[]]
         self._word = _Word()
-        self._read: list[str] = []
+        self._redirected: list[str] = []
+        """Files of redirections (``< FILE``)."""
         self._to_file = False
+        """True if the next word is the file of a redirection."""
         self._assigned: list[tuple[str, str]] = []
+        """Name and value of each assignment before the program."""
         self._before: list[list[str]] = []
+        """The stages of a substitution."""
         self._grouped: list[list[str]] | None = None
+        """The stages of a group, after its `read` commands; None if there is no group."""
 
     def pipeline(self) -> list[list[str]]:
-        """The words of the stages from here to the end of the command or of the group."""
+        """The words of the stages from here to the end of the command, of the substitution, or of one command of a
+        group."""
         while self.at < len(self._text):
             char = self._text[self.at]
             if self._within and self._ends(char):
@@ -116,16 +125,16 @@ class _Reader:
             raise RecipeSyntaxError("a redirection names no file")
         if not all(self._stages):
             raise RecipeSyntaxError("a stage of the pipeline is empty")
-        read = self._read
-        for file in read:
+        for file in self._redirected:
             if not file or file.startswith("-"):
                 raise RecipeSyntaxError(f"a redirection from {file!r}: expected the file's path")
         first, *rest = self._stages
         if self._grouped is not None and len(first) > len(_AFTER_READ):
             raise RecipeSyntaxError(f"{first[-1]!r} after a group of commands is not a redirection")
-        return [*self._before, first + read, *(self._grouped or ()), *rest]
+        return [*self._before, first + self._redirected, *(self._grouped or ()), *rest]
 
     def _ends(self, char: str) -> bool:
+        """True if the substitution, or the command of a group, ends at this point."""
         if char == ")" and self._within != "{":
             return True
         return self._within != ")" and (char in ";\n" or self._has("&&"))
@@ -142,11 +151,11 @@ class _Reader:
             if _TILDE.match("".join(self._word.bare), name.end()):
                 raise RecipeSyntaxError("an unquoted ~ is expanded to a home directory")
             self._assigned.append((name[1], text[name.end() :]))
-        (self._read if self._to_file else words).append(text)
+        (self._redirected if self._to_file else words).append(text)
         self._word, self._to_file = _Word(), False
 
     def _assigns(self) -> re.Match[str] | None:
-        """The name and the equals sign if the word is an assignment, and all words before it were."""
+        """The name and the equals sign if the word is an assignment, as are all words before it; otherwise None."""
         if self._to_file or len(self._stages) > 1 or len(self._assigned) < len(self._stages[0]):
             return None
         return _ASSIGNMENT.match("".join(self._word.bare[:_LONGEST_NAME]))
@@ -213,9 +222,10 @@ class _Reader:
             self.at = len(text) if end < 0 else end
         elif char == "\n" and (
             not text[at:].strip("\n \t")
-            or not (self._word.started or self._to_file or stages[-1] or (self._read and len(stages) == 1))
+            or not (self._word.started or self._to_file or stages[-1] or (self._redirected and len(stages) == 1))
         ):
-            # The last newline ends the command; a newline after a pipe, or a comment before it, continues it.
+            # The last newline ends the command. A newline before the first word of a stage means nothing: it follows a
+            # pipe, or a comment in that place.
             self._finish()
             self.at += 1
         else:
@@ -223,19 +233,19 @@ class _Reader:
         return True
 
     def _beyond_words(self, char: str) -> bool:
-        """Read the end of an assignment, a redirection, a substitution or a group at this point; False if there is
-        none."""
+        """Read what is at this point if it ends an assignment, begins a redirection, or is a substitution or a group;
+        otherwise False."""
         if len(self._stages) > 1:
             return False
         if char in ";\n" or self._has("&&"):
             return self._assign()
         if self._has("<("):
             return self._substitute()
-        if char in _BRACKETS and not (self._within or self._stages[0] or self._word.started or self._read):
+        if char in _BRACKETS and not (self._within or self._stages[0] or self._word.started or self._redirected):
             return self._group(char)
         if (
             char == "<"
-            and not (self._read or self._to_file)
+            and not (self._redirected or self._to_file)
             and self._text[self.at + 1 : self.at + 2] not in ("<", ">", "&")
             and not "".join(self._word.bare).isdecimal()  # 2<FILE
         ):
@@ -246,10 +256,11 @@ class _Reader:
         return False
 
     def _assign(self) -> bool:
+        """End the assignments before the pipeline; False if the words before this point are not assignments."""
         if not self._to_file:
             self._finish()
         words = self._stages[0]
-        if not words or len(self._assigned) != len(words) or self._read or self._to_file or self._within:
+        if not words or len(self._assigned) != len(words) or self._redirected or self._to_file or self._within:
             return False
         for name, value in self._assigned:
             if _SPECIAL_VARIABLES.fullmatch(name):
@@ -261,6 +272,7 @@ class _Reader:
         return True
 
     def _substitute(self) -> bool:
+        """Read a process substitution; False if one cannot be here."""
         if self._word.started or self._within or self._before or self._grouped is not None:
             return False
         inner = _Reader(self._text, self.at + 2, self._values, ")")
@@ -273,6 +285,7 @@ class _Reader:
         return True
 
     def _group(self, bracket: str) -> bool:
+        """Read a group of commands that begins with `read`; False if this is none."""
         if bracket == "{" and self._text[self.at + 1 : self.at + 2] not in (" ", "\t", "\n"):
             return False
         closing, at, reads = _BRACKETS[bracket], self.at + 1, 0
@@ -307,9 +320,9 @@ def _after_space(text: str, at: int) -> int:
 
 
 def file_of(words: Sequence[str], file: str | None) -> str | None:
-    """The file that a stage reads, from the words after its program and the word that seems to be its file; None for
-    the pipe.
+    """The file that a stage reads; None if it reads the pipe or a process substitution.
 
+    *words* are the words after its program, and *file* is the one that names a file; None if there is none.
     Raises `RecipeSyntaxError` if a process substitution is used as anything but the file.
     """
     if SUBSTITUTED not in words:
@@ -345,7 +358,7 @@ class _Values:
 
 
 def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
-    """Content of double quotes that open before *at*, and the index after the closing quote."""
+    """Content of double quotes from *at* on, after the opening quote, and the index after the closing quote."""
     parts: list[str] = []
     while at < len(text):
         char = text[at]
@@ -370,7 +383,7 @@ def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
 
 
 def _dollar_quoted(text: str, at: int) -> tuple[str, int]:
-    r"""Content of ``$'…'`` that opens before *at*, and the index after the closing quote.
+    r"""Content of ``$'…'`` from *at* on, after the opening quote, and the index after the closing quote.
 
     Supported escapes are ``\n`` and similar, quotes and backslashes.
     """
@@ -393,6 +406,7 @@ _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 
 
 def _finished(word: _Word) -> str:
+    """The text of a word. Raises `RecipeSyntaxError` if a shell would expand it."""
     bare = "".join(word.bare)
     if bare.startswith("~"):
         raise RecipeSyntaxError("an unquoted ~ is expanded to a home directory")

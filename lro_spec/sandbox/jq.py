@@ -1,4 +1,4 @@
-"""The job that runs jq: command lines as jq itself would, or one query on each record of a file.
+"""The job that runs jq: command lines, as jq itself would, or one query on the records of a file.
 
 Command lines (``{"calls": …}``) run in libjq or in the jq binary of the option ``binary``. A query (``{"query": …}``)
 runs in libjq on the file that was passed to the sandbox.
@@ -57,8 +57,8 @@ def prepare(context: Context) -> Run:
     return run
 
 
-# A lone surrogate: every version of jq treats it differently, which is not the program's fault.
-_LONE = re.compile(rb"\\u[dD][89a-fA-F]")
+# Lone surrogates are replaced: every version of jq treats them differently, which is not the program's fault.
+_ANY_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|[^u]|u)"
 )
@@ -66,7 +66,7 @@ _SURROGATES = re.compile(
 
 def _without_lone_surrogates(data: bytes) -> bytes:
     """JSON with U+FFFD in place of each lone surrogate."""
-    if not _LONE.search(data):
+    if not _ANY_SURROGATE.search(data):  # a quick test
         return data
     return _SURROGATES.sub(lambda match: b"\\ufffd" if match[1] else match[0], data)
 
@@ -77,7 +77,7 @@ def _without_lone_surrogates(data: bytes) -> bytes:
 def _calls(
     engine: Callable[[dict[str, Any], bytes, int, float], tuple[Result, bytes]], request: dict[str, Any], data: bytes
 ) -> tuple[Result, bytes]:
-    """Run each call on the output of the one before; a call that a limit ends is the last."""
+    """Run each call on the output of the one before; the last is the one that has a problem, such as a limit."""
     result: Result = {"status": 0, "stderr": "", "problem": ""}
     data = _without_lone_surrogates(_lines(data, request["skip"], request["take"]))
     until = time.monotonic() + request["timeout_s"]
@@ -133,7 +133,7 @@ def _binary(
         argv += ["--arg", name, value]
     for name, value in call["argjson"].items():
         argv += ["--argjson", name, json.dumps(value)]
-    argv.append(f" {call['program']}")  # a blank first, or a program that begins with - is an option
+    argv.append(f" {call['program']}")  # without the blank, a program that begins with - would be an option
     try:
         process = subprocess.Popen(
             argv,
@@ -163,7 +163,7 @@ def _communicate(
 ) -> tuple[bytes, bytes, str]:
     """Write to a process and read from it at the same time.
 
-    Returns its output, its errors, and the limit that ended it; the last one is empty if it ended by itself.
+    Returns its output, its errors, and the limit that it reached, which is empty if it ended by itself.
     """
     import selectors
 
@@ -244,7 +244,7 @@ def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, unti
                 if time.monotonic() > until:
                     break
         except ValueError as problem:
-            # As jq does: report it, drop this input, continue with the next; only the status of the last one counts.
+            # As jq does: report it, drop this input, and continue with the next. Only the last input's status counts.
             errors = f"{errors}jq: error (at <stdin>): {problem}\n"[:_MAX_STDERR]
             status = 5
             if str(problem).startswith("parse error"):
@@ -256,8 +256,8 @@ def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, unti
 
 
 def _texts(text: str) -> Iterator[str]:
-    """The JSON texts of a stream: one by one if they are lines, because libjq cannot continue after an error within a
-    text; otherwise all together."""
+    """The JSON texts of a stream: one by one if the first line is one, because libjq cannot continue with an input
+    after an error; otherwise all together."""
     lines = [line for line in text.split("\n") if line.strip(" \t\r")]
     try:
         json.loads(lines[0] if lines else "")
@@ -306,7 +306,8 @@ class _Results:
 
 
 def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, bytes]:
-    """The results and notes on records that failed, or a problem if there is no result at all."""
+    """The results, with notes on records on which the query failed; or a problem if the query is invalid, or failed on
+    records and has no result on any other."""
     program: str = request["query"]
     try:
         jq.compile(program, args=request["args"])  # alone, because the added code must not repair it

@@ -1,8 +1,8 @@
 """A sandbox: a child process that runs one job after the other, under limits on time, memory and output.
 
-The child has an empty environment, no shell, and cannot gain privileges. It never outlives the thread that started it,
-even if that thread is killed (Linux). If a job brings the child down, only that job is lost: the next one gets a new
-child.
+The child is started without a shell and runs jobs in an empty environment. On Linux, it cannot gain privileges, and it
+never outlives the thread that started it, even if that thread is killed. If a job brings the child down, only that job
+is lost: the next one gets a new child.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ _MAX_HEADER = 64 << 20
 _START_S = 20.0
 """Maximum time for a child to start on a busy machine."""
 _SLACK_S = 2.0
-"""Time after a job's own limit at which a child that has not ended by itself is killed."""
+"""A child that has not ended by itself is killed this long after the job's own time limit, or `_START_S` after it if
+the child is new."""
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGPROF, -signal.SIGALRM)
+"""Exit statuses of a child that the kernel ended at a time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,15 @@ class Answer:
 
 
 class WorkerError(RuntimeError):
-    """The child ended before it answered; the message is one line, such as ``died (SIGSEGV)``."""
+    """A request without an answer: the child ended, a limit ended it, its answer was malformed, the job raised an
+    exception, or the sandbox was aborted. The message is one line: ``timed out``, or for example ``died (SIGSEGV)``."""
 
     def __init__(
         self, status: int, *, timed_out: bool, exception: str = "", message: str = "", traceback: str = ""
     ) -> None:
         super().__init__("timed out" if timed_out else f"died ({_status_name(status)})")
         self.status = status
-        """Its exit status, negative for a signal."""
+        """The child's exit status, negative for a signal; 1 if the job raised an exception."""
         self.timed_out = timed_out
         self.exception = exception
         """Class of the Python exception that ended the job; empty if there was none."""
@@ -126,7 +129,7 @@ class Sandbox:
         self.close()
 
     def run(self, request: Mapping[str, Any], data: bytes = b"", *, limits: JobLimits) -> Answer:
-        """Run a job and return its answer. Raises `WorkerError` if the child ends, or a limit ends it.
+        """Run a job and return its answer. Raises `WorkerError` if there is none.
 
         Data that is the same object as in the previous request is not sent again.
         """
@@ -166,7 +169,7 @@ class Sandbox:
                 _end(child)
 
     def abort(self) -> None:
-        """End the job that runs, and refuse all later ones; from any thread."""
+        """End the job that runs, and refuse all later ones. May be called from any thread."""
         with self._lock:
             self._aborted = True
             if self._child is not None:
@@ -229,7 +232,8 @@ def _exchange(
 ) -> tuple[dict[str, Any] | None, bytes, bool]:
     """Send a request and read the answer.
 
-    Returns the answer's header (None if there is no complete answer), its output, and True if the time ran out.
+    Returns the answer's header (None if there is no complete and well-formed answer within the limits), its output, and
+    True if the time ran out.
     """
     import selectors
 
@@ -274,7 +278,7 @@ def _send(pipe: int, parts: list[memoryview]) -> bool:
         parts[0] = parts[0][os.write(pipe, parts[0][:_CHUNK]) :]
     except BlockingIOError:
         return False
-    except OSError:  # the child has ended, but its answer may not have been read
+    except OSError:  # the child has ended, but may have answered before
         parts.clear()
         return True
     if not parts[0]:
@@ -283,7 +287,7 @@ def _send(pipe: int, parts: list[memoryview]) -> bool:
 
 
 def _header(line: bytearray) -> dict[str, Any] | None:
-    """The first line of an answer; None if it is malformed, because the child is out of control."""
+    """The first line of an answer; None if it is malformed, which means that the child is out of control."""
     try:
         answer = json.loads(line)
         return answer if isinstance(answer["bytes"], int) else None

@@ -15,7 +15,8 @@ def prepare(context: Context) -> Run:
     """The function that searches the files that were passed to the sandbox, one after the other."""
 
     def run(request: dict[str, Any], _data: bytes) -> tuple[dict[str, Any], bytes]:
-        """The numbers of the first ``limit`` matching lines, counted from 1 across all files, one per line."""
+        """The numbers of the first ``limit`` matching lines, counted from 1 across all files, each on a line of its
+        own."""
         try:
             pattern = re.compile(request["pattern"], 0 if request["case_sensitive"] else re.IGNORECASE)
         except (re.error, OverflowError, RecursionError) as problem:

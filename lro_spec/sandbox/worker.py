@@ -1,10 +1,11 @@
 """The child process of every sandbox: never imported, started by `lro_spec.sandbox.process`.
 
-Standard input: a line of JSON with the settings, then requests; a request is a line of JSON and as many bytes of data
-as that line announces. Each answer goes to standard output in the same form. The settings name a job, a Python file
-with a function ``prepare(context)``, which returns a function ``run(request, data)`` that returns a result (an object)
-and its output (bytes). An exception in a job is also sent as an answer; then the process ends. Few modules are
-imported, not even `typing`, because most of the cost of a sandbox is its start.
+Standard input has a line of JSON with the settings, and then requests. A request is a line of JSON and as many bytes of
+data as that line announces; if it announces none (null), the data are those of the request before. Each answer goes to
+standard output in the same form. The settings name a job: a Python file with a function ``prepare(context)``. That
+returns the function ``run(request, data)``, which runs one request and returns a result (an object) and output (bytes).
+An exception in a job is also sent as an answer; then the process ends. Few modules are imported, not even `typing`,
+because most of the cost of a sandbox is its start.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _traceback() -> str:
 def _end_with_parent(parent: int) -> None:
     # By the kernel: libjq never releases the interpreter's lock, so a thread that watches the parent would starve.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # holds for programs that the job starts, too
     if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
 
@@ -135,7 +136,8 @@ def _restrict(memory: int, *, sealed: bool) -> None:
 
 
 def _limit_time(cpu_s: float, wall_s: float) -> None:
-    """Make the kernel end the process after that time; a handler would have to wait until libjq returns."""
+    """Make the kernel end the process after *cpu_s* seconds of processor time or *wall_s* seconds in all. A handler in
+    Python would have to wait until libjq returns."""
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 PATIENCE_S = 30.0
-"""Time limit for all validation with jsonschema together."""
+"""Time limit for validating records with jsonschema, for all records of a file together."""
 
 _BATCH = 500
+"""Number of records that are collected before a child process validates them together."""
 _PASS_S = 5.0
+"""Time limit for one call of the child process; it then goes on after the record that used up the time."""
 _MOST_COMPARED = 200
-"""Largest number of violations that are explained only to find out whether they repeat an earlier finding."""
+"""At most this many violations are explained only to find out whether they repeat an earlier finding."""
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -87,16 +89,17 @@ class LineSchemaChecker:
         self.judged = 0
         """Number of records that were validated."""
         self._unjudged = 0
+        """Number of records that were not validated, because the time was used up."""
         self._compared = 0
-        """Number of violations by lines in which a value is reported already."""
+        """Number of violations so far in lines in which a value was reported already."""
 
     def take(
         self, records: list[dict[str, Any]], block: Block, *, satisfied: bool = False, known: Collection[str] = ()
     ) -> Iterator[Finding]:
         """Findings about the records of a block; some may come with a later block.
 
-        *satisfied* says that all of them are known to satisfy the schema. *known* are JSON pointers to values of the
-        records that break a requirement by themselves; a violation at one of them causes no further finding.
+        *satisfied* says that all of them are known to satisfy the schema. *known* is only given with a single record:
+        JSON pointers to values that have been reported already. A violation at one of them causes no further finding.
         """
         if satisfied or (not self._distinguishes_long_integers and self._all_pass(records)):
             self.judged += len(records)
@@ -144,13 +147,14 @@ class LineSchemaChecker:
             for place, explain in violations:
                 if not self._follows(waiting[place], explain):
                     yield _finding(waiting[place], explain)
-            waiting = waiting[judged:]  # the rest, if a line took all the time of a pass
+            waiting = waiting[judged:]  # the rest, if the time of a pass was used up
         self._unjudged += len(waiting)
 
     def _follows(self, line: _Line, explain: _Explain) -> bool:
-        """True if a violation only repeats what is reported about the line already.
+        """True if a violation only repeats what was reported about the line already.
 
-        Explaining takes time, so after `_MOST_COMPARED` of these lines every violation is assumed to do so.
+        Explaining takes time, so after `_MOST_COMPARED` violations in such lines, all further ones are assumed to do
+        so.
         """
         if not line.reported:
             return False
@@ -171,7 +175,7 @@ class LineSchemaChecker:
         found, judged = judgement.violations, judgement.judged
         if time_s < min(_PASS_S, self._patience_s):  # too little time to blame a line for using it up
             found = tuple((place, violation) for place, violation in found if place < judged)
-        judged += any(place >= judged for place, _ in found)
+        judged += any(place >= judged for place, _ in found)  # a record that used up the time has been judged, too
         return [(place, partial(_identity, violation)) for place, violation in found], judged
 
     @cached_property

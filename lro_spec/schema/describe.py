@@ -46,13 +46,14 @@ _OTHERS = {
     "additionalItems": "items",
     "unevaluatedItems": "items",
 }
+"""Keywords about the fields or items that no other keyword of the schema names."""
 
 
 def describe(keyword: str, wanted: object) -> str:
     """The requirement of a keyword with this value, in words."""
     if wanted is False and keyword in _OTHERS:
         return f"no {_OTHERS[keyword]} except those that line_schema allows"
-    if wanted is False or keyword == "None":  # the schema itself is false, so there is no keyword
+    if wanted is False or keyword == "None":  # "None" instead of a keyword: the schema itself is false
         return "nothing there"
     words = _WORDS.get(keyword)
     return shorten(words(wanted)) if words is not None else f"{keyword} {show(wanted)}"

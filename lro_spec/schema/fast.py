@@ -1,7 +1,7 @@
 """Fast validation by jsonschema-rs, which is tried first because it is a hundred times as fast as jsonschema.
 
-A value that it accepts is valid. For a value that it refuses, jsonschema explains the refusal and, unless the two
-libraries are known to agree (`refusal_is_final`), decides whether it is right. Tests compare the two.
+A value that jsonschema-rs accepts is valid. For a value that it refuses, jsonschema explains why and, unless the two
+libraries are known to agree (`refusal_is_final`), decides whether the value is valid. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ FastValidator = Callable[[object], bool]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _RECORD = "urn:lro:record"
 _REGEX_BYTES = 1 << 20
+"""Largest size of a compiled regular expression."""
 _DIVISORS = ("multipleOf", "divisibleBy")
 _AGREED = frozenset(
     {
@@ -52,8 +53,9 @@ def own_fast_validator(name: str, part: str = "") -> FastValidator:
 def foreign_fast_validator(schema: object) -> FastValidator | None:
     """The fast validator of a foreign schema; None if the schema is not safe to run in this process, or not supported.
 
-    A safe schema takes time in proportion to its size and the record's: it has no recursion, and the engine of its
-    regular expressions cannot backtrack. Nothing is fetched. ``format`` is an annotation, as in jsonschema.
+    A safe schema takes time in proportion to its size and the record's: it has no recursion, it is not too large when
+    its references are followed (`is_bounded`), and the engine of its regular expressions cannot backtrack. Nothing is
+    fetched. ``format`` is an annotation, as in jsonschema.
     """
     if isinstance(schema, dict) and not is_bounded(cast("object", schema)):
         return None
@@ -70,7 +72,7 @@ def refusal_is_final(schema: object) -> bool:
 def distinguishes_long_integers(schema: object) -> bool:
     """True if a schema may treat an integer over 64 bits and the nearest double differently.
 
-    It may if it has an integer divisor other than 1, or a number beyond 64 bits.
+    It may if it has an integer other than 1 as a divisor (``multipleOf``), or a number beyond 64 bits anywhere.
     """
     left: list[object] = [schema]
     while left:
@@ -142,9 +144,9 @@ def _validator(schema: Any) -> Any:
 
 
 def text_of(schema: object) -> str | None:
-    """A schema as text, the key of caches, because a server sends the same schema with every descriptor.
+    """A schema as text, for use as a key of caches: a server sends the same schema with every descriptor.
 
-    None if the schema is not JSON.
+    None if the schema is not JSON, or is nested too deeply.
     """
     try:
         return json.dumps(schema)

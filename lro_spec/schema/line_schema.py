@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 64
 _MAX_NODES = 10_000
 _MUTANT_RECORDS = 3
-_ANNOTATIONS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
+"""Number of records of which changed copies are validated."""
+_COMMON_KEYWORDS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
+"""Keywords of JSON Schema that are names of fields, too: at the top level of a schema, they are probably keywords."""
 _MAX_FIELDS = 100
 _SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
+"""Records on which it is tried whether a schema refuses every record, or none."""
 _SAMPLES_S = 5.0
 _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
@@ -55,8 +58,8 @@ def schema_problem(schema: object) -> str | None:
 
 @lru_cache(maxsize=128)
 def _meta_problem(text: str) -> str | None:
-    """The problem of a schema in a text, cached because a server sends the same schema with every descriptor, and
-    validating it takes milliseconds."""
+    """The problem of a schema that is given as a text, cached because a server sends the same schema with every
+    descriptor, and validating it takes milliseconds."""
     return _meta_problem_of(json.loads(text))
 
 
@@ -122,8 +125,9 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
     """The reason why a schema says nothing about the records; None if it says something.
 
-    It says something if it names a property of the records, or rejects a record in which a field is missing or has the
-    wrong type. Requiring an object is not enough. The schema must be valid (`schema_problem`).
+    It says something if it names a property of the records (any property, if there are no records), or if it refuses a
+    record in which a field is missing or has the wrong type. Requiring an object is not enough. For the schema
+    ``false``, which refuses every record, there is a reason, too. The schema must be valid (`schema_problem`).
     """
     if isinstance(schema, bool):
         what = "says nothing about the records" if schema else "refuses every record"
@@ -142,17 +146,19 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
     if named:
         some = ", ".join(sorted(named)[:5])
         return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
-    if (set(whole) - _ANNOTATIONS) & fields:
+    if (set(whole) - _COMMON_KEYWORDS) & fields:
         return "line_schema has the records' fields as its own keywords; they belong under properties"
     return f"line_schema names no field of the records{_verdict_on_all(whole, bool(mutants))}"
 
 
 def refuses_every_record(schema: object) -> bool:
-    """True if no record can satisfy a schema: it requires an array, for example (LRO-DESC-09)."""
+    """True if it is certain that no record can satisfy a schema, for example because it requires an array
+    (LRO-DESC-09)."""
     return isinstance(schema, dict) and _refused(cast("dict[str, Any]", schema)) == "every"
 
 
 def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unknown"]:
+    """The records that a schema refuses, judged by `_SAMPLES`; "unknown" if the schema is not tame."""
     if not untrusted.is_tame(schema):
         return "unknown"
     refused = len(untrusted.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_S).violations)
@@ -162,14 +168,16 @@ def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unk
 
 
 def _verdict_on_all(schema: Mapping[str, Any], accepted: bool) -> str:
-    """Words for a schema's verdict on all possible records, empty if it is unknown; *accepted*: it accepted some."""
+    """A clause if a schema refuses every possible record or none, otherwise empty. *accepted* is True if it accepted
+    records with missing fields and wrong types."""
     refused = "none" if accepted else _refused(schema)
     words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
     return words.get(refused, "")
 
 
 def _refuses_objects(schema: object) -> bool:
-    """True if a schema refuses every object by its top level or by the schemas that it combines."""
+    """True if a schema refuses every object, as shown by keywords at its top level or in schemas that it combines
+    there."""
     if not isinstance(schema, dict):
         return not schema
     node = cast("dict[str, Any]", schema)

@@ -21,7 +21,8 @@ _BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 
 
 def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each object that is a schema by its position, with its path; plain data is skipped."""
+    """Each object that stands where a schema belongs, with its path; plain data, such as that under ``const``, is
+    skipped."""
     left: list[tuple[Path, object]] = [((), schema)]
     while left:
         path, value = left.pop()
@@ -83,7 +84,7 @@ def broken(pattern: str) -> str | None:
 
 
 def _class_end(pattern: str, at: int) -> int | None:
-    """End of the character class that begins here; ``[]`` is an empty class, as in ECMAScript."""
+    """The index of the ``]`` that closes the class beginning at *at*; ``[]`` is an empty class, as in ECMAScript."""
     while at < len(pattern):
         if pattern[at] == "]":
             return at
@@ -108,7 +109,8 @@ def without(schema: object, references: Iterable[Path]) -> object:
     """The schema without some of its references, so that the rest can be evaluated."""
     paths = set(references)
     dialect: object = cast("dict[str, object]", schema).get("$schema") if isinstance(schema, dict) else None
-    siblings_count = not isinstance(dialect, str) or not re.search(r"draft-0[3-7]", dialect)
+    # Up to draft 7, keywords beside a reference are ignored.
+    siblings_apply = not isinstance(dialect, str) or not re.search(r"draft-0[3-7]", dialect)
 
     def copied(value: object, path: Path) -> object:
         if isinstance(value, list):
@@ -117,7 +119,7 @@ def without(schema: object, references: Iterable[Path]) -> object:
             return value
         node = cast("dict[str, object]", value)
         left_out = {name for name in node if (*path, name) in paths}
-        kept = node if siblings_count or not left_out else {k: v for k, v in node.items() if k == "$schema"}
+        kept = node if siblings_apply or not left_out else {k: v for k, v in node.items() if k == "$schema"}
         return {name: copied(part, (*path, name)) for name, part in kept.items() if name not in left_out}
 
     return copied(cast("object", schema), ())

@@ -35,7 +35,7 @@ def is_evaluated(pattern: str) -> bool:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """True if a text matches in one of the two dialects, or if the expression cannot be evaluated."""
+    """True if a text matches in at least one of the two dialects, or if that cannot be evaluated."""
     if not compiles(pattern):
         other = _in_rust(pattern)
         try:
@@ -50,7 +50,11 @@ def matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def with_both_dialects(kind: type[Validator]) -> type[Validator]:
-    """The validator class *kind*, extended: a string matches a pattern if it does in Python's or ECMA-262's dialect."""
+    """The validator class *kind*, extended: a string matches a pattern if it does in Python's or ECMA-262's dialect.
+
+    Only ``patternProperties`` requires nothing of names that match in ECMA-262's dialect alone, if Python supports the
+    pattern.
+    """
     from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
     keywords = {
@@ -118,6 +122,8 @@ def _in_rust(pattern: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _as_ecma(pattern: str) -> re.Pattern[str] | None:
+    """The expression with the character classes of ECMA-262, for Python; None if it has no such class, or if Python
+    does not support it."""
     if not _CLASSES.search(pattern):
         return None
     inside = False

@@ -1,7 +1,7 @@
 """Evaluation of foreign JSON Schemas with bounded time and memory, and without a network.
 
-A schema whose evaluation costs no more than its size (`is_tame`) is evaluated in this process, any other in a sandbox
-(`SchemaChild`).
+A schema whose evaluation takes time in proportion to its size (`is_tame`) is evaluated in this process, any other in a
+sandbox (`SchemaChild`).
 """
 
 from __future__ import annotations
@@ -27,22 +27,25 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _MAX_EXPANDED = 2_000
-# Keywords whose evaluation may cost more than their size; all others cost one pass over a record.
+"""Largest number of sub-schemas, with references followed, of a schema that is evaluated in this process."""
+# Keywords whose evaluation may take more time than one pass over a record, which is enough for all others.
 _COSTLY = frozenset(
     {"pattern", "patternProperties", "propertyNames", "uniqueItems", "$dynamicRef", "$recursiveRef", "contains"}
 )
-# Costly even if regular expressions cannot backtrack, because the schema may be recursive.
+# Keywords that make a schema recursive, and so are costly even if regular expressions cannot backtrack.
 _RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
 MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "patternProperties"})
-"""Keywords whose values are schemas by name."""
+"""Keywords whose values are objects with a schema under each name."""
 DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are never schemas."""
 _OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
 _EXPLAINED_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
+"""Keywords of which jsonschema's message shows what is wrong, but the whole value would not."""
 _MAX_MESSAGE = 300
 _JOB = Path(__file__).with_name("job.py")
 _MEMORY = 1024 * 1024 * 1024
 _BATCH = 4 << 20
+"""Bytes of records that are sent to a child at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Judgement:
     """Result of the validation of records against a schema."""
 
     judged: int
-    """Number of records that were checked until the time, the limit or the records were exhausted."""
+    """Number of records that were checked before the time, the memory, the limit of violations or the records ran
+    out."""
     violations: tuple[tuple[int, Violation], ...]
     """Violations, each with the index of its record."""
     stuck: bool = False
@@ -85,8 +89,8 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """True if the cost of evaluation is proportional to the schema's size: no recursion, no regular expressions,
-    nothing quadratic."""
+    """True if evaluation takes time in proportion to the schema's size, and the schema is not too large: no recursion,
+    no regular expressions, nothing quadratic, at most `_MAX_EXPANDED` sub-schemas."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
@@ -96,7 +100,8 @@ def is_bounded(schema: object) -> bool:
 
 
 def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-    """Evaluate a tame schema (`is_tame`) in this process."""
+    """Evaluate records by a tame schema (`is_tame`) in this process, until there are *limit* violations or *timeout_s*
+    seconds have passed."""
     until = time.monotonic() + timeout_s
     judged = 0
     found: list[tuple[int, Violation]] = []
@@ -147,7 +152,8 @@ class SchemaChild:
                 break
         if stuck:
             self.close()  # its memory may be exhausted
-            message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
+            limits = f"{timeout_s:g} s and {_MEMORY >> 20} MiB of memory"
+            message = f"line_schema could not be evaluated on this record within {limits}"
             violations.append((judged, Violation("", message)))
         return Judgement(judged, tuple(violations), stuck)
 
@@ -273,9 +279,10 @@ def _message(error: ValidationError) -> str:
 
 
 def _without_unknown_names(schema: object) -> object:
-    """The schema without ``unevaluatedProperties`` next to a pattern of names that Python cannot compile.
+    """The schema without ``unevaluatedProperties`` where ``patternProperties`` has a pattern that Python cannot
+    compile.
 
-    jsonschema determines the evaluated properties with Python's regular expressions only.
+    To find out which properties are evaluated, jsonschema uses Python's regular expressions only.
     """
     if isinstance(schema, list):
         return [_without_unknown_names(item) for item in cast("list[object]", schema)]
@@ -296,11 +303,13 @@ def children(value: object) -> Iterable[Any]:
 
 
 def local_target(root: Mapping[str, Any], reference: object) -> Any:
-    """The target of a reference within the document; None for any other reference, or one without a target."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
+    """The target of a reference within the document by a JSON pointer; None for any other reference, or one without a
+    target."""
+    path = unquote(reference) if isinstance(reference, str) else ""
+    if path != "#" and not path.startswith("#/"):
         return None
     target: Any = root
-    for part in unquote(reference).split("/")[1:]:
+    for part in path.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         members = cast("dict[str, Any]", target) if isinstance(target, dict) else dict(_indexed(target))
         if key not in members:

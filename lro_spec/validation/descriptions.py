@@ -14,11 +14,11 @@ from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 _ALIKE = 3
-"""Fewest recipes with the same description that are reported. Two may search for the same text in two ways."""
+"""Recipes with the same description are reported if there are at least this many: two may do the same in two ways."""
 
 _EXCHANGED = 2
-"""Fewest descriptions with other fields than their commands that are reported. A single one may be a matter of
-wording."""
+"""Descriptions that name other fields than their commands use are reported if there are at least this many: a single
+one may be a matter of wording."""
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "title": frozenset({"title", "titles"}),
@@ -40,7 +40,9 @@ _NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WOR
 
 
 def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Findings about descriptions that do not help to choose a command: several are the same, or fit other commands."""
+    """Findings about descriptions that do not help to choose a command: several are the same, or name other fields than
+    their commands use."""
+    # The description of a command that is listed twice counts once.
     different = {(_normal(r["description"]), r["command"]) for r in recipes}
     alike, times = Counter(about for about, _ in different).most_common(1)[0] if different else ("", 0)
     if times >= _ALIKE:
@@ -55,7 +57,7 @@ def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Fin
 
 
 def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
-    """A clause about a description that names fields, if its command uses only other fields; otherwise None."""
+    """A clause about a description if it names fields, and its command uses other fields instead; otherwise None."""
     named = _named(str(recipe["description"]))
     try:
         pipeline = parse_command(recipe["command"])

@@ -28,7 +28,7 @@ from lro_spec.validation.filename import name_problem
 from lro_spec.validation.guidance import first_order, lacks_instructions, wrong_name, wrong_recipe
 
 MAX_GUIDANCE = 4000
-"""Limit in characters of a "brief" instruction block."""
+"""Largest number of characters of an instruction block that counts as "brief"."""
 
 _HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before you return the path"}
 _OPERATIONS = frozenset(operation for each in EDITIONS.values() for operation in each.operations)
@@ -93,9 +93,9 @@ def _applies(finding: Finding, edition: Edition) -> bool:
 
 
 def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
-    """True if a part, or a field of a part, is there and has the right shape.
+    """True if a part, or a field of a part (``summary.operation``), is there and has the right shape.
 
-    Its own fields may be wrong, but not those of a part in `_WHOLE`.
+    Errors in fields within it do not matter, unless the part is in `_WHOLE`.
     """
     value: object = descriptor
     path = tuple(part.split("."))
@@ -109,7 +109,7 @@ def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
 
 
 _WHOLE = ("line_schema", "guidance")
-"""Parts that are examined as a whole."""
+"""Parts that are examined as a whole, so that an error anywhere in them makes them wrong."""
 
 
 def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path]) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path])
         yield Finding(
             "LRO-DESC-07", Kind.WRONG_ORDER, "/summary/score_range", message, "the lower score first", show(low_high)
         )
-    # Editions other than the default one allow other forms.
+    # In editions other than the default one, top_namespaces may have other forms.
     names = [n for n in cast("list[object]", namespaces) if isinstance(n, str)] if isinstance(namespaces, list) else []
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
@@ -287,7 +287,7 @@ def _commands(
 ) -> Iterator[Finding]:
     """Findings about the commands of recipes that have the right shape.
 
-    Without a valid path, the file that they read is not judged.
+    If the descriptor has no valid path, it is not judged which file they read.
     """
     path = str(descriptor.get("file_path"))
     is_named = _is_valid(descriptor, "file_path", wrong)
@@ -321,7 +321,7 @@ def _commands(
         except RecipeSyntaxError as refusal:
             problem, reads_file = refusal, not (is_named and _is_unquoted(path, command))
             named = file_read(command) if spare > 0 else None
-            if named is not None:  # a recipe in addition to the standard ones need not be parseable
+            if named is not None:  # recipes beyond the required number need not be parseable
                 spare, problem, reads_file = spare - 1, None, is_file(named)
         if not reads_file:
             hint = "let the command read the descriptor's own file_path"
@@ -404,7 +404,7 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
 
 
 def contradicting_guidance(wrong: str) -> Finding:
-    """Finding about guidance that contradicts its descriptor or its file."""
+    """Finding about guidance that contradicts its descriptor, or its descriptor and file."""
     return Finding(
         "LRO-GUI-05",
         Kind.CONTRADICTION,

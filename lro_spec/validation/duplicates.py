@@ -10,19 +10,25 @@ from typing import IO
 
 _PARTITIONS = 256
 _BUFFER_ITEMS = 1024
+"""Number of ids of a partition that are collected before they are written to the file."""
 
 
 _ZERO = -0x61C8864680B583EB
 """Replacement for a hash of 0, because 0 marks an empty slot. No integer has this hash, and a text only by chance."""
 
 
+def _hash(id: str | int) -> int:
+    return -1 if id == -1 else hash(id)  # Python hashes -1 like -2, and nothing as -1
+
+
 class SeenIds:
     """Remembers ids by a 64-bit hash.
 
-    In files of a million ids, two different ids collide once in thirty million files. The first *limit* ids are kept in
-    memory: up to *few* with their lines, more of them without, in a table of eight bytes per slot, because a set of a
-    million integers takes ninety megabytes. Later ids go to a temporary file of sixteen bytes per id, which is searched
-    part by part at the end (`late`).
+    In files of a million ids that are texts, two different ids collide once in thirty million files. The first *limit*
+    ids are kept in memory. As long as there are fewer than *few*, each is kept with its line. If there are more, they
+    are kept without their lines in a table of eight bytes per slot, because a set of a million integers takes ninety
+    megabytes. Later ids go to a temporary file of sixteen bytes per id, which is searched part by part at the end
+    (`late`).
     """
 
     def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
@@ -30,7 +36,7 @@ class SeenIds:
         self.count = 0
         """Number of ids in memory."""
         self._few: dict[int, int] | None = {}
-        """The line of each hash."""
+        """The line of each hash; None once there are too many ids."""
         self._max_few = min(few, limit)
         self._table: array[int] = array("q")
         """A hash is in the slot that its last bits select, or in a later slot with no empty slot (0) in between."""
@@ -38,11 +44,14 @@ class SeenIds:
 
     def add(self, id: str | int, line: int) -> bool:
         """Add an id. False if it is known to be repeated; `late` yields *line* if that is only found later."""
-        return self.add_hashes([hash(id)], line)
+        return self.add_hashes([_hash(id)], line)
 
     def add_all(self, ids: Sequence[str | int], first_line: int) -> list[int]:
         """Like `add`, for the ids of consecutive lines. Returns the indexes in *ids* of repeated ids."""
-        if self.add_hashes(list(map(hash, ids)), first_line):
+        hashes = list(map(hash, ids))
+        if -2 in hashes:  # an id is -1 or -2, or a text that happens to have this hash
+            hashes = list(map(_hash, ids))
+        if self.add_hashes(hashes, first_line):
             return []
         return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
 
@@ -73,14 +82,14 @@ class SeenIds:
 
     def line_of(self, id: str | int) -> int | None:
         """The line with which an id was added; None if it was not, or if there are too many ids to keep their lines."""
-        return None if self._few is None else self._few.get(hash(id))
+        return None if self._few is None else self._few.get(_hash(id))
 
     def late(self) -> Iterator[int]:
         """The lines of repeated ids that `add` could not detect, in no particular order."""
         return self._spilled.repeated() if self._spilled is not None else iter(())
 
     def _keep(self, hashes: Collection[int]) -> bool:
-        """Adds hashes to the table; returns False and adds none if one was there already."""
+        """Add hashes to the table. Returns False and adds none if one is repeated or was there already."""
         table, last, places = self._table, len(self._table) - 1, list[int]()
         for hashed in hashes:
             at = hashed & last

@@ -37,7 +37,7 @@ def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Findi
 def _remap(finding: Finding, edition: Edition) -> Finding | None:
     """The finding under the requirement that it breaks in this edition; None if it breaks none."""
     if finding.rule != "LRO-FILE-02" and not finding.rule.startswith("LRO-DESC"):
-        return finding  # most findings about lines; their details are not computed here
+        return finding  # most findings about lines end here: reading their other fields would compute the details
     missing = finding.kind is Kind.MISSING_FIELD
     if finding.rule == "LRO-FILE-02" and finding.pointer == "/type" and missing and not edition.marked_header:
         return None

@@ -48,7 +48,7 @@ def validate_file(
     edition: str = "lro-6400",
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """Findings about an offloaded file, while it is read; those that depend on its end (count, name) come last.
+    """Findings about an offloaded file, while it is read; those about the file as a whole (count, name) come last.
 
     *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name, for a stream or if
     the path has another name. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty

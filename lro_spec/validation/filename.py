@@ -17,8 +17,8 @@ from lro_spec.validation.request import Request
 ULID_TOLERANCE = timedelta(seconds=60)
 """Largest difference between the time in a file's name and the time in its header."""
 
-# Without a time zone, a header's timestamp is only accurate to within this much.
 _NAIVE_TOLERANCE = timedelta(hours=14)
+"""Largest difference if the header's time has no time zone: no zone is further from UTC."""
 
 
 def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | None:
@@ -47,8 +47,11 @@ def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | No
 def name_against_header(
     name: str, header: Mapping[str, Any], *, edition: str, request: Request | None = None
 ) -> Iterator[Finding]:
-    """Contradictions between name and header; none if the request is known, because both are compared with the
-    request."""
+    """Contradictions between name and header.
+
+    None if the request is known: then the operation in each is compared with that of the request, and whoever knows the
+    request also knows when the file was written, and can compare the ULID with that.
+    """
     if request is not None:
         return
     parts = parse_file_name(name, edition=edition)
@@ -59,17 +62,19 @@ def name_against_header(
         message = "name and header do not agree on the operation"
         observed = f"{parts.operation} in the name, {show(operation)} in the header"
         yield Finding("LRO-NAME-02", Kind.CONTRADICTION, "/operation", message, "the same in both", observed)
-    if isinstance(timestamp, str) and not _agrees(parts, timestamp):
+    tolerance = _tolerance(parts, timestamp) if isinstance(timestamp, str) else None
+    if tolerance is not None:
         message = "the ULID in the name encodes a different time than the header"
-        expected = f"times at most {ULID_TOLERANCE.seconds} s apart"
+        expected = f"times at most {tolerance.seconds} s apart"
         observed = f"{parts.created.isoformat()} in the name, {show(timestamp)} in the header"
         hint = "create the ULID when the file is created, from the same clock"
         yield Finding("LRO-NAME-03", Kind.CONTRADICTION, "/timestamp", message, expected, observed, hint)
 
 
-def _agrees(parts: FileName, timestamp: str) -> bool:
+def _tolerance(parts: FileName, timestamp: str) -> timedelta | None:
+    """The tolerance that the times in name and header exceed; None if they agree."""
     written = parse(timestamp)
     if written is None:
-        return True  # reported as an error in the timestamp
+        return None  # reported as an error in the timestamp
     tolerance = ULID_TOLERANCE if written.tzinfo else _NAIVE_TOLERANCE
-    return abs(utc(written) - parts.created) <= tolerance
+    return tolerance if abs(utc(written) - parts.created) > tolerance else None

@@ -16,13 +16,13 @@ COUNT = re.compile(
     r"(?<![\d,._])([\d,._]*\d)\s+"
     r"(?:memor(?:y|ies)|records?|results|notes?|articles?|tickets?|entr(?:y|ies)|items?|documents?|facts?|hits?)\b"
 )
-"""A number of records in guidance."""
+"""A number of records, as guidance states it."""
 
 TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
-"""A number of tokens in guidance."""
+"""A number of tokens, as guidance states it."""
 
 _EXAMINED_CHARACTERS = 8000
-"""Number of characters that are examined: twice the limit of brief guidance."""
+"""Only this many characters of guidance are examined: twice the limit of brief guidance."""
 _MAX_DIGITS = 100
 
 
@@ -31,8 +31,9 @@ class Sentence:
     """A sentence of guidance: up to a stop (. ! ?) that white space follows, or to the end of its line."""
 
     text: str
+    """The sentence, without the mark of a list item."""
     heading: str = ""
-    """For an item of a list (without its mark), the sentence with a colon that introduces the list; otherwise empty."""
+    """For an item of a list, the sentence with a colon that introduces the list; otherwise empty."""
 
 
 _WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
@@ -43,7 +44,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
 
 @lru_cache(maxsize=16)  # several requirements examine the same guidance
 def sentences(guidance: str) -> tuple[Sentence, ...]:
-    """The sentences of guidance, up to twice the limit of brief guidance."""
+    """The sentences of guidance, as far as it is examined (twice the limit of brief guidance)."""
     return tuple(_sentences(guidance))
 
 
@@ -66,25 +67,29 @@ _OF_THE_RESULT = re.compile(
     r"|^\W*\d",
     re.IGNORECASE,
 )
-"""Words of a sentence with facts about the result. Advice has numbers, too ("read 20 records at a time")."""
+"""Words by which a sentence is taken to state facts about the result. Advice has numbers, too ("read 20 records at a
+time")."""
 _OF_A_RECIPE = re.compile(r"\brecipes?\b|#\d", re.IGNORECASE)
-"""Words of a sentence about a recipe."""
+"""Words by which a sentence is taken to be about a recipe."""
 _NOT_THE_TOTAL = re.compile(
     r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
     r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$"
     r"|\b(?:lines?|rows?|steps?|pages?|levels?|versions?|parts?|number)\s+$",
     re.IGNORECASE,
 )
-"""Text before a number that is a bound, counts only some of the records, or is the number of a line."""
+"""Text before a number that is a bound, a count of only some records, or the number of a line, page or version."""
 _PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
+"""Text before a number of which another number is a part, such as "40 of " before "200 memories"."""
 _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
+"""Text after a number that is a bound."""
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """A clause about the count in guidance if it is not in *counts*, or the number of tokens if it is not in *tokens*.
+    """A clause about the count in guidance if it is near none of *counts*, or about the number of tokens if it is near
+    none of *tokens*; otherwise None.
 
-    None if both match. Only the first of each is compared, and only sentences with facts about the result are read, not
-    advice and not sentences about a recipe.
+    Only the first count and the first number of tokens are compared, and only sentences with facts about the result are
+    read, not advice and not sentences about a recipe.
     """
     facts = [s.text for s in sentences(guidance) if _OF_THE_RESULT.search(s.text) and not _OF_A_RECIPE.search(s.text)]
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
@@ -99,7 +104,8 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text states about the result; in "40 of 200 memories", either may be meant."""
+    """The numbers that a text states about the result, each as a tuple of the numbers that may be meant: in "40 of 200
+    memories", either may be."""
     for found in pattern.finditer(text):
         before = text[max(0, found.start() - 80) : found.start()]
         part = _PART.search(before)
@@ -166,10 +172,12 @@ _PURPOSE = re.compile(
     r"|\bfor recipes?\b",
     re.IGNORECASE,
 )
+"""A purpose that excuses an order of `_NECESSARY`."""
 
 
 def first_order(guidance: str) -> str | None:
-    """The first sentence of guidance with an order that a model without a shell could not follow; None without one.
+    """The first sentence of guidance with an order that a model without a shell could not follow; None if there is
+    none.
 
     Advice ("use …", "you can", "consider") is not an order, nor is a sentence that depends on a condition.
     """
@@ -188,14 +196,15 @@ def _orders(sentence: Sentence) -> bool:
 
 
 def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
-    """True if a condition stands before an order, in its heading, or after it in the same clause."""
+    """True if there is a condition before the end of an order, in the heading, or after the order in the same
+    clause."""
     after = re.split(r"[;:]|,?\s+and\b", text[found.end() :], maxsplit=1)[0]
     return any(_CONDITION.search(each) for each in (sentence.heading, text[: found.end()], after))
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A clause about the first path, detail level or recipe number in guidance that contradicts the descriptor; None if
-    there is none."""
+    """A clause about the path, the detail level or a recipe number in guidance if it contradicts the descriptor; None
+    if nothing does."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     if path not in guidance and (named := paths(text)):
         return f"path: guidance says {show(named[0])}, the descriptor {show(path)}"
@@ -211,7 +220,8 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 
 def _recipes_in(text: str) -> Iterator[int]:
-    """The numbers of recipes in guidance: ``#3`` after the word "recipe" in a sentence, but not in quotation marks."""
+    """The numbers of recipes in guidance: ``#3`` after the word "recipe" in a sentence or its heading, but not in
+    quotation marks."""
     for sentence in sentences(text) if "#" in text else ():
         whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
         named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
@@ -223,9 +233,10 @@ _QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A clause about a recipe number with the description of another recipe in parentheses; None if there is none.
+    """A clause about a recipe number that is followed, in parentheses, by the description of another recipe; None if
+    there is none.
 
-    Misquotations in the *edition*'s own text are accepted.
+    Misquotations in the *edition*'s own text are accepted, unless *edition* is None.
     """
     recipes = descriptor.get("jq_recipes")
     described = {
@@ -246,15 +257,15 @@ _REFERENCE = re.compile(
     r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary|\bpath\b",
     re.IGNORECASE,
 )
-"""Words for the file, the recipes and what reads them, in the languages that can be written in ASCII."""
+"""Words for the file, the recipes and what reads them, in some European languages."""
 _MIN_CHARACTERS = 6
-"""Characters of the shortest instruction in a script that has a character for a word."""
+"""Fewest characters of an instruction that is not in ASCII: in Chinese, for example, a word may be one character."""
 
 
 def lacks_instructions(guidance: str, path: str) -> bool:
     """True if a text refers to neither the file nor the recipes nor a tool, as far as its words show.
 
-    A text that is not in ASCII may use words that are not known here, so it only has to be a phrase.
+    A text that is not in ASCII may use words that are not known here, so it only has to have `_MIN_CHARACTERS`.
     """
     if path in guidance or _REFERENCE.search(guidance):
         return False
@@ -267,12 +278,13 @@ def paths(text: str) -> list[str]:
 
 
 def _words(text: object) -> set[str]:
-    """The significant words of a description, in the singular."""
+    """The significant words of a description, without a final s."""
     words = re.findall(r"[a-z]+", str(text).lower())
     return {w.rstrip("s") for w in words} - _EMPTY
 
 
 _EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
+"""Words that are not significant, without a final s: "ha" is "has"."""
 
 
 def _about(stated: int, meant: int) -> bool:

@@ -19,8 +19,10 @@ from lro_spec.timestamps import parse
 from lro_spec.validation.request import Request
 
 MARKER = "lro_header"
+"""The type of a header."""
 
 _TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimated_tokens")
+"""Fields by which a header is recognised if its type is wrong or missing; three of them are enough."""
 
 
 def is_header(value: object) -> bool:
@@ -39,8 +41,8 @@ def resembles_header(value: object) -> bool:
 def holds_memories(header: Mapping[str, Any]) -> bool:
     """True if the header's records are memories, as the specification assumes.
 
-    A proxy that offloads results of any tool marks other records by schema version 0 and by `extra`, which names their
-    source.
+    A proxy that offloads results of any tool marks other records by two fields of the header: ``schema_version`` is
+    "0", and ``extra`` is an object.
     """
     return header.get("schema_version") != "0" or not isinstance(header.get("extra"), dict)
 
@@ -55,8 +57,8 @@ def header_problems(
 ) -> Iterator[Finding]:
     """Findings about a header.
 
-    If it comes *from_line*, JSON problems are not repeated, because they are reported with the line. If the *request*
-    is known, operation and detail level must be the requested ones.
+    With *from_line*, problems of JSON are left out, because they are reported with the line. If the *request* is known,
+    operation and detail level must be the requested ones.
     """
     facts = edition_named(edition)
     findings = _findings(value, facts, from_line, request)

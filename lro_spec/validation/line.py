@@ -62,9 +62,9 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
 
 
 def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
-    """The values of a block's lines as records if all are valid, else None.
+    """The values of a block's lines as records, and True if they are known to satisfy the reader's schema, too.
 
-    The second value is True if they are known to satisfy the reader's schema, too.
+    None if not all are valid records, or if a carriage return has to be reported.
     """
     satisfied = state.joint_validator is not None and state.joint_validator(values)
     if not satisfied and not _are_records(values, state):
@@ -94,7 +94,10 @@ def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Itera
 
 
 def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[str, Any] | None:
-    """The object of a line that is a valid record; takes a fraction of the time of `_line`."""
+    """The object of a line that is a valid and new record, which is counted; None if `_line` has to examine the line.
+
+    It takes a fraction of the time of `_line`.
+    """
     if state.header is None or type(value) is not dict or line.data[-1:] == b"\r":
         return None
     record = cast("dict[str, Any]", value)
@@ -232,7 +235,8 @@ def repeated_record(observed: str, line: int | None = None) -> Finding:
 
 
 def _note_fields(records: list[dict[str, Any]], state: FileState, part: Block | PhysicalLine) -> None:
-    """Note the first record, and which fields of full detail no record has had; *part* has the lines of the records."""
+    """Note the first record, and the fields of full detail that no record has had so far. *part* has the lines of the
+    records."""
     if state.missing and state.first_record is None and records:
         state.first_record = (part if isinstance(part, PhysicalLine) else next(part.physical()), records[0])
     for record in records:

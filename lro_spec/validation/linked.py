@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from lro_spec.validation.recipes import Sample
 
 SAMPLE_RECORDS = 250
-"""Number of records, from the first, on which recipes run; larger than the round numbers at which a recipe may cut off
-its output."""
+"""Recipes run on this many records at most, from the first on: more than the round numbers (100, for example) to which
+a recipe may limit its output."""
 
 _LOOK = 64 * 1024
+"""Number of bytes by which it is decided whether a file is an LRO file."""
 _SAMPLE_BYTES = 1_000_000
 _SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up jq's time limit
 _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
@@ -61,8 +62,8 @@ class Following:
         """*content* is the content of the file, if it was read before; then no file is opened.
 
         *opened* is called with the path and the stream of the file, and returns the stream to read. Without *recipes*,
-        no recipe is run. *request* is the request, if it is known; if descriptor and file differ, it decides which of
-        them is wrong. *real* resolves symbolic links in a path. *folder* is explained in `follow`.
+        no recipe is run. *request* is the request of the call, if it is known; if descriptor and file differ, it shows
+        which of them is wrong. *real* resolves symbolic links in a path. *folder* is explained in `follow`.
         """
         self.lines = 0
         """Number of lines of the file that were validated."""
@@ -74,7 +75,7 @@ class Following:
         """True if the file was read to its end."""
         self.doubtful = False
         """True if a line of the file could not be read, so that its records cannot be counted."""
-        self.sample: Sample | str = "a file has no header"
+        self.sample: Sample | str = "the file was not read"
         """The beginning of the file, on which recipes run, or the reason why there is none."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
@@ -95,7 +96,7 @@ class Following:
 
     def _findings(self) -> Iterator[Finding]:
         wrong: set[str] = set()
-        # If name and summary differ on the operation, the header decides which is wrong.
+        # Only the header shows whether these findings apply: for example, which of name and summary is wrong.
         undecided: list[Finding] = []
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
             if finding.severity == "error" and finding.rule not in _OF_TONE:
@@ -175,7 +176,7 @@ class Following:
                     if finding.kind is Kind.NO_FILE:
                         yield finding
                         return
-                    # the name was checked with the descriptor
+                    # the name was validated with the descriptor
                     if finding.line is not None or finding.rule not in _OF_NAMES:
                         yield revise(finding, path=path)
             except OSError as problem:
@@ -240,7 +241,7 @@ _OF_MEMORIES = {
     ("LRO-DESC-05", "/summary/operation"),
     ("LRO-REC-13", "/jq_recipes"),
 }
-"""Findings that only apply to descriptors of memories."""
+"""Rule and pointer of findings that only apply to descriptors of memories."""
 
 
 class _Reader:
@@ -351,7 +352,7 @@ def _sample(state: FileState, reader: _Reader) -> Sample | str:
     if not state.memories:
         return "the standard recipes are for memories, and the file's header says that it holds other records"
     if reader.skipped:
-        return "one of the file's first lines is not a record, or the header is not the first line"
+        return "one of the file's first lines is not a record"
     if not reader.records:
         return "the file has no records, or the first one is too long"
     return Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
@@ -375,6 +376,7 @@ def follow(
 
 
 def _existing_file(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
+    """The path of the descriptor's file, or of the file of that name in *folder*; the finding if there is neither."""
     candidates = [named]
     if folder is not None:
         beside = os.path.join(folder, named.replace("\\", "/").rpartition("/")[2])
@@ -391,12 +393,13 @@ def _existing_file(named: str, folder: str | os.PathLike[str] | None) -> str | F
                 _RULE, Kind.NO_FILE, "/file_path", "file_path is not a regular file", "a regular file", show(path)
             )
         return path
-    hint = "the file was removed, or the descriptor comes from another machine"
+    missing = isinstance(first, FileNotFoundError | NotADirectoryError | ValueError)  # `ValueError`: a NUL in the path
+    hint = "the file was removed, or the descriptor comes from another machine" if missing else ""
     return Finding(
         _RULE,
         Kind.NO_FILE,
         "/file_path",
-        "file_path does not exist",
+        "file_path does not exist" if missing else "file_path cannot be looked up",
         "an existing file",
         _path_and_reason(named, first),
         hint,
@@ -408,7 +411,7 @@ def _path_and_reason(path: str, problem: Exception | None) -> str:
 
 
 def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
-    """Finding about a number in the guidance that is not in the summary, the header or the file."""
+    """Finding about a number in the guidance that differs from those of the descriptor and the file."""
     summary: dict[str, Any] = descriptor["summary"]
     counts = (summary.get("count"), records)
     tokens = (summary.get("estimated_tokens"), header.get("estimated_tokens"))
@@ -418,8 +421,8 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]], *, whole: bool) -> Iterator[Finding]:
-    """The finding about a schema that does not describe the file's records. It is a warning if *schema* is not *whole*,
-    because the parts that were left out may describe them."""
+    """The finding about a schema that does not describe the file's records. *whole* is False if references to other
+    documents were left out of it; then it is a warning, because those may describe the records."""
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:

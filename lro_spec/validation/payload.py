@@ -9,16 +9,17 @@ from lro_spec.display import pointer
 from lro_spec.findings import Finding, Kind
 
 FEW, MOST = 3, 10
-"""Number of records that any descriptor may show as examples, and the limit for descriptors of large files."""
+"""Number of records that any descriptor may show as examples, and the largest number that a descriptor may show,
+however large its file is."""
 
 OPENING = 60
-"""Number of characters at the beginning of a text by which it is recognised within other texts. A shorter text may be
-in a descriptor for another reason."""
+"""A text is recognised within other texts by this many characters at its beginning. A shorter text may be in a
+descriptor for another reason."""
 
 _IDENTIFYING = 8
-"""Fewest characters of an id that is looked for within other texts."""
+"""Ids of fewer characters are not looked for within other texts."""
 _TELLING = 12
-"""Fewest characters of a title or content that identify it as a value of its own."""
+"""A title or content of at least this many characters is recognised where it is a whole value."""
 
 
 def preview_limit(records: int) -> int:
@@ -46,7 +47,8 @@ def records_shown(value: object, records: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _texts(value: object, known: Collection[str], ids: set[str]) -> Iterator[str]:
-    """All texts in a value, names of members among them, except those in a record, whose id is added to *ids*."""
+    """All texts in a value, names of members among them, except those within an object that has one of the *known* ids:
+    that id is added to *ids* instead."""
     left, seen = [value], set[int]()
     while left:
         one = left.pop()
@@ -71,8 +73,8 @@ def _id(record: Mapping[str, Any]) -> str:
 
 
 def payload(descriptor: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """The finding for each member of a descriptor that shows more of the file's *records* than a preview may, or one
-    for the whole if only its members together do."""
+    """A finding for each member of a descriptor that shows more of the file's *records* than a preview may. If only
+    several members together do, one finding for the whole descriptor."""
     most = preview_limit(len(records))
     if records_shown(dict(descriptor), records) <= most:
         return

@@ -38,13 +38,14 @@ PATIENCE_S = 20.0
 """Time limit for all recipes of a descriptor together."""
 
 FEW_RECORDS = 12
-"""Number of records on which recipes run if the same recipes already ran on another file of that detail level."""
+"""Recipes run on this many records at most if the same recipes already ran on another file of that detail level."""
 
 _MEMORY = 512_000_000
 _OUTPUT = 1 << 20
 _OUTPUT_PER_INPUT_BYTE = 16
-"""Further output allowed, as a multiple of the input size."""
+"""A command may print `_OUTPUT` bytes and this many more for each byte of its input."""
 _MAX_RECIPES = 40
+"""Recipes after this many are not examined."""
 
 _NOT_UNDERSTOOD = "its command could not be understood"
 _HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file does not show which are missing"
@@ -61,7 +62,7 @@ class Sample:
     records: Sequence[dict[str, Any]]
     """The records of those lines."""
     is_part: bool = field(default=False, compare=False)
-    """True for a `head` that leaves out records."""
+    """True if `head` left out records."""
     agreements: dict[tuple[object, ...], Agreement] = field(
         default_factory=dict[tuple[object, ...], Agreement], compare=False, repr=False
     )
@@ -73,8 +74,8 @@ class Sample:
     """Cache of `with_other_values`, by effect."""
 
     def with_other_values(self, effect: str) -> Sample | None:
-        """The sample with other values of the field on which an effect depends. None if that is not needed, because its
-        own values tell a right command from a wrong one, or not possible (`rearranged`)."""
+        """The sample with other values of the field on which an effect depends. None if its own values already tell a
+        right command from a wrong one, or if no others can be given (`rearranged`)."""
         if effect not in self.others:
             records = rearranged(effect, self.records)
             self.others[effect] = None if records is None else self._with_records(records)
@@ -120,9 +121,10 @@ class RecipeJudge:
 
     Identical commands run once on identical records. A command that hit a limit does not run on any other file.
 
-    The first file with a given command (per detail level) is probed with every candidate search word. Later files are
-    probed only with the edition's default word; if that applies to all of a descriptor's recipes, they run only on the
-    first `FEW_RECORDS` records. So pass the largest file first.
+    On the first file that has a command (in an edition, at a detail level), the command is tried with every search word
+    that suits the records. On later files, it is only tried with the word for which the specification's own command
+    searches; if that is so for all standard recipes of a descriptor, they run only on the first `FEW_RECORDS` records.
+    So pass the largest file first.
     """
 
     def __init__(
@@ -132,8 +134,9 @@ class RecipeJudge:
         compares: bool = False,
         every_word: bool = False,
     ) -> None:
-        """With *fallback*, the installed jq runs programs that libjq cannot run. With *compares*, it also runs every
-        command that libjq ran. With *every_word*, every file is probed with every search word.
+        """With *fallback*, the installed jq runs programs that libjq cannot run. With *compares*, the installed jq also
+        runs every command that is not wrong in libjq, once. With *every_word*, commands are tried with every search
+        word on every file.
         """
         self.compares = compares
         self.every_word = every_word
@@ -141,9 +144,10 @@ class RecipeJudge:
         self.ended: set[str] = set()
         """Commands that hit a limit."""
         self.fully_probed: set[tuple[object, ...]] = set()
-        """Commands already probed with every search word, keyed by effect, edition and detail level."""
+        """Keys (`_search_key`) of commands that were tried with every search word."""
         self.mismatched: set[tuple[str, str]] = set()
-        """(effect, command) pairs already tried at another index and found not to match."""
+        """(effect, command) pairs that do not match; found out for commands at another index than that of the standard
+        recipe."""
         self.first: dict[tuple[str, str, str], tuple[_Trial, int]] = {}
         """The first file that had a command, and the command's index there, by edition, detail level and command."""
         self.compared: set[tuple[str, str]] = set()
@@ -164,10 +168,10 @@ class RecipeJudge:
         self.runner.close()
 
     def judge(self, descriptor: Mapping[str, Any], sample: Sample | str, edition: Edition) -> Judgement:
-        """Report each standard recipe that no command in the descriptor implements correctly on its own file.
+        """Find the standard recipes that no command of the descriptor implements correctly on the descriptor's file.
 
-        Further recipes are compiled but not run. If *sample* is the reason why recipes cannot be run, all of them are
-        only compiled.
+        Further recipes are compiled but not run. *sample* may be the reason why recipes cannot be run; then all of them
+        are only compiled.
         """
         if isinstance(sample, str):
             rules = [recipe.requirement for recipe in edition.recipes]
@@ -241,7 +245,8 @@ def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]
 
 
 def _key_of(pipeline: Pipeline) -> str:
-    """A key for a command without its file's path; made of tuples, as it is computed hundreds of times per file."""
+    """A key for a command without its file's path. It is made by `attrgetter`, which is fast, because it is computed
+    hundreds of times per file."""
     return repr((_PIPELINE_FIELDS(pipeline), *map(_CALL_FIELDS, (pipeline.jq, *pipeline.more))))
 
 
@@ -250,7 +255,7 @@ _PIPELINE_FIELDS = attrgetter(*(f.name for f in fields(Pipeline) if f.name not i
 
 
 def _search_key(recipe: StandardRecipe, pipeline: Pipeline, edition: str, detail: str) -> tuple[object, ...]:
-    """Key under which probing a command with every search word is remembered."""
+    """Key under which it is remembered that a command was tried with every search word."""
     return recipe.effect, _key_of(pipeline), edition, detail
 
 
@@ -259,8 +264,8 @@ def _judgement_key(sample: Sample, commands: Mapping[int, Pipeline], recipes: Se
     yield from (len(recipes), *((index, _key_of(pipeline)) for index, pipeline in commands.items()))
     header, _, records = sample.lines.partition(b"\n")
     yield records
-    # Recipes that skip the header cannot depend on its content; only its strings matter, because they could collide
-    # with the search words.
+    # Recipes that skip the header cannot depend on its content. Only its keys and strings matter, because `probe`
+    # takes literals that are among them for the search text only if there are no others.
     skipped = all(one.skip and one.last is None and one.without is None for one in commands.values())
     texts = ((k, v) for k, v in sample.header.items() if isinstance(v, str) and k != "timestamp")
     yield (*sample.header, *texts) if skipped else header
@@ -318,7 +323,7 @@ class _Trial:
             found = list(self._findings_for(recipe))
             paths = depends_on(recipe.effect), fails_at(recipe.effect)
             if found and any(self._invalid_fields.intersection(path[:1]) for path in paths):
-                # its output follows from the records
+                # a wrong output may only follow from the invalid values
                 found = [f for f in found if f.kind not in (Kind.WRONG_OUTPUT, Kind.FAILS_AS_PRINTED)]
                 self.undecided[rule] = "the field that it depends on is not valid in some records (LRO-FILE-11)"
             yield from found
@@ -326,10 +331,10 @@ class _Trial:
                 self.undecided[rule] = _DOES_NOT_SKIP_HEADER
 
     def _findings_for(self, recipe: StandardRecipe) -> Iterator[Finding]:
-        """Findings if no command, at its own index or any other, does what the standard recipe does.
+        """Findings if no command, at the recipe's own index or any other, does what the standard recipe does.
 
-        A program that jq cannot compile is always reported, because if a recipe should return nothing, any command that
-        returns nothing looks equivalent.
+        A program at the recipe's own index that jq cannot compile is always reported: if the recipe should return
+        nothing, any other command that returns nothing would look right.
         """
         place = recipe.number - 1
         own: Finding | None = None
@@ -388,13 +393,13 @@ class _Trial:
 
     @cached_property
     def _invalid_fields(self) -> frozenset[str]:
-        """Fields with values in some records that the line schema does not allow."""
+        """Fields that have, in some record, a value that the line schema does not allow."""
         errors = (error for record in self._sample.records for error in record_errors(record, self._detail))
         return frozenset(str(error.path[0]) for error in errors if error.path)
 
     def _can_search(self, recipe: StandardRecipe, pipeline: Pipeline) -> bool:
-        """False if a recipe searches for something, and the command cannot be rewritten to search for that: in a small
-        file, it may select the right records by chance."""
+        """False if a recipe searches for a text, and the command cannot be rewritten to search for another text. Such a
+        command may select the right records of a small file by chance."""
         word = DEFAULT_LITERAL.get(recipe.effect)
         return word is None or self._with_search_word(recipe, pipeline, word)[1] is not None
 
@@ -417,13 +422,15 @@ class _Trial:
             try:
                 self._outcomes[key] = self._compared(recipe, where, self._commands[place])
             except EngineError as problem:  # nothing was observed, so this is no error
-                message, expected = f"recipe {recipe.number} was not run", "a program that libjq can run by itself"
+                message = f"recipe {recipe.number} was not run"
+                expected = "a program that can be run here, within the limits"
                 self._outcomes[key] = Finding(
                     "LRO-REC-13", Kind.NOT_EVALUATED, where, message, expected, str(problem), severity="warning"
                 )
         return self._outcomes[key]
 
     def _compared(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
+        """The finding if a command does not do what the standard recipe does, for any search word that is tried."""
         search = _search_key(recipe, pipeline, **self._edition_and_detail)
         if search in self._judge.fully_probed and not self._judge.every_word:
             return self._check_output(recipe, where, pipeline, DEFAULT_LITERAL.get(recipe.effect))
@@ -442,7 +449,7 @@ class _Trial:
     def _on_other_values(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         """The finding if a command is wrong for other values of the field on which it depends.
 
-        It is only tried if the file's own values do not tell a right command from a wrong one.
+        Other values are only tried if the file's own values do not tell a right command from a wrong one.
         """
         sample = self._sample.with_other_values(recipe.effect)
         if sample is None:
@@ -456,7 +463,8 @@ class _Trial:
     def _check_output(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, word: str | None, done: JqRun | None = None
     ) -> Finding | None:
-        """The finding if a command that searches for *word* gives a wrong output in *done*, or else in a new run."""
+        """The finding if a command gives a wrong output when it searches for *word*. Its run is *done*; if that is
+        None, it is run here."""
         changed, literal = self._with_search_word(recipe, pipeline, word)
         number, found = recipe.number, self._agreement(recipe.number, changed, pipeline, literal, done)
         if found.ok:
@@ -494,7 +502,8 @@ class _Trial:
     def _agreement(
         self, number: int, changed: Pipeline, pipeline: Pipeline, literal: str | None, done: JqRun | None
     ) -> Agreement:
-        """The comparison with the expected output, for the run *done* or else for *changed*, which runs if needed."""
+        """The comparison of an output with the expected one. It is the output of the run *done*; if that is None, it is
+        that of *changed*, which is run unless the result is known."""
         sample, key = self._sample, (number, literal, *self._edition_and_detail.values(), _key_of(changed))
         may_be_known = done is None and _key_of(pipeline) not in self.ended.keys() | self._judge.ended
         if may_be_known and key in sample.agreements:
@@ -506,7 +515,8 @@ class _Trial:
         return found
 
     def _check_with_installed_jq(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        """The finding if the output of the installed jq is wrong; None if it is too old to compile the program."""
+        """The finding if the output of the installed jq is wrong. None as well if there is nothing to compare, for
+        example because the installed jq is too old to compile the program."""
         once = (recipe.effect, _key_of(pipeline))
         if not self._judge.compares or once in self._judge.compared:
             return None
@@ -545,7 +555,8 @@ class _Trial:
         return Finding(recipe.requirement, Kind.BAD_LITERAL, where, message, expected, observed, hint)
 
     def _header_matters(self, changed: Pipeline, pipeline: Pipeline) -> bool:
-        """True if the output changes when the header is removed from the input."""
+        """True if the command does not skip exactly one line, and prints something else when it reads all lines but the
+        header."""
         alone = on_records_alone(changed)
         if pipeline.skip == 1 or alone is None:
             return False
@@ -565,7 +576,10 @@ class _Trial:
         return (pipeline, None) if changed is None else (changed, word)
 
     def _run(self, changed: Pipeline, pipeline: Pipeline) -> JqRun:
-        """Run *changed*, a variant of the descriptor's command *pipeline*, at most once. Raises `EngineError`."""
+        """Run *changed*, a variant of the descriptor's command *pipeline*, at most once.
+
+        After a limit has ended one variant of a command, no other is run. Raises `EngineError`.
+        """
         own, key = _key_of(pipeline), _key_of(changed)
         if own in self.ended:
             return self.ended[own]

@@ -265,10 +265,16 @@ REFUSED: dict[str, list[str]] = {
         "./jq . f"
     ],
     "awk reads 2 files: '--', 'f'": ["awk -- 'NR>1' -- f | jq ."],
-    "awk 'NR!=0': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR!=0' f | jq ."],
-    "awk 'NR!=2': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR!=2' f | jq ."],
-    "awk 'NR==2': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR==2' f | jq ."],
-    "awk 'f': only a selection by line number is understood (awk 'NR > 1')": [
+    "awk 'NR!=0': only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') is understood": [
+        "awk 'NR!=0' f | jq ."
+    ],
+    "awk 'NR!=2': only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') is understood": [
+        "awk 'NR!=2' f | jq ."
+    ],
+    "awk 'NR==2': only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') is understood": [
+        "awk 'NR==2' f | jq ."
+    ],
+    "awk 'f': only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') is understood": [
         "awk f | jq .",
         "awk -- f | jq .",
     ],
@@ -294,7 +300,7 @@ REFUSED: dict[str, list[str]] = {
     "'/bin/jq' is not a program that recipes use (jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text)": [
         "/bin//bin/jq . f"
     ],
-    "awk '/x/': only a selection by line number is understood (awk 'NR > 1')": [
+    "awk '/x/': only a selection by line number (awk 'NR>1') or of lines without a text (awk '!/x/') is understood": [
         "awk /x/ f g | jq .",
         "awk /x/ <(cat f) | jq .",
     ],

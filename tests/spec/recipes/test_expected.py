@@ -276,3 +276,9 @@ def test_a_truth_value_in_a_row_is_spelled_out(text: str, met: bool) -> None:
 )
 def test_a_number_is_a_double_or_the_nearest_one(value: Any, number: float | None) -> None:
     assert number_of(value) == number
+
+
+def test_values_of_any_type_are_in_the_order_of_jq() -> None:
+    records = [{"k": value} for value in (None, False, True, 0, "z", [1], {"a": 1})]
+    assert ByOrder(records[::-1], "k").met_by(records)
+    assert not ByOrder(records, "k").met_by(records[::-1])

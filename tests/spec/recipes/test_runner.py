@@ -236,7 +236,7 @@ def test_a_binary_that_is_none_is_an_engine_error():
 
 def test_without_the_jq_package_there_is_no_engine(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lro_spec.recipes.runner.jq_folder", lambda: None)
-    with pytest.raises(EngineError, match="there is no jq binary, and the jq package is not installed"):
+    with pytest.raises(EngineError, match="no jq binary is used, and the jq package is not installed"):
         run(piped(".a"), DATA, binary=None)
 
 

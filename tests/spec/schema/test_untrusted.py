@@ -110,7 +110,7 @@ class TestChild:
         assert (judgement.judged, [index for index, _ in judgement.violations]) == (2, [0, 1])
 
     def test_a_record_that_takes_all_the_time_is_stuck_and_the_next_are_judged(self) -> None:
-        message = "line_schema could not be evaluated on this record within 0.5 s"
+        message = "line_schema could not be evaluated on this record within 0.5 s and 1024 MiB of memory"
         with SchemaChild() as child:
             judgement = child.judge(self.BACKTRACKING, [{"a": "aa"}, self.ENDLESS, {"a": "a"}], 10, 0.5)
             assert judgement == Judgement(1, ((1, Violation("", message)),), stuck=True)
@@ -118,7 +118,7 @@ class TestChild:
 
     def test_a_child_that_dies_is_stuck_on_the_first_record(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(untrusted, "_JOB", CRASHING)
-        message = "line_schema could not be evaluated on this record within 5 s"
+        message = "line_schema could not be evaluated on this record within 5 s and 1024 MiB of memory"
         expected = Judgement(0, ((0, Violation("", message)),), stuck=True)
         assert judge_in_child({"request": "signal"}, [{}], 10, 5.0) == expected
 

@@ -37,6 +37,12 @@ class TestIds:
         assert not any(seen.add(str(n), 40) for n in range(40))
         assert seen.count == 40
 
+    @pytest.mark.parametrize("few", [0, 9])
+    def test_that_python_hashes_alike_are_told_apart(self, few: int) -> None:
+        seen = SeenIds(limit=50, few=few)
+        assert seen.add_all([-1, -2, 0], 2) == []
+        assert seen.add_all([3, -1, -2], 5) == [1, 2]
+
     def test_are_kept_with_their_lines_while_they_are_few(self) -> None:
         seen = SeenIds(few=5)
         for n in range(4):
