@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -156,6 +157,14 @@ class TestAnnotations:
         told = list(report_annotations(apply_baseline(made, entries), "lro.yaml"))
         assert [line.split(" ", 1)[0] for line in told] == ["::error", "::notice"]
         assert "title=LRO baseline%3A stale" in told[0]
+
+    def test_a_requirement_with_a_further_failure_that_is_not_accepted_stays_an_error(self):
+        failed = judged("LRO-A-01", Verdict.FAIL)
+        further = replace(failed.checks[0], name="file.another_check")
+        made = report(replace(failed, checks=(*failed.checks, further)))
+        entries = (Entry("file.lro_a_01", Verdict.FAIL, date(2027, 1, 1), "issue 1"),)
+        told = list(report_annotations(apply_baseline(made, entries), "lro.yaml"))
+        assert [line.split(" ", 1)[0] for line in told] == ["::error"]
 
     @pytest.mark.parametrize(("level", "kind"), [(2, "::error"), (3, "::warning"), (None, "::warning")])
     def test_what_the_claimed_level_does_not_need_is_no_error(self, level: int | None, kind: str):

@@ -30,7 +30,7 @@ SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A server that ended or fell silent in an experiment, and the requirements that this kept from being observed."""
+    """A server that ended or fell silent in an experiment, and the requirements not observed because of that."""
 
     text: str
     ids: tuple[str, ...]
@@ -62,7 +62,10 @@ def troubles(report: Report) -> list[Trouble]:
 
 
 def shown_troubles(report: Report, brevity: Brevity | None) -> list[Trouble]:
-    """Troubles as a terminal shows them: the first with some of its evidence; without *brevity*, all in full."""
+    """Troubles as a terminal shows them: the first with some of its evidence, the others without any.
+
+    Without *brevity*, all are in full.
+    """
     found = troubles(report)
     if brevity is None or not found:
         return found
@@ -81,7 +84,7 @@ class Cause:
     others: tuple[Detail, ...]
     """The other failures, without the evidence that *first* already shows."""
     level: int | None
-    """The lowest level that they keep from being proved; None if they decide no level."""
+    """The lowest level that the failures keep from being proved; None if they decide no level."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -90,7 +93,11 @@ class Cause:
 
 
 def causes(report: Report) -> list[Cause]:
-    """Failures and errors by cause: errors first, then by the lowest level that they block, then by their number."""
+    """Failures and errors by cause, in the order in which to repair them.
+
+    Errors of the suite come first. Then come the causes that block the lowest level; of these, the causes with the most
+    failures come first.
+    """
     groups: dict[tuple[object, ...], list[RequirementResult]] = {}
     for result in report.requirements:
         if result.verdict in (Verdict.FAIL, Verdict.ERROR):
@@ -100,9 +107,10 @@ def causes(report: Report) -> list[Cause]:
 
 
 def _cause_key(result: RequirementResult) -> tuple[object, ...]:
-    """A key that failures share if they are at the same place of a document, or have the same observation and evidence.
+    """A key that failures share if they have the same place or, if they have none, the same observation and evidence.
 
-    It is taken from the worst check; of several, from one at a place whose root (see `ROOTS`) is this requirement.
+    The key is taken from the check with the worst verdict. If several have that verdict, one is preferred whose place
+    `ROOTS` maps to this requirement.
     """
     id = result.requirement.id
     worst = max(result.checks, key=lambda c: (c.verdict, bool(c.place) and ROOTS.get(c.place) == id), default=None)
@@ -115,9 +123,10 @@ def _cause_key(result: RequirementResult) -> tuple[object, ...]:
 
 
 ROOTS = {SHARED_FILE: "LRO-NAME-04", IN_FLIGHT: "LRO-NAME-04", STATED_ESTIMATE: "LRO-FILE-13"}
-"""The requirement whose fix ends all failures at a place."""
+"""Maps a place to the requirement whose fix ends all failures at that place."""
 
 _TALLY = re.compile(r" \(\d+ of \d+ subjects\)$")
+"""End of an observation, which may differ between failures of one cause."""
 
 
 def _cause(results: list[RequirementResult]) -> Cause:
@@ -130,18 +139,18 @@ def _cause(results: list[RequirementResult]) -> Cause:
 
 
 def _without(detail: Detail, seen: Container[tuple[str, ...]]) -> Detail:
-    """The requirement without the evidence that has already been shown, and without the scripts that belong to it."""
+    """The requirement. Checks whose evidence has already been shown are left without evidence, script and location."""
     checks = (replace(c, evidence=(), reproduce=(), location="") if c.evidence in seen else c for c in detail.checks)
     return replace(detail, checks=tuple(checks))
 
 
 def first_failure(found: Iterable[Cause]) -> Cause | None:
-    """The cause that a short view shows in full; None if only the suite itself failed."""
+    """The first cause that is a failure of the server, which a short view shows in full; None if there is none."""
     return next((cause for cause in found if cause.first.verdict is Verdict.FAIL), None)
 
 
 def others(found: Sequence[Cause]) -> str:
-    """The ids of requirements whose causes a short view does not show, abbreviated; empty if it shows all."""
+    """The ids of the requirements whose causes a short view omits, as an abbreviated list; empty if it shows all."""
     return abbreviated([id for cause in found[SHOWN:] for id in cause.ids], 12)
 
 
@@ -150,9 +159,10 @@ def _binds(result: RequirementResult) -> bool:
 
 
 def next_step(report: Report) -> str | None:
-    """The repairs or, if nothing failed, the observations that would prove the next level, as a sentence.
+    """The repairs or, if no level failed, the observations that would prove the next level, as a sentence.
 
-    None if all levels are proved, if there is no verdict, if only a part was judged, or if the notes already say it.
+    None if there is no verdict, if only a part was judged, if nothing but attestations or errors of the suite keeps a
+    level from being proved, or if the notes already say what to do.
     """
     if report.failure is not None or is_selection(report):
         return None
@@ -177,7 +187,7 @@ def next_step(report: Report) -> str | None:
 
 
 def _proved_by_repair(report: Report, blocking: Iterable[Cause], level: int) -> int:
-    """The highest level that is proved once these causes are repaired; at least *level*."""
+    """The highest level that is proved once the *blocking* causes are repaired; at least *level*."""
     fixed = {id for cause in blocking for id in cause.ids}
     judged = [(r.requirement, Verdict.PASS if r.requirement.id in fixed else r.verdict) for r in report.requirements]
     further = range(level + 1, max(report.levels) + 1)
@@ -201,6 +211,7 @@ def _next_observation(report: Report) -> str | None:
 
 
 def _hiding(report: Report) -> str:
+    """The servers that ended or fell silent, as words for a sentence; empty if none did."""
     hidden = {id for trouble in troubles(report) for id in trouble.ids}
     return f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}" if hidden else ""
 

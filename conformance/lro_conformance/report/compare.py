@@ -20,15 +20,19 @@ HEADINGS: dict[Direction, str] = {"worse": "Worse", "better": "Better", "other":
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A requirement or level whose verdict changed. A verdict is None if its report does not have the requirement."""
+    """A changed verdict of a requirement or a level; with the id ``Verdict``, the fact that only one of the runs has a
+    verdict."""
 
     id: str
     title: str
     old: str | None
+    """The verdict in the older report; None if that report does not have the requirement."""
     new: str | None
+    """The verdict in the newer report; None if that report does not have the requirement."""
     direction: Direction
     reason: str
-    """Observation of the newer report; of the older one if the new verdict is better."""
+    """Reason for the verdict in the newer report or, if the change is for the better, in the older one. Empty for a
+    level, for a pass, and for most requirements that only one report has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +43,15 @@ class Comparison:
     new: str
     """Each report in one line, see `describe`."""
     changes: tuple[Change, ...]
-    """Worse before better; levels before requirements, which keep the order of the catalogue."""
+    """Sorted by direction: worse, better, other. Within each, levels come before requirements, and requirements are in
+    the order of the reports."""
     notes: tuple[str, ...]
-    """Differences between the runs that may explain changes: edition, version of the suite, server, command."""
+    """Differences between the runs that may explain changes (edition, version of the suite, server, command), and which
+    run judged only some of the requirements."""
 
     @property
     def is_worse(self) -> bool:
-        """True if any requirement or level got worse."""
+        """True if any change is for the worse."""
         return any(c.direction == "worse" for c in self.changes)
 
     def of(self, direction: Direction) -> tuple[Change, ...]:
@@ -55,7 +61,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A requirement or level, with the verdict of each report; None for a report that does not have it."""
+    """A requirement, a level or a group of an extension, with its verdict in each report; None if a report has none."""
 
     id: str
     title: str
@@ -67,14 +73,14 @@ class Matrix:
     """Several reports side by side: a scoreboard of several servers, or a trend of one server."""
 
     reports: tuple[Report, ...]
-    """The best first; in a trend, in the order of the runs."""
+    """In a trend, in the order of the runs; otherwise the best first."""
     files: tuple[str, ...]
-    """The names of their files."""
+    """The names of the files of `reports`, in the same order."""
     trend: bool
     """True if all reports are of one named server, by one edition."""
     rows: tuple[MatrixRow, ...]
     omitted: int
-    """Number of requirements without a row: in every report they passed, do not apply or are not judged."""
+    """Number of requirements without a row, because in every report they passed, do not apply or are not judged."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
 
 
 def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = False) -> Matrix:
-    """The verdicts of each report; *show_all* adds the requirements that `omitted` counts otherwise."""
+    """The verdicts of each report. With *show_all*, all requirements have a row; `Matrix.omitted` is then 0."""
     trend = len({(r.server.name, r.edition) for r in reports}) == 1 and bool(reports[0].server.name)
     ordered = sorted(zip(reports, names, strict=True), key=_started if trend else _standing)
     reports = [report for report, _ in ordered]
@@ -150,7 +156,7 @@ def _levels(old: Report, new: Report) -> list[Change]:
         states = ["none" if r.failure is not None else "observed" for r in (old, new)]
         return [Change("Verdict", "", states[0], states[1], direction, reason)]
     if is_selection(old) or is_selection(new):
-        return []  # a run of a part proves no level
+        return []  # a run of some requirements proves no level
     rank = {"failed": 0, "unproved": 1, "attested": 2, "proved": 3}
     return [
         Change(f"Level {n}", "", was, now, "worse" if rank[now] < rank[was] else "better", "")

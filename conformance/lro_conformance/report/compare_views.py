@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LEVEL_MARKS = {"proved": "✓", "failed": "✗", "unproved": "–", "attested": "a"}
 _LEVEL_SIGNS = {"proved": "✅", "failed": "❌", "unproved": "❔", "attested": "📝"}
 
+_OMITTED = "passed, do not apply or are not judged in every report"
+"""Requirements without a row in a matrix, as a relative clause."""
+
 
 def text_lines(comparison: Comparison | Matrix) -> Iterator[str]:
     """Plain lines, each of which can be searched with grep."""
@@ -65,16 +68,21 @@ def to_html(comparison: Comparison | Matrix) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run in the picture of a trend: a column for its MUSTs that are not met. Sizes are in percent of the picture."""
+    """A run in the picture of a trend, as a column of its MUSTs with a verdict other than *pass*, stacked by verdict.
+
+    MUSTs that are not judged or do not apply are left out. Positions and sizes are in percent of the picture.
+    """
 
     letter: str
+    """See `column_letter`."""
     outcome: str
     left: float
     middle: float
     width: float
     parts: tuple[tuple[str, float, float], ...]
-    """Verdict, top and height."""
+    """Verdict, top and height of each part, from the bottom up."""
     top: float
+    """Top of the whole column."""
 
 
 _HEIGHT = 70
@@ -127,7 +135,7 @@ def mark(verdict: str | None) -> str:
 
 
 def column_letter(column: int) -> str:
-    """Short name of a column: A to Z, then numbers."""
+    """Short name of a column, which is counted from 0: A to Z, then numbers from 27."""
     return chr(ord("A") + column) if column < 26 else str(column + 1)
 
 
@@ -159,7 +167,7 @@ def _matrix_lines(comparison: Matrix) -> Iterator[str]:
     legend = ", ".join(f"{sign} {verdict.label}" for verdict, sign in MARKS.items())
     yield f"{'signs':<12}  {legend}; levels: ✓ proved, ✗ failed, – unproved, a attested"
     if comparison.omitted:
-        yield f"{'omitted':<12}  {comparison.omitted} requirements that all reports pass or that do not apply (--all)"
+        yield f"{'omitted':<12}  {comparison.omitted} requirements that {_OMITTED} (--all)"
 
 
 def _comparison_blocks(comparison: Comparison) -> Iterator[str]:
@@ -191,7 +199,7 @@ def _matrix_blocks(comparison: Matrix) -> Iterator[str]:
         ((f"{plain(row.id)} {plain(row.title)}".strip(), *map(_cell, row.verdicts)) for row in comparison.rows),
     )
     if comparison.omitted:
-        yield f"{comparison.omitted} requirements are omitted: all reports pass them, or they do not apply."
+        yield f"Omitted: {comparison.omitted} requirements that {_OMITTED}."
 
 
 def _cell(verdict: str | None) -> str:

@@ -13,9 +13,13 @@ from lro_spec.catalogue import Requirement
 def exit_code(report: Report) -> int:
     """`EXIT_OK` if the claim holds, `EXIT_FAILED` if it does not, `EXIT_NO_VERDICT` without a verdict.
 
-    The claim is a level; without one, it is that no MUST of any level failed. An *error* is a defect of the suite: it
-    does not fail the server, but prevents its certification. Checks that the baseline accepts are ignored; an expired
-    or stale entry of the baseline fails. A run that ended before its last experiment can fail, but not pass.
+    The claim is a level; without one, it is that no MUST of any level failed. There is no verdict if the server could
+    not be observed, if no call showed whether it offloads, or if a run of some requirements observed none of them.
+
+    An *error* is a defect of the suite. It never fails the server, but a MUST of the claimed level (without a claim:
+    any requirement) with an error leaves the run without a verdict, unless something failed. Checks that the baseline
+    accepts are ignored; an expired or stale entry of the baseline fails. A run that ended before its last experiment
+    can fail, but not pass.
     """
     if report.failure is not None or report.implemented is None:
         return EXIT_NO_VERDICT
@@ -36,12 +40,12 @@ def is_unselected(result: RequirementResult) -> bool:
 
 
 def is_selection(report: Report) -> bool:
-    """True if only a part of the requirements was judged."""
+    """True if the run was restricted to some of the requirements (``--only``)."""
     return any(map(is_unselected, report.requirements))
 
 
 def _decided(report: Report) -> int:
-    """The exit code that the verdicts lead to."""
+    """The exit code by the verdicts alone, once there is no other reason to fail or to give no verdict."""
     judged = [
         (r.requirement, verdict) for r in report.requirements if (verdict := _unaccepted_verdict(report, r)) is not None
     ]
@@ -59,9 +63,9 @@ def _decided(report: Report) -> int:
 
 
 def open_results(report: Report) -> list[tuple[RequirementResult, Verdict]]:
-    """The results that keep the claim from holding, ignoring checks that the baseline accepts.
+    """The MUSTs that keep the claim from holding, each with its verdict, ignoring checks that the baseline accepts.
 
-    Without a claimed level, requirements that were not observed are not among them.
+    Without a claimed level, MUSTs that were not observed are not among them.
     """
     judged = [
         (r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, report.claimed or 3)
@@ -78,7 +82,11 @@ def _claimed_level(report: Report, claimed: int, judged: Iterable[tuple[Requirem
 
 
 def _unaccepted_verdict(report: Report, result: RequirementResult) -> Verdict | None:
-    """The verdict of a requirement, ignoring accepted checks; None if no other check observed anything."""
+    """The verdict of a requirement, ignoring the checks that the baseline accepts.
+
+    None if some are accepted, and the verdict by the others would be *not-observed*: then the whole requirement counts
+    as accepted.
+    """
     accepted = {a.check for a in report.baseline if a.state == "accepted" and a.requirement == result.requirement.id}
     if not accepted:
         return result.verdict
@@ -87,5 +95,5 @@ def _unaccepted_verdict(report: Report, result: RequirementResult) -> Verdict | 
 
 
 def binds(requirement: Requirement, claimed: int) -> bool:
-    """True if a claim of this level includes the requirement."""
+    """True if the requirement is a MUST that a claim of this level includes."""
     return requirement.keyword == "MUST" and requirement.level is not None and requirement.level <= claimed

@@ -34,16 +34,16 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form in which a report can be written."""
+    """A form in which a report can be written, such as JSON or a badge."""
 
     name: str
     """The option, without dashes."""
     help: str
     renderers: tuple[tuple[str, str], ...]
-    """Pairs of a file name ending and the ``module:function``, relative to `package`, that renders such a file. With
-    several pairs, the name must have one of the endings; standard output gets the first."""
+    """Pairs: the ending of a file's name, and the function that renders such a file, as ``module:function`` relative to
+    `package`. The name of a file must have one of the endings; for standard output the first pair is used."""
     argument: str = ""
-    """Attribute of `Outputs` that is the second argument of the function; empty if it has none."""
+    """Name of the attribute of `Outputs` that the function gets as its second argument; empty if it gets none."""
     package: str = f"{__package__}.formats"
 
     def renderer(self, target: str) -> Callable[..., str]:
@@ -103,11 +103,11 @@ class Outputs:
 
     files: tuple[Output, ...] = ()
     subjects: tuple[Subject, ...] = ()
-    """Artifacts of an attestation, with their digests before the run."""
+    """Artifacts that an attestation is about, with their digests from before the run."""
     baseline: tuple[Entry, ...] = ()
     """Entries of the baseline."""
     profile: str = PROFILE_NAME
-    """Path of the profile; results of code scanning point to it."""
+    """Path of the profile, to which all results in SARIF point."""
 
     def with_baseline(self, report: Report) -> Report:
         """The report with the baseline applied, if there is one."""
@@ -129,11 +129,15 @@ class Outputs:
 
     @property
     def uses_stdout(self) -> bool:
-        """True if a file goes to standard output, which then must not be used for anything else."""
+        """True if an output goes to standard output, which then must not be used for anything else."""
         return any(o.target == STDOUT for o in self.files)
 
     def check(self) -> None:
-        """Raise `UsageError` if a file cannot be written, or two outputs have the same target."""
+        """Raise `UsageError` if the outputs cannot be written as requested.
+
+        That is so if a file cannot be written or has an ending that its form does not know, if two outputs have the
+        same target (unless it is a device such as ``/dev/null``), or if an attestation has no subject.
+        """
         by_place: dict[str | Path, Output] = {}
         for output in self.files:
             if output.form.argument == "subjects" and not self.subjects:
@@ -156,7 +160,7 @@ class Outputs:
         return [o.target for o in self.files if o.target != STDOUT]
 
     def targets(self, form: str) -> list[str]:
-        """The files of a form."""
+        """The targets of a form, including standard output."""
         return [o.target for o in self.files if o.form.name == form]
 
     def write(self, report: Any) -> None:
@@ -185,7 +189,10 @@ class Outputs:
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Add the options for report files to a click command, which receives them as ``outputs``."""
+    """Add the options for report files, ``--baseline`` and ``--subject`` to a click command.
+
+    The command receives all of them as the parameter ``outputs``.
+    """
 
     @wraps(command)
     def with_options(outputs: Outputs, **parameters: Any) -> Result:
@@ -209,7 +216,7 @@ def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def form_options(forms: Sequence[Form]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Add an option for each form to a click command, which receives them as ``outputs``."""
+    """Add an option for each form to a click command, which receives them as the parameter ``outputs``."""
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(command)

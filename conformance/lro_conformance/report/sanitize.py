@@ -1,4 +1,4 @@
-"""Escaping of untrusted text for terminals and logs. A JSON string keeps its meaning."""
+"""Escaping of untrusted text for terminals and logs, in such a way that strings in JSON keep their meaning."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TextIO
 class _Escapes(dict[int, str]):
     """Table for `str.translate`: JSON escapes for characters that can move the cursor, or hide or reorder text.
 
-    Evidence is JSON-RPC lines that a reader may paste: within a JSON string, the escape still is the same character.
+    Evidence has JSON-RPC lines, which a reader may paste elsewhere: in a string of JSON, an escape stands for the same
+    character as before.
     """
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         # control, format (bidi overrides, zero width, tags), surrogates, line and paragraph separators; and
-        # noncharacters, which XML does not allow
+        # noncharacters, some of which XML does not allow
         unsafe = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or _is_noncharacter(code)
         self[code] = _json_escape(code) if unsafe else char
         return self[code]
@@ -37,7 +38,7 @@ _ONE_LINE = _Escapes({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
 _LINES = _Escapes({0x0A: "\n", 0x09: "\t"})
 
 _LOG_COMMAND = re.compile(r"^(?P<lead>[^\S\n]*):(?=:)|#(?=#\[|#vso\[|#teamcity\[)", re.MULTILINE)
-"""Log commands of GitHub (``::``, ``##[``), Azure and TeamCity, which run them when they find them in a log."""
+"""Beginning of a command to GitHub (``::``, ``##[``), Azure or TeamCity, which carry out commands in a job's output."""
 
 
 def one_line(text: str, limit: int | None = None) -> str:

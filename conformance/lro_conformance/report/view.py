@@ -1,6 +1,7 @@
-"""Content of a rendered report as data: sections and summary facts. All text is escaped.
+"""Content of a rendered report as data: sections and summary facts.
 
-The renderings choose the layout; the words are the same in all of them.
+The renderings choose the layout; the words are the same in all of them. Text from a server, a profile or a baseline is
+escaped; ids, titles and groups of requirements are those of the catalogue.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from lro_conformance.report.exit_code import exit_code, is_selection, is_unselec
 from lro_conformance.report.sanitize import one_line
 
 TABLE_ROWS = 40
-"""A terminal shows counts of verdicts in place of a longer table, if there are failures to show after it."""
+"""Longest table of requirements on a terminal, in rows, if there are failures: counts replace a longer one, so that the
+failures below it stay in view."""
 MIN_SHARED_REASON = 6
-"""Requirements of a level that were not observed for the same reason share a row if there are at least this many."""
+"""If at least this many requirements of a level were not observed for the same reason, they share a row."""
 
 MARKS = {
     Verdict.PASS: "✓",
@@ -43,7 +45,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A requirement, or a number of them that share a verdict; *id* is then their group or level, or `others`."""
+    """A requirement, or several that share a verdict; *id* is then their group, their level or ``others``."""
 
     verdict: Verdict
     id: str
@@ -68,10 +70,11 @@ class Fact:
 
 
 _SECTIONS = (1, 2, 3, None)
+"""Levels of the sections in their order; None for the requirements that decide no level."""
 
 
 def verbose_hint(report: Report) -> str:
-    """How to see all failures in full; empty if there are fewer than two causes, which are shown in full anyway."""
+    """How to see all failures in full; empty unless there are several causes, of which only one is shown in full."""
     if len(causes(report)) < 2:
         return ""
     unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
@@ -81,9 +84,10 @@ def verbose_hint(report: Report) -> str:
 
 
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
-    """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row.
+    """Verdicts by level, then those that decide no level. With *unfold*, each requirement has a row of its own.
 
-    With *count*, a report with failures gets rows of counts, however short it is, because they are shown below it.
+    With *count*, a report with failures has only rows of counts, however short it is: its failures are shown below
+    them.
     """
     if unfold:
         reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
@@ -187,9 +191,9 @@ def _group(report: Report, group: str, verdict: str) -> Fact:
 
 
 def _row(result: RequirementResult, shown: str | None = None) -> Row:
-    """The row of a requirement with the reason for its verdict, or with *shown* in place of it.
+    """The row of a requirement, with the reason for its verdict or, if given, with the text *shown* in place of it.
 
-    If the requirement passed, the row has the reason why some of its checks were not observed, if there are any.
+    If the requirement passed, the row says instead why some of its checks were not observed, if there are such checks.
     """
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
@@ -199,9 +203,11 @@ def _row(result: RequirementResult, shown: str | None = None) -> Row:
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
-    """Rows of a level. Passes (by group), requirements that are not judged and those that do not apply are counted.
+    """Rows of a level, in which some requirements are only counted.
 
-    Every other requirement has a row of its own, but many that were not observed for the same reason share one.
+    Passes are counted in one row for each group, requirements that are not judged in one row, and those that do not
+    apply in another. Every other requirement has a row of its own, but many that were not observed for the same reason
+    share one.
     """
     reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
     many = {reason for reason, number in reasons.items() if number >= MIN_SHARED_REASON}
@@ -226,7 +232,10 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
 
 
 def _counted(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row for each verdict, the worst first, with its first requirements; for passes, their number by group."""
+    """A row for each verdict, the worst first, with the first ids; for passes, with their number in each group.
+
+    Requirements that are not judged or do not apply have no row.
+    """
     place = "no level" if (level := results[0].requirement.level) is None else f"level {level}"
     for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.ATTESTED):
         if ids := [r.requirement.id for r in results if r.verdict is verdict]:
@@ -264,7 +273,7 @@ def level_fact(report: Report, number: int) -> Fact:
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """The checks that keep the gate of a baseline closed, except for those with an expired entry."""
+    """The checks that keep the claim from holding in spite of a baseline, with advice; see `open_checks`."""
     found = open_checks(report)
     if any(verdict is Verdict.FAIL for _, _, verdict in found):
         hidden = [id for id, _, verdict in found if verdict is Verdict.NOT_OBSERVED]
@@ -294,7 +303,8 @@ MOST_OPEN = 12
 def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
     """Requirement, check and verdict of each check that keeps the claim from holding and that no entry accepts.
 
-    Checks with an expired entry are left out. Empty without a baseline, and if the claim holds with it.
+    Checks with an expired entry are left out, because these entries are reported anyway. Empty if there is no baseline,
+    or if the claim holds with it.
     """
     if not report.baseline or exit_code(report) == EXIT_OK:
         return []
@@ -308,7 +318,7 @@ def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
 
 
 def gate(report: Report) -> str:
-    """The exit code and how the baseline affects it, in a line; empty without a baseline."""
+    """The exit code and how the baseline affects it; empty without a baseline, or if the server was not observed."""
     if not report.baseline or report.failure is not None:
         return ""
     code = exit_code(report)
@@ -334,7 +344,7 @@ def _acceptance(entry: Acceptance) -> Fact:
 
 
 def acceptance_line(entry: Acceptance) -> str:
-    """The state of an entry of the baseline, and what to do if it closes the gate."""
+    """The state of an entry of the baseline, and the advice to remove it if it is stale."""
     subject = one_line(f"{entry.requirement} {entry.check}".strip())
     reason = one_line(entry.explanation, 300)
     if entry.state == "stale":
@@ -345,7 +355,10 @@ def acceptance_line(entry: Acceptance) -> str:
 
 
 def blocking_ids(report: Report, number: int) -> list[str]:
-    """Ids of the requirements that prevent a level from being proved; failures in the order in which to repair them."""
+    """Ids of the MUSTs that decide the verdict of a level that is not proved.
+
+    Failures and errors are in the order in which to repair them, and come before all others.
+    """
     verdicts = {
         "failed": (Verdict.FAIL,),
         "attested": (Verdict.ATTESTED,),

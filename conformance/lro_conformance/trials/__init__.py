@@ -1,7 +1,7 @@
 """Experiments: each drives servers under chosen settings and returns observations. None gives verdicts.
 
-A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (except
-``lab``) name the evidence that it needs.
+A trial is a function decorated with `trial`. Its name is also the name of its evidence, and its parameters (except
+``lab``) name the evidence of other trials that it needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXPLORER_MODULES = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
-"""Modules of trials that compare what they observe with the model; they belong to a layer above the other trials."""
+"""Further modules with trials. These compare what they observe with the model, so they belong to a higher layer."""
 
 _REGISTRY: dict[str, Trial] = {}
 
@@ -37,11 +37,13 @@ class Trial:
     title: str
     """A few words for the live view."""
     needs: tuple[str, ...]
+    """The names of the trials whose evidence it needs."""
     function: Callable[..., Any]
     reason_not_applicable: Callable[[Profile], str | None] = _always_applies
     """Returns the reason why the trial does not apply to a server with this profile; None if it applies."""
     reason_not_listed: Callable[[Any], str | None] = _always_applies
-    """Called with the survey. Returns the reason why the server does not seem to have the feature; None if it does."""
+    """Called with the survey. Returns the reason why the server does not seem to have the feature that the trial
+    examines; None if it seems to have it."""
     after: tuple[str, ...] = ()
     """Trials that end before this one begins, if they are part of the run."""
 
@@ -64,7 +66,7 @@ def trial(
     reason_not_listed: Callable[[Any], str | None] = _always_applies,
     after: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
-    """Make a function an experiment; *unbound*, *reason_not_listed* and *after* as in `Trial`."""
+    """Make a function an experiment; for the parameters see the attributes of `Trial`."""
 
     def register(function: Function) -> Function:
         name = function.__name__

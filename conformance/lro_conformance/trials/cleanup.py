@@ -49,10 +49,12 @@ LONG_TTL = 2 * DAY
 """The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
 `timedelta.seconds`, which leaves out whole days."""
 NEAR_S = 3 * 3600
-"""Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
+"""Seconds by which some files are older or younger than the TTL. They are fewer than the offset of the far time zone,
+so that a server treats such files wrongly if it takes local time for UTC."""
 CROWD = 200
-"""Number of fresh files that are planted before a call, which must not delete them."""
+"""Number of fresh files that are planted before a call. The call must not delete them."""
 EXPIRED = "OffloadFileExpired"
+"""Name of the event that a server emits for each file that it deletes."""
 
 
 @dataclass(frozen=True)
@@ -77,36 +79,38 @@ class Decoy:
 
     path: Path
     kind: str
-    """``name``, ``folder``, ``subfolder``, or ``symlink`` for a file behind a symbolic link."""
+    """``name`` if its name does not match the pattern; ``subfolder`` if its name matches, but it lies in a subfolder;
+    ``folder`` if it lies in a folder whose own name matches; ``symlink`` if it lies elsewhere, behind a symbolic
+    link."""
     gone: bool
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Observations of one cleanup under one TTL."""
+    """Observations of one cleanup under one TTL. It is triggered until no expired file is left, or none is deleted."""
 
     ttl_s: int | None
     """The TTL set; None if the default applied."""
     planted: tuple[Planted, ...]
     decoys: tuple[Decoy, ...]
     own: tuple[tuple[str, bool], ...]
-    """The server's own files, written just before: path, and True if it is gone."""
+    """The files that the server wrote just before the cleanup: path, and True if the file is gone."""
     events: tuple[str, ...]
-    """OffloadFileExpired events."""
+    """Lines of the server's output with an OffloadFileExpired event."""
     events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile names a channel on which events appear."""
     call: Call | None
-    """A call that wrote one of the server's own files."""
+    """A call that wrote one of the files of `own`."""
     trigger: int | None = None
     """The id of the request that triggered cleanup; None if none did."""
     other_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
-    """Other output of the server that names a planted file."""
+    """Other lines of the server's output that name a planted file."""
     read: Planted | None = None
-    """A further old file, whose time of last access is just before the cleanup."""
+    """A further old file, whose time of last access was set to just before the cleanup."""
     premature: tuple[str, ...] = ()
     """Names of files that an event reported as expired while they still existed."""
     renamed: tuple[tuple[str, str], ...] = ()
-    """Old and new names of expired files that were renamed, not deleted."""
+    """Old and new names of expired files that were renamed, or moved into a subfolder, instead of deleted."""
     runs: int = 1
     """Number of times that cleanup was triggered."""
     triggered: bool = True
@@ -114,12 +118,12 @@ class Cleaning:
 
     @property
     def takes_fresh(self) -> bool:
-        """True when it deleted one of the server's own files that was written just before."""
+        """True when the cleanup deleted a file that the server had written just before."""
         return any(gone for _, gone in self.own)
 
     @property
     def stuck(self) -> list[Planted]:
-        """Old files that are still there although a younger one of the same operation was deleted."""
+        """Files of age `OLD_S` that are still there, although a younger expired file of their operation was deleted."""
         went = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
         return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in went]
 
@@ -159,7 +163,7 @@ class Crowd:
     call: Call
     files: int
     gone: tuple[str, ...]
-    """Names of the files that were deleted by the end of the call."""
+    """Names of the fresh files that were deleted by the end of the call."""
     earlier: tuple[Call, ...] = ()
     """The previous call; the fresh files are copies of its file."""
 
@@ -175,29 +179,33 @@ class Sessions(CallSubject):
     """A fresh file of an earlier server process, and the start of the next process."""
 
     call: Call
+    """A later call of the next process."""
     at_start: str | None
     """The name of the earlier file if the start deleted it; None if it did not."""
 
 
 @dataclass(frozen=True)
 class Cleanup:
-    """All cleanups of the run."""
+    """All cleanups of this trial; those under the default TTL are in `Defaults`."""
 
     crowd: Crowd | None
     set_ttl: Cleaning | None
+    """The cleanup under `LONG_TTL` or, if the server rejects that, under a shorter TTL."""
     own: Expiry | None
+    """The expiry of the server's own files under a short TTL."""
     reason: str | None
     """Reason why no TTL could be set; None if one was set."""
     sessions: Sessions | None = None
     refused: str | None = None
-    """Reason why the expiry of own files was not observed: the server does not start with a short TTL."""
+    """Reason why `own` was not observed: the server does not start with a short TTL."""
     at_start_only: bool = False
     """True when cleanup was triggered by a restart."""
     nothing_planted: str | None = None
-    """Reason why no files were planted in the output folder: it could not be set."""
+    """Reason why `set_ttl` and `sessions` are None: no output folder could be set, and in a folder that servers share,
+    others may clean up, too."""
     after_the_only_file: Call | None = None
     """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup, or if
-    no call for fewer records was offloaded: then the result may be too small to be offloaded."""
+    a call for fewer records was not offloaded either: then the result may be too small to be offloaded."""
 
 
 @trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
@@ -207,7 +215,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
         reason = lab.profile.reason_not_set("ttl_seconds")
-        if "ttl_seconds" in lab.profile.preset:  # so nothing is cleaned up under the default TTL, either
+        if "ttl_seconds" in lab.profile.preset:  # so no cleanup under the default TTL can be observed, either
             raise NotObserved(reason)
         return Cleanup(None, None, None, reason)
     threshold = 1 if survey.adjustable else None
@@ -229,14 +237,14 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, emptied, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    emptied = emptied if crowd is not None else None  # a crowd begins with an offloaded call for fewer records
+    emptied = emptied if crowd is not None else None  # if there is a crowd, a call for two records was offloaded
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
 
 
 def _clean_up_under(
     lab: Lab, settings: Settings, known: Call, ttl_s: int
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under a TTL in a time zone far from UTC, with an earlier process's file in the folder from the start."""
+    """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file of an earlier process."""
     earlier: list[Path] = []
     name = known.operation
     prepare = folder_with_a_file(known, 60, lab.editions.convention_of(known.path), earlier)
@@ -270,7 +278,7 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 def clean(
     bench: Bench, ttl_s: int | None, ages: Sequence[int], offload: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
-    """Plant files of these ages, and of ages *near* to the TTL, along with decoys, and trigger cleanup.
+    """Plant files of the given *ages*, of ages *near* to the TTL, and of age `OLD_S`, and decoys; trigger cleanup.
 
     The planted files are copies of one that the server writes when *offload* makes a call. Returns None if the server
     wrote no readable file, or has no output folder of its own.
@@ -292,7 +300,7 @@ def clean(
     before = _files_below(folder)
     output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
     clean_up(bench, due, lambda: output.collect(bench))
-    if not any(p.exists() for p in due):  # now the next run can only delete fresh files
+    if not any(p.exists() for p in due):  # a further run can only delete files that are not due
         bench.cleanup()
         bench.pause(2 * bench.ledger.cleanup_lag_s)
         output.collect(bench)

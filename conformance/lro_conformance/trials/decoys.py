@@ -22,11 +22,11 @@ from lro_spec.timestamps import parse
 
 DAY = 86_400
 HOUR = 3600
-"""The default TTL."""
+"""The default TTL, in seconds."""
 OLD_S = 40 * DAY
-"""An age above every TTL that the suite sets."""
+"""An age, in seconds, above every TTL that the suite sets."""
 AHEAD_S = 60
-"""A modification time that is further in the future, in seconds, cannot be the time of writing."""
+"""A modification time that lies more than this many seconds in the future cannot be the time of writing."""
 MAX_DISTANCE_S = 400 * DAY
 """A number in a header counts as a time, in seconds or milliseconds, if it is within this distance from now."""
 STRANGE = ("0", "recall-", "recall-0", "x")
@@ -37,7 +37,7 @@ def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: st
     """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
 
     If the modification time of *own* is in the future, it may be the time at which the file expires. Then the copy's
-    modification time is ahead of its back-dated time of writing by as much.
+    modification time is later than its back-dated time of writing by the same number of seconds.
     """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
@@ -62,7 +62,7 @@ def folder_with_a_file(call: Call, age_s: float, edition: str, planted: list[Pat
 
 
 def _ahead(own: FileSeen) -> float:
-    """Seconds by which a new file's modification time is in the future; 0 if clock differences explain it."""
+    """Seconds by which a file's modification time is in the future; 0 if differing clocks may be the reason."""
     ahead = (own.mtime or 0.0) - time.time()
     return ahead if ahead > AHEAD_S else 0.0
 
@@ -75,7 +75,8 @@ def operation_of(name: str) -> str:
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
     """The *template* as a file of this operation, with all times in its header moved back by *age*, in their format.
 
-    All times are moved, because a header may also have the time at which the file expires.
+    All times are moved, because a header may also have the time at which the file expires. Without a valid header that
+    has a timestamp, the content is unchanged.
     """
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
@@ -110,10 +111,9 @@ def _before(sample: str, age: timedelta) -> str:
 
 
 def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
-    """Plant old files whose names do not match the pattern, that are in a subfolder, or that are behind a link.
+    """Plant old files of each kind that `cleanup.Decoy` lists. Returns their paths, each with its kind.
 
-    Returns their paths, each with its kind (see `cleanup.Decoy`). Their headers are old, too, because a server may
-    decide by the header's timestamp.
+    All but one are copies of *template* with an old header, because a server may decide by the header's timestamp.
     """
     template = _backdated(template, timedelta(seconds=OLD_S), operation)
     past = datetime.now(UTC) - timedelta(seconds=OLD_S)
@@ -176,7 +176,8 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
 
 
 def plant_in_the_way(folder: Path, operation: str, convention: str) -> list[Entry]:
-    """Plant old entries that match the pattern but are no server's files: odd names, a folder, a link to nowhere."""
+    """Plant old entries whose names match the pattern, but that no server has written: files with odd names, a folder,
+    and a link to nowhere."""
     prefix = edition_named(convention).file_prefix
     names = [f"{prefix}-{word}.jsonl" for word in STRANGE]
     made = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]

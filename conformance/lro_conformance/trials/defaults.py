@@ -31,56 +31,60 @@ MARGIN_S = 300
 MAX_LIMIT = 4000
 """The largest `limit` argument of the calls that look for a result above the default threshold."""
 QUERIES = 40
-"""Largest number of words, frequent and rare, that are searched for if a tool takes no limit."""
+"""Largest number of words, from rare to frequent, that are searched for if a tool takes no limit."""
 NEAR = 0.85
-"""Share of the default threshold. Once E has reached it, the server as shipped is called after each further memory."""
+"""Share of the default threshold. Once E has reached this share, the server as shipped is called after each further
+memory, so that the threshold is not missed."""
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """The results of one operation that are next to the default threshold, on both sides of it."""
+    """The results of one operation that are nearest to the default threshold, on both sides of it."""
 
     operation: str
     detail: str | None
     inline: Call | None
-    """The largest result that stayed inline."""
+    """The call with the largest result that stayed inline; None if none did."""
     inline_estimate: int | None
-    """E of `inline`, learned from the same call with a threshold of 1."""
+    """E of `inline`, learned from the same call with the lowest threshold; None if it is unknown."""
     offloaded: Call | None
-    """The smallest result that was offloaded."""
+    """The call with the smallest result that was offloaded; None if none was."""
 
     @property
     def is_close(self) -> bool:
-        """True if E of both results is known and the larger is at most a tenth above the other."""
+        """True if E of both results is known, and E of the offloaded one is at most a tenth above that of the other."""
         upper = self.offloaded.estimate if self.offloaded is not None else None
         return upper is not None and self.inline_estimate is not None and upper <= 1.1 * self.inline_estimate
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """Observations of a server for which only the output folder is set."""
+    """Observations of a server with its defaults: except for `bare` and `enabled`, only the output folder is set."""
 
     brackets: tuple[Bracket, ...]
     cleaning: Cleaning | None
+    """A cleanup under the default TTL; None if that is not in force, or if nothing was offloaded to a readable file."""
     bare: Call | None
-    """The call with the smallest offloaded result, repeated on a server without any setting."""
+    """A call for as many records as possible, on a server without any setting; None if nothing was offloaded when only
+    the output folder was set."""
     bare_temps: tuple[Path, ...]
     """The folder that TMPDIR named for that server, and the system's temporary folders, with links resolved."""
     enabled: tuple[Call, ...]
-    """The largest results with ``enabled = true`` set; empty if something was offloaded without it."""
+    """A call of each operation for as many records as possible, with ``enabled = true`` set. Empty if something was
+    offloaded without that, or if it cannot be set."""
     preset: Mapping[str, str] = field(default_factory=dict[str, str])
     """Settings that the profile's command or environment sets, with the flag or variable."""
 
 
 def require_default(preset: Mapping[str, str], setting: str) -> None:
-    """Raise `NotObserved` if the server is always started with a value of a setting."""
+    """Raise `NotObserved` if the profile's command or environment gives the server a value of this *setting*."""
     if setting in preset:
         raise NotObserved(f"the server is started with {preset[setting]}, so its default is not in force")
 
 
 @trial("default threshold, from both sides; default TTL")
 def defaults(lab: Lab, survey: Survey) -> Defaults:
-    """Find where the default threshold lies, and clean up under the default TTL."""
+    """Find the results next to the default threshold, and clean up under the default TTL."""
     if not survey.answered:
         raise NotObserved("no operation answered")
     with lab.bench(Settings(as_shipped=True)) as bench:
@@ -161,7 +165,7 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
 
 
 def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
-    """Words of titles in ascending order of E of the results that they find; if E is unknown, from rare to frequent."""
+    """Words of titles, sorted by E of the results that they find. If no E can be learned, from rare to frequent."""
     if survey.operations[top.operation].query is None:
         return []
     titles = [str(r.get("title") or "") for r in top.file_records]
@@ -179,7 +183,8 @@ def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
 def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[Bracket]:
     """Brackets of results that grow with each stored memory, for the operations that have no close bracket yet.
 
-    Two servers are given the same memories: one as shipped, and one with a threshold of 1, whose headers state E.
+    Two servers are given the same memories: one as shipped, and one with the lowest threshold, which states E in the
+    headers of its files.
     """
     seed, default = lab.profile.seed, lab.editions.own.default_threshold_tokens
     loose = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]
@@ -215,7 +220,8 @@ def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) 
 
 
 def _likely_limits(top: Call, default: int) -> Iterator[int]:
-    """Limits to try first, around the limit at which E should reach the default, estimated by the sizes of records."""
+    """Limits to try first. They are around the limit at which E should reach the *default* threshold, judging by the
+    sizes of the records."""
     if not top.estimate or top.file is None:
         return
     reached = list(accumulate(len(line.raw) for line in top.file.record_lines))
@@ -224,7 +230,7 @@ def _likely_limits(top: Call, default: int) -> Iterator[int]:
 
 
 def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
-    """Calls with larger and larger limits, up to the first that is offloaded."""
+    """Calls with larger and larger limits, up to the first that is offloaded; only one if the tool takes no limit."""
     calls: list[Call] = []
     limit = LIMIT
     while limit <= MAX_LIMIT:
@@ -236,7 +242,7 @@ def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
 
 
 def _estimate_of(lab: Lab, survey: Survey, call: Call | None) -> int | None:
-    """E of the same call on the server whose threshold is 1; None if it is unknown."""
+    """E of the same call on the server of the survey, which has the lowest threshold; None if it is unknown."""
     if call is None or not survey.adjustable:
         return None
     return lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate

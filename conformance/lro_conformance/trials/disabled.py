@@ -25,9 +25,9 @@ class Disabled:
 
     calls: tuple[Call, ...]
     listing: Mapping[str, int]
-    """The offloaded files in the output folder, with their sizes."""
+    """The offloaded files in the output folder after `calls`, with their sizes."""
     nothing: tuple[Call, ...]
-    """Calls of the same operations as `calls`, with a query that finds nothing."""
+    """Calls with a query that finds nothing, of those operations of `calls` that take a query."""
 
 
 @trial("LRO switched off")
@@ -42,7 +42,7 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
 
 
 def calls_with_query(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
-    """Calls with this query of each operation that takes one, as long as the server runs."""
+    """A call with this *query* for each of the operations *names* that takes a query, as long as the server runs."""
     for name in names:
         if bench.operations[name].query is not None and bench.server.alive:
             yield bench.call(name, query=query, limit=EDGE_LIMIT)
@@ -50,13 +50,14 @@ def calls_with_query(bench: Bench, names: Iterable[str], query: str) -> Iterator
 
 @dataclass(frozen=True)
 class Control:
-    """Calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
+    """Calls with LRO switched off, and the same calls afterwards with LRO on and a threshold that nothing reaches.
 
     They repeat calls of `Inline`: at each detail level, for `EDGE_LIMIT` records, and with a query of one word.
     """
 
     off: tuple[Call, ...]
     on: tuple[Call, ...]
+    """In the order of `off`."""
 
 
 @trial("LRO off and on again, below the threshold")

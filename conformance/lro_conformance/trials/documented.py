@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 EXAMINED = ("threshold_tokens", "output_dir")
-"""The settings whose effect one offloaded call shows."""
+"""The settings that are examined: the effect of both shows in a single offloaded call."""
 
 
 @dataclass(frozen=True)
@@ -28,31 +28,32 @@ class Documented:
     call: Call | None
     """None if the server did not start with these variables."""
     names: tuple[str, ...]
-    """The settings of `EXAMINED` for which the profile names another way."""
+    """The settings of `EXAMINED` for which the profile names neither the documented variable nor the documented key."""
     trouble: str | None = None
     """Reason why there is no call."""
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The flag of the server's command that overrides the documented variable of a setting, by the setting's name."""
+    """Maps the name of a setting to the flag of the server's command that overrides its documented variable."""
 
 
-def _as_documented(profile: Profile) -> str | None:
-    return None if _others(profile) else "the profile has no other names for threshold_tokens and output_dir"
+def _reason_not_applicable(profile: Profile) -> str | None:
+    return None if _set_otherwise(profile) else "the profile has no other names for threshold_tokens and output_dir"
 
 
-def _others(profile: Profile) -> tuple[str, ...]:
+def _set_otherwise(profile: Profile) -> tuple[str, ...]:
+    """The settings of `EXAMINED` for which the profile names neither the documented variable nor the documented key."""
     usual = default_settings(profile.edition)
     ways = {name: way for name in EXAMINED if (way := profile.settings.get(name)) is not None}
     return tuple(n for n, way in ways.items() if way != usual[n] and way.toml != f"prompt.offload.{n}")
 
 
-@trial("documented variables", reason_not_applicable=_as_documented)
+@trial("documented variables", reason_not_applicable=_reason_not_applicable)
 def documented(lab: Lab, survey: Survey) -> Documented:
-    """Start the server with a threshold of 1 and an output folder in the documented variables, and call it."""
+    """Start the server with a threshold of 1 and an output folder, both by the documented variables, and call it."""
     first = next(n for n in survey.operations if survey.offloads(n))
     other = lab.for_profile(replace(lab.profile, settings=default_settings(lab.profile.edition)))
     other.seed_like(lab)
     other.accepted = lab.accepted
-    names, fixed = _others(lab.profile), other.profile.fixed
+    names, fixed = _set_otherwise(lab.profile), other.profile.fixed
     try:
         with other.bench(Settings(threshold_tokens=1 if other.can_set("threshold_tokens") else None)) as bench:
             return Documented(bench.offloading_call(first, 2), names, fixed=fixed)

@@ -25,31 +25,34 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 FEW = 12
-"""Largest distance from the threshold, in tokens, at which a wrong comparison decides wrongly. Such a comparison is off
-by one, counts a wrapper, or rounds to tens. A server that is wrong farther away compares a different number."""
+"""Largest distance from the threshold, in tokens, at which a wrong comparison decides wrongly: it is off by one, counts
+a wrapper around the records, or rounds to tens. A server that decides wrongly farther away compares a different
+number."""
 
 SAMPLES = 8
-"""Number of calls that are made if E varies between identical calls; also the number of memories that are stored first,
-to measure their size."""
+"""Number of further calls that are made to learn E if it varies between identical calls. It is also the number of
+memories that are stored first, to measure their size, before a result is filled up to a threshold."""
 
 TRIES = 3
-"""Largest number of memories that are stored, one after another, until a result reaches a threshold exactly."""
+"""Largest number of attempts to store a memory of the length with which a result reaches a threshold exactly."""
 
 AROUND = 0.1
-"""Share by which thresholds lie below and above the tokens of a text: servers estimate it a little differently."""
+"""Share by which thresholds lie below and above the tokens of a text, because servers estimate these tokens a little
+differently."""
 
 MARGIN = 80
-"""Characters that are added to the first memory, so that the result exceeds the threshold and its E becomes known."""
+"""Characters by which the memory of the first attempt is longer than needed, so that the result surely exceeds the
+threshold and its header states E."""
 
 MOST_PLACED = 140
 """Largest number of memories in a result that is filled up to a threshold."""
 
 PLACING_S = 10.0
-"""Longest time, in seconds, that storing these memories may take, estimated from the time of a call. If it would take
-longer, servers of the operation's own are faster."""
+"""Longest time, in seconds, that storing `MOST_PLACED` memories in two servers may take, estimated from the time of a
+call. If it would take longer, it is faster to start two more servers for the operation."""
 
 MOST_CHARACTERS = 900
-"""Length of the longest title that fills a result."""
+"""Length of the longest title of the memory that fills up a result."""
 
 LONG = "a-folder-whose-name-is-as-long-as-that-of-a-folder-may-be-" * 3 + "in-a-file-system-of-today"
 """Name of the output folder of one server, for a path of more than 260 characters in each command and the guidance."""
@@ -57,7 +60,7 @@ LONG = "a-folder-whose-name-is-as-long-as-that-of-a-folder-may-be-" * 3 + "in-a-
 
 @dataclass(frozen=True)
 class Probe:
-    """A call whose E is known from the survey, made at a threshold."""
+    """A call at a threshold, and its E, which is known from a call that was offloaded."""
 
     call: Call
     estimate: int
@@ -70,12 +73,12 @@ class Edge:
 
     operation: str
     estimate: int
-    """E, from identical calls at a threshold of 1; the largest if they differ."""
+    """E, from identical calls at the lowest threshold; the largest if they differ."""
     drift: int
     """Difference between the largest and the smallest E of those calls. Further calls may differ more, so the
     thresholds of `at` and `below` are moved apart, each by twice this difference."""
     largest: int
-    """Tokens of the largest record of the result, as the server measures."""
+    """Tokens of the largest record of the result, by the server's own measure."""
     at: tuple[Probe, ...]
     """Calls at a threshold of E, expected inline."""
     below: tuple[Probe, ...] = field(metadata={"formerly": "above"})
@@ -83,20 +86,22 @@ class Edge:
     after: Probe | None = None
     """A call at a threshold of E again, after the same server has offloaded something."""
     few_tokens_off: Probe | None = field(default=None, metadata={"formerly": "next"})
-    """A call at a threshold `FEW` tokens farther away; None if both sides were as expected."""
+    """A call at a threshold that is `FEW` tokens farther from E, on the side where the decision was wrong. None if both
+    sides were as expected, or if `other_records` is True."""
     two_percent_off: Probe | None = field(default=None, metadata={"formerly": "near"})
-    """A call at a threshold a fiftieth of E farther away; None if both sides were as expected."""
+    """Like `few_tokens_off`, but a fiftieth of E farther, and at least twice `FEW` tokens."""
     at_half: Probe | None = field(default=None, metadata={"formerly": "half"})
-    """A call at a threshold of half of E; None unless a call of `below` stayed inline."""
+    """A call at a threshold of half of E, with a token budget of 50 if the tool takes one; None unless a call of
+    `below` stayed inline."""
     low: Probe | None = None
-    """A call at a threshold of half of the largest record; None unless a call of `below` stayed inline."""
+    """A call at a threshold of half of `largest`; None unless a call of `below` stayed inline."""
     below_text: Probe | None = None
     """A call at a threshold a tenth below the tokens of the text that `below` returned inline. None unless that text
     has clearly fewer tokens than E, and the result stayed inline at `two_percent_off`."""
     above_text: Probe | None = None
     """A call at a threshold a tenth above the tokens of that text."""
     other_records: bool = False
-    """True if a call returned other records than the call whose E is known, so that its size is unknown."""
+    """True if a call returned other records than the call whose E is known, so that E of its result is unknown."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,12 @@ class Edges:
 
     edges: Mapping[str, Edge]
     far: tuple[Probe, ...]
-    """Calls of other operations and detail levels under the same thresholds."""
+    """Calls at the same thresholds as those of `edges`, but of other operations or at other detail levels, with an E
+    that is clearly above or below the threshold."""
     reason: str | None
-    """Reason why there are no edges."""
+    """Reason why there are no edges; None if there are some."""
     threshold: int
-    """Threshold of the server that is kept at one edge, for the explorer; 0 if none is."""
+    """Threshold of a server just below the first edge, which is kept for the explorer; 0 if none is kept."""
 
 
 @trial("exact threshold: E and E−1")
@@ -135,7 +141,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         if one.name in found:
             continue
         keep = "edges" if number == 0 else None
-        if records_vary:  # in a text, other records would not be noticed
+        if records_vary:  # where a result is a text, other records would not be noticed
             one = _uncut(lab, survey, one.name) or one
         edge, seen, placed = _edge(lab, survey, one, keep, others=not far, guests=order[2:] if number == 1 else ())
         if edge.other_records and not records_vary and (uncut := _uncut(lab, survey, one.name)) is not None:
@@ -146,11 +152,12 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         far += seen
         found |= {one.name: _diagnose(lab, edge), **placed}
     edges = {name: found[name] for name in survey.effective if name in found}
-    return Edges(edges, tuple(far), None if found else "no header has E", threshold)
+    not_sized = f"no header has an E of at least {lab.accepted.lowest + 2}, so E and E−1 could not be set as thresholds"
+    return Edges(edges, tuple(far), None if found else not_sized, threshold)
 
 
 class _Sized(NamedTuple):
-    """The smallest and the largest E of an operation's call."""
+    """The smallest and the largest E that identical calls of an operation have shown."""
 
     name: str
     least: int
@@ -194,12 +201,12 @@ def _edge(
 ) -> tuple[Edge, list[Probe], dict[str, Edge]]:
     """The edge of an operation, found with two servers of its own.
 
-    Returns also probes farther from the edge, and the edges of those *guests* whose results these servers can fill up
-    to the same threshold, by name.
+    *guests* are operations with smaller results. Returns also probes farther from the edge, and the edges, by name, of
+    those guests whose results could be filled up with stored memories to the threshold of these servers.
     """
     name, estimate, drift = one.name, one.most, one.drift
     lab.step("edges", f"{name}: E = {estimate}")
-    reached, below = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
+    reached, not_reached = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
     with ExitStack() as stack:
         upper = stack.enter_context(lab.bench(Settings(threshold_tokens=reached)))
         limit = one.call.limit
@@ -208,12 +215,12 @@ def _edge(
         after = _after(upper, name, estimate, reached, limit) if name not in survey.volatile_operations else None
         if not guests:
             stack.close()
-        lower = stack.enter_context(lab.bench(Settings(threshold_tokens=below), keep=keep, folder=LONG))
-        above = _twice(lower, name, estimate - drift, below, limit)
-        others_came = drift == 0 and any(_returned_others(p.call, one.call, lower.memories) for p in (*at, *above))
-        edge = Edge(name, estimate, drift, _largest(one.call), at, above, after, other_records=others_came)
+        lower = stack.enter_context(lab.bench(Settings(threshold_tokens=not_reached), keep=keep, folder=LONG))
+        below = _twice(lower, name, estimate - drift, not_reached, limit)
+        others_came = drift == 0 and any(_returned_others(p.call, one.call, lower.memories) for p in (*at, *below))
+        edge = Edge(name, estimate, drift, _largest(one.call), at, below, after, other_records=others_came)
         placed: dict[str, Edge] = {}
-        if drift == 0 and _is_exact_again(edge):
+        if drift == 0 and _is_as_expected(edge):
             guests = [g for g in guests if g.drift == 0 and _can_be_filled(lab, survey, g.name)]
             # before any memory is stored
             probes_of_guests = [_far(lab, upper, survey, g.name, estimate, others=False) for g in guests]
@@ -225,30 +232,33 @@ def _edge(
     return edge, far, placed
 
 
-def _is_exact_again(edge: Edge) -> bool:
-    """Return whether each call at E is inline, also the call after an offloaded one, and each call at E−1 offloaded."""
+def _is_as_expected(edge: Edge) -> bool:
+    """Return whether all calls at E are inline, also the one after an offloaded call, and those at E−1 offloaded."""
     at = (*edge.at, *([edge.after] if edge.after is not None else []))
     return all(p.call.outcome == "inline" for p in at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
 def _can_be_filled(lab: Lab, survey: Survey, name: str) -> bool:
-    """Return whether a result can be filled with stored memories: quickly, by a query, and without a token budget."""
+    """Return whether results of an operation can be filled up with stored memories.
+
+    That is so if storing is possible and fast, and if the operation takes a query, takes no token budget, returns the
+    same for identical calls, and is not inject.
+    """
     seed, operation = lab.profile.seed, survey.operations[name]
     stores = seed is not None and seed.tool is not None
-    still = name not in survey.volatile_operations
+    is_steady = name not in survey.volatile_operations
     calls = survey.repeats[name]
     is_quick = 2 * MOST_PLACED * min(c.ended - c.started for c in calls) < PLACING_S
-    return (
-        stores and still and is_quick and operation.query is not None and operation.budget is None and name != "inject"
-    )
+    can_be_filled = stores and is_steady and is_quick
+    return can_be_filled and operation.query is not None and operation.budget is None and name != "inject"
 
 
 def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, threshold: int) -> Edge | None:
     """The edge of an operation on servers of another one: memories are stored until E of a result is *threshold*.
 
-    That is the threshold of *upper*. The threshold of *lower* is one less, so it offloads the result and states E in
-    the header. Returns None if no result has this E, or if a decision is not as it should be: then the operation needs
-    servers of its own.
+    This is the threshold of *upper*. That of *lower* is one less, so *lower* offloads the result and states E in its
+    header. Returns None if no result reaches this E exactly, or if a decision is not as expected: then the operation
+    needs servers of its own.
     """
     chance = random.Random(name)
     words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(1 + TRIES)]
@@ -260,6 +270,7 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
     def store(*memories: Memory) -> bool:
         return all([bench.stored(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - both servers get it
 
+    # memories that all words find, those that only the first word finds, and those that only the other words find
     base, more, rest = (filling(w, MOST_PLACED) for w in (words, words[:1], words[1:]))
     if not store(*base[:SAMPLES]) or not usual.estimate:
         return None
@@ -281,9 +292,9 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
     wanted = threshold / tokens_per_character(larger)
     if not store(*rest[: max(0, int(half * (wanted / sum(lengths) - 1)) - 1)]):
         return None
-    spelt = sum(lengths) / sum(size(line.record or {}) for line in own)
+    spacing = sum(lengths) / sum(size(line.record or {}) for line in own)  # relative to compact JSON
     known = call(upper, words[1]).records or []
-    length = round(wanted - spelt * sum(map(size, known))) - lengths[0] + len(base[0]["title"]) + MARGIN
+    length = round(wanted - spacing * sum(map(size, known))) - lengths[0] + len(base[0]["title"]) + MARGIN
     for word in words[1:]:
         if not len(word) < length < MOST_CHARACTERS or not store(filler(word, length)):
             return None
@@ -296,19 +307,19 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
     else:
         return None
     at = tuple(Probe(call(upper, word), threshold, threshold) for _ in range(2))
-    above = (Probe(result, threshold, threshold - 1), Probe(call(lower, word), threshold, threshold - 1))
+    below = (Probe(result, threshold, threshold - 1), Probe(call(lower, word), threshold, threshold - 1))
     passed = upper.call(name, detail=_richest(upper, name)).outcome == "offloaded"
     after = Probe(call(upper, word), threshold, threshold) if passed else None
-    edge = Edge(name, threshold, 0, _largest(result), at, above, after)
-    return edge if _is_exact_again(edge) else None
+    edge = Edge(name, threshold, 0, _largest(result), at, below, after)
+    return edge if _is_as_expected(edge) else None
 
 
 def _with_estimates(lab: Lab, survey: Survey, name: str) -> list[Call]:
-    """Calls whose E is known: two calls of the survey and, if they differ, `SAMPLES` calls of a fresh server.
+    """Calls whose E is known: two calls of the survey and, if their E or records differ, `SAMPLES` of a fresh server.
 
-    If the records change with every call, only the calls of the fresh server are returned: E may be different after a
-    hundred calls, and the edges are tried by the first calls of a server. If a limit cuts off ties in random order, E
-    varies over a wider range than two calls show.
+    If the records differ, only the calls of the fresh server are returned: E may be different after a hundred calls,
+    and the edges are tried by the first calls of a server. Two calls would not suffice: if a limit cuts off equally
+    ranked records in random order, E varies over a wider range than they show.
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, c.file_ids) for c in calls}) == 1
@@ -332,7 +343,7 @@ def _reason_without_edges(survey: Survey) -> str | None:
 def _returned_others(call: Call, known: Call, stored: Iterable[Memory] = ()) -> bool:
     """Return whether a call has other records than a *known* call, or its text shows other *stored* memories instead.
 
-    An inline result with fewer records is not different: it may be a page of them.
+    An inline result with a different number of records does not count: it may be one page of them.
     """
     if call.outcome == "inline" and call.records is None:
         titles = {str(r["title"]) for r in known.file_records if r.get("title")}
@@ -347,7 +358,7 @@ def _twice(bench: Bench, name: str, estimate: int, threshold: int, limit: int | 
 
 
 def _after(bench: Bench, name: str, estimate: int, threshold: int, limit: int | None) -> Probe | None:
-    """The call at its threshold again, after the server has offloaded something else; None if it offloaded nothing."""
+    """The call again, after the server has offloaded one at the richest detail level; None if it offloaded none."""
     if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
         return None
     return Probe(_call(bench, name, limit), estimate, threshold)
@@ -362,8 +373,8 @@ def _call(bench: Bench, name: str, limit: int | None = EDGE_LIMIT, budget: int |
 
 
 def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
-    """Calls with results somewhat above and somewhat below the threshold: of the operation *own* at other detail levels
-    and, if *others*, of other operations."""
+    """Calls whose results are somewhat above and somewhat below the threshold. They are of the operation *own* at other
+    detail levels and, if *others* is True, also of other operations."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
     lowest = lab.kept["survey"]
@@ -376,7 +387,7 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
             limit = max(1, round(len(known.file_records) * share * threshold / known.estimate))
             named = frozenset(lowest.named_files)
             offloaded = lowest.call(name, detail=detail, limit=limit)
-            is_new = os.path.basename(offloaded.path) not in named  # otherwise its header states an earlier E
+            is_new = os.path.basename(offloaded.path) not in named  # an old file states the E of an earlier call
             estimate = offloaded.estimate if is_new else None
             if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
                 probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
@@ -384,29 +395,32 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
 
 
 def _largest(call: Call) -> int:
-    """Tokens of the largest record of a file, as the server measures: E times the record's share of the characters."""
+    """Tokens of the largest record of a file, by the server's own measure: E times the share of its characters."""
     lengths = [len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines] if call.file else []
     total = sum(lengths)
     return max(1, (call.estimate or 0) * max(lengths) // total) if total else 1
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """If a side is not as expected, distinguish a wrong comparison from a wrong quantity by up to six more starts."""
-    late = any(p.call.outcome == "inline" for p in edge.below)
-    if not late and all(p.call.outcome == "inline" for p in edge.at):
+    """If a side is not as expected, make calls by which a wrong comparison can be told from a wrong quantity.
+
+    This takes two more servers or, if the server offloads too late, up to six.
+    """
+    is_late = any(p.call.outcome == "inline" for p in edge.below)
+    if not is_late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
     if edge.other_records:
         return edge
     limit = edge.at[0].call.limit
     far = max(2 * FEW, edge.estimate // 50)
-    two_percent = lab.accepted.within(edge.below[0].threshold - far) if late else edge.at[0].threshold + far
-    few = lab.accepted.within(edge.below[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    two_percent = lab.accepted.within(edge.below[0].threshold - far) if is_late else edge.at[0].threshold + far
+    few = lab.accepted.within(edge.below[0].threshold - FEW) if is_late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=two_percent)) as bench:
         two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, two_percent)
     with lab.bench(Settings(threshold_tokens=few)) as bench:
         few_tokens_off = Probe(_call(bench, edge.operation, limit), edge.estimate, few)
     edge = replace(edge, two_percent_off=two_percent_off, few_tokens_off=few_tokens_off)
-    if not late:
+    if not is_late:
         return edge
     half, low = lab.accepted.within(edge.estimate // 2 - 1), lab.accepted.within(edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:

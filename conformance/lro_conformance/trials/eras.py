@@ -1,4 +1,4 @@
-"""The other version of MCP: the same calls on a server that speaks both."""
+"""MCP 2026-07-28 on a server that also speaks an older version of MCP: the same calls under both."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Eras:
 
     protocol: str
     calls: tuple[tuple[Call, Call], ...]
-    """Pairs of a call and the same call under the older version, which was offloaded."""
+    """Pairs of a call and the same call under the older version, which was offloaded there."""
     messages: tuple[ServerMessage, ...]
     """The server's messages other than results of tool calls."""
 
 
 @trial("MCP 2026-07-28, if the server speaks it", after=("folders",))
 def eras(lab: Lab, survey: Survey) -> Eras:
-    """Open a conversation by `server/discover` and call every operation that offloads."""
+    """Open a conversation by ``server/discover``, and repeat the survey's calls that were offloaded."""
     if survey.protocol == MODERN_VERSION:
         raise NotObserved(f"the server speaks MCP {MODERN_VERSION} all along")
     lab.launcher.handshakes.require_modern()

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 SHORT_TTLS = (2, 10, 60)
-"""TTLs in seconds; the first that the server starts with is used.
+"""Short TTLs in seconds; the first with which the server starts is used.
 
-Each is more than one, so that a server with times in whole seconds does not mistake a fresh file for an old one.
+All are longer than one second, so that a server with times in whole seconds does not mistake a fresh file for an old
+one.
 """
 AGED = 30
-"""Age of a planted file, in TTLs."""
+"""Age of planted files, as a multiple of the TTL."""
 LATER, YOUNG = 0.65, 0.75
-"""Shares of the TTL: the time until a further file is written, and the age up to which it has surely not expired."""
+"""Shares of the TTL: the time after which a further file is written, and an age at which that file has surely not
+expired yet."""
 PATIENCE_S = 6.0
 """Seconds without a deletion after which the wait for expired files ends. Until then cleanup is triggered repeatedly.
 
@@ -47,13 +49,14 @@ class RefusedError(NotObserved):
 
 @dataclass(frozen=True)
 class Younger(CallSubject):
-    """A file of the server's own that was younger than the TTL when others expired."""
+    """A file of the server's own that was younger than the TTL when other files had expired and cleanup ran."""
 
     call: Call
     """The call that wrote it."""
     first: Call
     """The call that wrote one of the files that expired."""
     stays: bool
+    """True when the file was still there after the cleanup."""
     trigger: int | None
     """The id of the request that triggered the cleanup; None if none did."""
 
@@ -68,26 +71,28 @@ class Expiry(CallSubject):
     """Files of the server's own under a short TTL."""
 
     call: Call
-    """One of the calls that wrote them; if files are left, one that wrote such a file."""
+    """One of the calls that wrote the files; if files are left, one that wrote such a file."""
     paths: tuple[str, ...]
     """Two files of one operation, and one of each other operation that offloads; then one that was written later, if
     it was left over."""
     left: tuple[str, ...]
     """The files that are still there at the end."""
     aged_gone: bool
-    """True when a planted file that is much older was deleted."""
+    """True when a planted file, much older than the TTL, was deleted."""
     fresh_stays: bool | None
     """True when a new file stayed in a process older than the TTL; None when that could not be observed."""
     triggered: bool
     """True when the profile names a cleanup trigger, or the server has the conventional tool."""
     waited_s: float
+    """Seconds from the planting of that file until the observation of `left` ended."""
     cleanups: int
+    """Number of times that cleanup was triggered in this time."""
     trigger: int | None = None
     """The id of the last request that triggered cleanup; None if none did."""
     stopped_by: tuple[str, ...] = ()
     """Descriptions of the entries that kept cleanup from deleting expired files: odd names, folders and links."""
     late: Call | None = None
-    """A call at the end, when the process itself was older than the TTL."""
+    """A call at the end, when the server process was older than the TTL."""
     ttl_s: int = SHORT_TTLS[0]
     """One of `SHORT_TTLS`."""
     in_the_way: tuple[Entry, ...] = ()
@@ -95,13 +100,13 @@ class Expiry(CallSubject):
     written_by: tuple[Call, ...] = ()
     """The calls that wrote the files, in their order."""
     restarted: Start | None = None
-    """The start that should have deleted expired files next to `in_the_way`; None if cleanup was triggered
-    otherwise."""
+    """The start of the server that should have deleted the expired files next to `in_the_way`; None if nothing was in
+    the way, or if cleanup was triggered otherwise."""
     within_s: float | None = None
-    """Seconds in which the server cleans up by itself, according to the profile; None if the profile names none."""
-
+    """Seconds within which the server cleans up by itself, according to the profile; None if the profile names none."""
     younger: Younger | None = None
-    """A file that was written later, observed after the first cleanup; None if it may have expired by then, too."""
+    """A file that was written later, observed after the first cleanup; None if it could not be read, or if it may have
+    expired by then, too."""
 
     @property
     def gone(self) -> bool:
@@ -136,9 +141,13 @@ def observe_expiry(
 ) -> tuple[Expiry | None, Call | None]:
     """Observe the expiry of two files of a *known* call's operation and one of each of the *others*.
 
-    If a tool triggers cleanup, it is called once before the first call. A server that deletes nothing afterwards is
-    observed again, without this cleanup. Returns the observation, or None if no file was written; and the first call,
-    if that cleanup deleted the only file in the folder. Raises `RefusedError` if the server starts with no short TTL.
+    An expired file is in the folder from the start. If a tool triggers cleanup, it is called once before the first
+    call. If the expired file was deleted then, but later ones are left, both of the server's own and a planted one, the
+    server is observed again, without that first cleanup.
+
+    Returns two values: the observation, or None if no file was written; and the first call, if the expired file was
+    deleted before it, so that the folder was empty, otherwise None. Raises `RefusedError` if the server starts with
+    none of `SHORT_TTLS`.
     """
     trouble: ServerTrouble | None = None
     for ttl_s in SHORT_TTLS:
@@ -147,7 +156,7 @@ def observe_expiry(
         with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
-                if bench.cleans_up_on_request:  # what a process remembers from a first cleanup gets outdated
+                if bench.cleans_up_on_request:  # a list of files that a server may remember from this is outdated later
                     bench.cleanup()
                 is_empty = any(not path.exists() for path in expired)
                 first = bench.offloading_call(known.operation, 5)
@@ -164,7 +173,7 @@ def observe_expiry(
 
 
 def _observe(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Expiry | None:
-    """Observe the expiry of the file of *call* and of files that are written next; None if no file was written."""
+    """Observe the expiry of the file of *call* and of files that are written next; None if *call* wrote no file."""
     name = call.operation
     first = [call, bench.offloading_call(name, 4)]
     made = [*first, *(bench.offloading_call(other, 5) for other in others)]
@@ -225,7 +234,7 @@ def _observe(bench: Bench, ttl_s: int, call: Call, others: Sequence[str]) -> Exp
 def _runs_survived(bench: Bench, call: Call, file: FileSeen, ttl_s: int) -> int:
     """The number of cleanups that a call's expired file survived, although an older, planted file was deleted.
 
-    Returns 0 if the call's file was deleted, or the planted file was not.
+    Returns 0 if the call's file was deleted, or if the planted file was not deleted.
     """
     path, convention, runs = Path(file.path), bench.editions.convention_of(file.path), list[None]()
     aged = plant(path.parent, file, AGED * ttl_s, call.operation, convention)
@@ -250,8 +259,8 @@ def _late_cleanup(
     """Clean up again when the process is older than the TTL.
 
     Returns three values: True if the file of the *late* call survived (None if that could not be observed in time);
-    the entries that stopped the cleanup of expired files, such as names without a ULID, folders and links; and the
-    start of the process that found these entries (None without a file).
+    the entries that kept cleanup from deleting expired files, such as names without a ULID, folders and links; and the
+    start of the process that found these entries (None if the call wrote no readable file).
     """
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
@@ -266,7 +275,7 @@ def _late_cleanup(
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < ttl_s / 4 else None
     if any(path.exists() for path in aged):
-        # a server that deletes a few at a time may begin with the strange entries
+        # a server that deletes only a few entries in each run may begin with the strange ones
         clean_up(bench, [*aged, *(folder / e.path for e in strange)])
     start = bench.start
     return stays, strange if _stopped(bench, aged, [folder / e.path for e in strange]) else (), start

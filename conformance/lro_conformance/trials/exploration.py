@@ -21,11 +21,11 @@ class Sweep(CallSubject):
     trigger: int | None
     """The id of the request that triggered cleanup; None if none did."""
     aged: tuple[tuple[int, bool], ...] = ()
-    """Ages in seconds of files that look offloaded, each with True if the file is gone."""
+    """Ages in seconds of planted files that look offloaded, each with True if the file is gone."""
     named: tuple[tuple[str, bool], ...] = ()
-    """Names of old files that do not look offloaded, each with True if the file is gone."""
+    """Names of planted old files that do not look offloaded, each with True if the file is gone."""
     worked: bool = False
-    """True if a control file, older than every TTL, is gone: cleanup has run."""
+    """True if a control file, older than every TTL, is gone, which shows that cleanup has run."""
     own_gone: tuple[str, ...] = ()
     """Files that the server wrote less than a minute before the cleanup, and that are gone."""
 
@@ -41,7 +41,7 @@ class Triple:
     middle: Call | None = None
     """The call with a threshold near the results; None if there is no such server."""
     in_flight: bool = False
-    """True if other calls of each server were under way."""
+    """True if each server had other calls in flight at the same time."""
     stray: tuple[str, ...] = ()
     """Offloaded files that appeared in the output folders during the call and that no descriptor names."""
     begins: bool = True
@@ -49,7 +49,7 @@ class Triple:
     before: tuple[Intervention, ...] = ()
     """Interventions since the previous call."""
     broken: str = ""
-    """Kind of failure of the output folders of the servers that offload; empty if they could be written."""
+    """The way in which the output folders of the servers that offload were broken; empty if they were not."""
     events: tuple[str, ...] | None = None
     """OffloadWriteFailed events of the server with the lowest threshold; None if they were not looked for."""
     sweep: Sweep | None = None
@@ -68,7 +68,10 @@ class Triple:
 
 @dataclass(frozen=True)
 class LiveFinding:
-    """A finding about a recipe that needed a program of this machine, such as jq, so that evidence has to keep it."""
+    """A finding about a recipe, made by a program of this machine such as jq.
+
+    Evidence has to keep it, because where it is judged again, the program may be missing or may behave differently.
+    """
 
     call: Call
     requirement: str
@@ -93,7 +96,7 @@ class AfterSteps(CallSubject):
     """A cleanup in a sequence of the explorer."""
 
     call: Call
-    """The call whose file was copied to plant others next to it."""
+    """The call whose file was copied to plant further files next to it."""
     sweep: Sweep
     steps: tuple[Call | Intervention, ...]
     """Calls and interventions before the call."""
@@ -118,10 +121,11 @@ class Series(CallSubject):
     call: Call
     """The last of these calls, or the first that was not offloaded."""
     calls: int
+    """Number of `call` in the series, from 1."""
     repeated: tuple[str, ...] = ()
     """File names that more than one of the calls returned."""
     gone: tuple[str, ...] = ()
-    """Names of their files that could be read at first, and were not there after the last call."""
+    """Names of files that could be read right after the call that wrote them, but were gone after the last call."""
 
 
 @evidence_of.register
@@ -151,7 +155,7 @@ class Explored:
     memories: tuple[Record, ...] = ()
     """The memories that the servers accepted."""
     refused: int = 0
-    """Number of memories that a server did not accept."""
+    """Number of memories that at least one of the servers did not accept."""
     events_observable: bool = False
     """True when the profile names a channel on which events appear."""
     series: Series | None = None
@@ -168,7 +172,7 @@ class AfterStoring(CallSubject):
     memories: tuple[Record, ...]
     in_flight: bool = False
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions that must precede the call; empty if none must."""
+    """Calls and interventions that have to precede the call if it is reproduced; empty if none have to."""
 
 
 @hindrance_of.register

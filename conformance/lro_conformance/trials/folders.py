@@ -32,8 +32,8 @@ CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
 AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$, $1 or 6$&, 100%s {0} [a-z] Für 記憶'
-"""A folder name that breaks out of any command in which it is not quoted, that templates, format strings and glob
-patterns would interpret, and that is neither ASCII nor in lower case."""
+"""A folder name that breaks out of any command in which it is not quoted. It has parts that templates, format strings
+and glob patterns would replace, capitals, and characters beyond ASCII."""
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,38 @@ class Folders:
     """Calls without an output folder, some by a different client, and calls in a folder with an awkward name."""
 
     unset: tuple[Call, ...]
-    """Calls with an output folder that is the empty string."""
+    """Calls with an output folder that is the empty string. They are those of `by_other_client` if all of these were
+    offloaded."""
     real_temps: tuple[Path, ...]
-    """The directory of TMPDIR for that server and the system's temporary directories, with links resolved."""
+    """The directory that TMPDIR named for that server, and the system's temporary directories, with links resolved."""
     refused: str | None
-    """Reason why the server did not start with an empty output_dir; then `unset` are calls without that setting."""
+    """Reason why the server did not start with an empty output_dir, so that the calls of `unset` were made without that
+    setting; None if it started, or if output_dir cannot be set."""
     by_other_client: tuple[Call, ...] = field(metadata={"formerly": "stranger"})
-    """The calls of `unset` made by `client` on a server whose local time is far from UTC."""
+    """The calls of `unset`, but made as `client`, and on a server whose local time is far from UTC."""
     unusual_queries: tuple[Call, ...] = field(metadata={"formerly": "odd"})
-    """Calls with queries that need escaping in JSON, one that needs it in a shell, and a very long one."""
+    """Calls with a query that needs escaping in JSON; and one call each with a very long query, and with a query that
+    needs quoting in a shell."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
     """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
+    """That folder; None if it could not be set, or if the server did not start with it."""
     not_switched_on: tuple[Call, ...] = ()
-    """The calls of `awkward`, but with ``enabled = true``; empty unless only this setting kept them inline."""
+    """The calls of `awkward`, but with ``enabled = true``; empty unless files were written only without that."""
     refusing: Start | None = None
     """The start with an empty output_dir, if it failed."""
     client: str | None = CLIENT
-    """The name of the client of `by_other_client`; None if the profile names the client, and no other is tried."""
+    """The name of the client of `by_other_client`; None if the profile names a client, so that no other is tried."""
     swept: Sweep | None = None
-    """A cleanup of the folder with the awkward name; None if none could be triggered."""
+    """A cleanup of the folder with the awkward name; None if nothing triggers it in a running process, or if no file
+    was written there from which old ones could be copied."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
 def folders(lab: Lab, survey: Survey) -> Folders:
-    """Make ``output_dir`` empty, then set it to a relative path with spaces, quotes and shell characters."""
+    """Call the server with an empty ``output_dir``, then with a relative path that has spaces, quotes and the like."""
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     return _awkward(lab, survey, names, empty)
@@ -80,7 +85,8 @@ def _settings(survey: Survey, output_dir: str | None, enabled: bool | None = Non
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     """Calls with an empty output_dir by another client in another time zone.
 
-    If any is not offloaded, the calls of `unset` are made on a second server, with the usual client and time zone.
+    If any is not offloaded, they are made again on a second server, with the usual client and time zone. Then
+    `Folders.unset` are the calls of the second server.
     """
     client = CLIENT if lab.profile.client.name is None else None
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
@@ -123,9 +129,9 @@ def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
 
 
 def _note_stray(bench: Bench, call: Call) -> None:
-    """Note a file in the server's working directory, so that the suite deletes it in the end.
+    """Note the file of a call if it is in the server's working directory, so that the suite deletes it in the end.
 
-    A server that uses an empty output_dir as a relative path writes it there.
+    A server that uses an empty output_dir as a relative path writes its files there.
     """
     if call.file is not None and call.file.problem is not None:
         path = os.path.join(bench.cwd, call.file.path)
@@ -134,10 +140,10 @@ def _note_stray(bench: Bench, call: Call) -> None:
 
 
 def _awkward(lab: Lab, survey: Survey, names: list[str], seen: Folders) -> Folders:
-    """Calls in the awkward folder, and a cleanup of it.
+    """Add calls in the folder `AWKWARD`, and a cleanup of it, to the observations.
 
-    The folder is set by a relative path, first with LRO explicitly switched on, then without; or, if no readable file
-    is written there, by its absolute path.
+    The folder is set by a relative path: first with LRO explicitly switched on, then without that. If no readable file
+    is written there, it is set by its absolute path.
     """
     on = (True,) if lab.can_set("enabled") else ()
     tried: list[tuple[Call, ...]] = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 AGE_S = 1.5
-"""Least age, in seconds, of the youngest file when the files are looked at again."""
+"""Age, in seconds, that even the youngest file has to have when the files are looked at again."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Lasting:
     """Files of the survey, whose server still runs with the default TTL."""
 
     calls: tuple[tuple[Call, bool], ...]
-    """Each call with True if its file is gone."""
+    """Each call that wrote such a file, with True if the file is gone."""
     age_s: float
-    """Age of the youngest file, in seconds."""
+    """Age of the youngest file when the files were looked at again, in seconds."""
 
 
 @trial("files before their expiry", after=("inline",))

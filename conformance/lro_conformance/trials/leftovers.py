@@ -1,4 +1,7 @@
-"""Files in the output folder besides offloaded results; a server may keep a register of its files there (I-20)."""
+"""Files in the output folder that are no offloaded results.
+
+A server may keep a register of its files there (docs/interpretations.md, I-20).
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:
 
 
 def _marks(named: Collection[str], edition: str) -> set[str]:
-    """The ULIDs of offloaded files; for a file without a valid name, the name."""
+    """The texts by which a register would list the files: their ULIDs or, for a file without a valid name, the name."""
     found = {name: parse_file_name(name, edition=edition) for name in named}
     return {name if parsed is None else parsed.ulid for name, parsed in found.items()} - {""}
 
 
 def is_register(path: Path, marks: Collection[str], records: Iterable[Record]) -> bool:
-    """Return whether a file contains the name or ULID of an offloaded file, and nothing of the records."""
+    """Return whether a file contains one of the *marks* (see `_marks`), and nothing of the *records* except ids."""
     text = see_file(str(path), (path.parent.resolve(),)).data.decode("utf-8", "replace")
     without_ids = ({k: v for k, v in record.items() if k != "id"} for record in records)
     return any(mark in text for mark in marks) and not mentions_any(text, without_ids)

@@ -1,4 +1,4 @@
-"""Servers with known memories: in a wide script, to see how it is estimated, and very large ones."""
+"""Servers with memories of the suite: in CJK scripts, to see how these count in E; very large; unusual; very many."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 LARGE = (72_000, 10_000)
-"""Sizes of the large memory in characters; the first that the server accepts is used (columns may have 2^16 bytes)."""
+"""Sizes of the large memory in characters; the first that the server accepts is used. The second suits databases whose
+columns hold at most 2^16 bytes."""
 
 LACKING = (("tags", "provenance"), ("tags",), ())
 """Sets of fields that some memories lack and others have: the first that the server accepts is used."""
 
 MANY_S = 4.0
-"""Seconds after which no more of the many small memories are stored in a server."""
+"""Seconds after which storing the many small memories ends."""
 
 WRAP = 1 << 16
 """The number at which a count in 16 bits overflows."""
@@ -55,34 +56,38 @@ class Seeded:
     """Results of a server with memories of the suite: CJK scripts, large and unusual ones."""
 
     wide: tuple[Call, ...]
-    """Offloaded calls, those with the largest share of wide characters first."""
+    """Offloaded calls after memories in CJK scripts were stored; the largest share of wide characters comes first."""
     large: Call | None
     """A call for one memory of many thousand tokens at a threshold of twice its E."""
     large_filed: Call | None
     """The call for the memory of `large` at a threshold of 1, which offloads it."""
     large_estimate: int
+    """E of `large_filed`; 0 if it is unknown, or if no operation takes a query by which to find the memory."""
     huge: Call | None
-    """A call for one memory of more than 2^16 tokens at the threshold of `large`; None if the server did not accept
-    it."""
+    """A call for one memory of more than 2^16 tokens at the threshold of `large`; None if E of `large_filed` is not
+    within the tolerance, or if the server did not accept the memory."""
     delicate: Call | None = None
-    """A call for memories with values that careless code alters, stored under two ids, inline."""
+    """A call for a memory with values that careless code alters, stored twice under different ids; inline."""
     delicate_filed: Call | None = None
-    """A call for the memories of `delicate` at a threshold of 1, which offloads them."""
+    """A call for the same memories as `delicate` at a threshold of 1, which offloads them."""
     rough: Call | None = None
-    """A call for a memory with values that some stores reject, inline; None if it was rejected."""
+    """A call for a memory with values that some servers reject; inline. None if it was rejected."""
     rough_filed: Call | None = None
     """A call for the memory of `rough` at a threshold of 1, which offloads it."""
     mixed: tuple[Call, ...] = ()
     """Offloaded calls whose first memory has more or fewer fields than a later one."""
     many: Call | None = None
-    """A call for the many small memories that were stored within `MANY_S`, inline; None if they were too few."""
+    """A call for the many small memories that were stored within `MANY_S`; inline. None if `LIMIT` or fewer were."""
     many_filed: Call | None = None
     """A call for as many small memories as `many` at a threshold of 1, which offloads them."""
 
     @property
     def files(self) -> list[Call]:
-        """The calls whose files were read and have records. Calls for mixed memories need two or more, since a single
-        record is no evidence of an estimate."""
+        """The offloaded calls, except `many_filed`, whose files could be read and have records.
+
+        Calls of `mixed` are included only if their files have two records or more, since a single record is no evidence
+        of an estimate.
+        """
         mixed = (c for c in self.mixed if len(c.file_records) > 1)
         calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed, *mixed)
         return [c for c in calls if c is not None and c.file_records]
@@ -148,16 +153,17 @@ def _finder(survey: Survey) -> str | None:
 
 
 def _richest(bench: Bench, name: str, **how: Any) -> Call:
-    """A call at the richest detail level, but not at light, where records have titles only."""
+    """A call at the richest detail level other than light, at which records have only titles."""
     details = [d for d in bench.operations[name].details if d != "light"] or [None]
     return bench.call(name, detail=details[-1], **how)
 
 
 @contextmanager
 def _bench(lab: Lab, name: str) -> Generator[Bench]:
-    """The server that the trial `cleanup` kept, if its files can be read, or a fresh one; with the lowest threshold.
+    """A server with the lowest threshold: the one that the trial `cleanup` kept, or else a fresh one.
 
-    The kept server is used only once: a further attempt must not find memories that the first one stored.
+    A fresh one is started if there is no kept server, or if its files cannot be read. The kept server is used only
+    once: a further attempt must not find memories that the first one stored.
     """
     kept = lab.kept.pop("cleanup", None)
     file = kept.offloading_call(name, 2).file if kept is not None and kept.server.alive else None
@@ -169,12 +175,15 @@ def _bench(lab: Lab, name: str) -> Generator[Bench]:
 
 
 def _huge(known: Call) -> Memory:
-    """A memory whose E, counted in 16 bits, is well below the threshold of twice the *known* call's E."""
+    """A memory whose E is about 2^16 more than that of the *known* call.
+
+    Counted in 16 bits, this wraps around to about the known E, well below a threshold of twice the known E.
+    """
     return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
 
 
 def _twins(bench: Bench, name: str) -> Call | None:
-    """A call for the two memories that differ only in their ids; None if they were not accepted."""
+    """A call for the memory `delicate`, which is stored under two ids; None if it was not accepted under both."""
     both = all(bench.stored({**delicate(), "id": id}) for id in DELICATE_IDS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 
@@ -184,9 +193,9 @@ def _rough(bench: Bench, name: str) -> Call | None:
 
 
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
-    """Calls for memories with different fields, in both orders; made last, as a server may not accept them.
+    """Those calls for memories with different fields, in both orders, that were offloaded.
 
-    A server that takes few fields may require some of them: then the memories lack others.
+    A server may require some of the fields that the memories lack at first (`LACKING`): then they lack others.
     """
     if not bench.server.alive:
         return ()
@@ -215,7 +224,7 @@ def _all_of_many(bench: Bench, name: str) -> Call:
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:
-    """A call that finds only the memory with this word, if the server's search allows."""
+    """A call that finds only the memories with this *word*, as far as the server's search distinguishes words."""
     details = bench.operations[name].details
     return bench.call(name, detail=details[-1] if details else None, limit=limit, query=word)
 

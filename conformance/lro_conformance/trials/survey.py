@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 EDGE_LIMIT = 40
-"""Value of the tools' `limit` argument in the calls that test the exact threshold."""
+"""Value of `limit` in the calls that test the exact threshold."""
 
 LARGE_LIMIT = 1000
-"""Value of `limit` in one additional call, for servers whose results the usual limit truncates."""
+"""Value of `limit` in one additional call, which is made if the usual limit (`LIMIT`) truncates a result."""
 
 SETTLING_S = 0.6
-"""Seconds after the first call before files are read again, to detect writes after the answer."""
+"""Least time in seconds from the first call until the files are read again, to detect writes after the answer."""
 
 APART_S = 1.1
 """Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
 
 FURTHER_ROUNDS, FURTHER_ROUNDS_S = 8, 0.8
-"""Largest number of further rounds of concurrent calls, and seconds within which they should end."""
+"""Largest number of further rounds of concurrent calls, and the number of seconds within which all should end."""
 
 MAX_KEPT = 40
 """Maximum number kept per server of notifications, of event lines, and of concurrent calls whose result differs from
@@ -62,7 +62,7 @@ class ServerMessage:
 
 
 def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
-    """Messages of a server so far, other than results of tool calls."""
+    """Messages of a server so far, other than results of tool calls; of its notifications, the first `MAX_KEPT`."""
     opened = "server/discover" if server.modern else "initialize"
     notes = [ServerMessage(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
     return (
@@ -106,14 +106,14 @@ class Survey:
     """Inject calls with a small and a large token budget in turn, if the tool has that argument: two with the usual
     limit, then two without (only these if the tool takes no limit)."""
     unsettled: tuple[Call, ...]
-    """Calls whose file was still growing when the server answered, each with the file as it was then. The calls in all
-    other fields have the final file."""
+    """Those of `calls` whose file was still growing when the server answered, each with the file as it was then. In
+    `calls` and in the fields with some of these calls, they have the final file."""
     later: Mapping[str, FileSeen]
-    """The files by path, read again at the end."""
+    """The files that calls named, by path, as they were when they were read again at the end."""
     unnamed: tuple[str, ...]
     """Files in the output folder at the end that no descriptor named, except registers of the files."""
     word: str | None
-    """A query that has results."""
+    """A word that records contain, so that a query for it has results; None if none was found."""
     adjustable: bool
     """True when the threshold could be set."""
     anomalies: tuple[str, ...]
@@ -171,7 +171,10 @@ class Survey:
 
     @property
     def concurrent_files(self) -> list[Call]:
-        """Concurrent calls with a readable file; empty if a file has the result of a different call (LRO-NAME-04)."""
+        """Concurrent calls that were offloaded to a readable file.
+
+        Empty if two of them name the same file, or if a file has the result of a different call (LRO-NAME-04).
+        """
         seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
         mixed = any(a.file_records and not self.has_records_of(c, a) for c, a in seen)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
@@ -185,9 +188,10 @@ class Survey:
         return any(file is not None and now is not None and now.data != file.data for file, now in kept)
 
     def has_records_of(self, call: Call, alone: Call) -> bool:
-        """Return whether the file of a concurrent call has the same records as the call made alone.
+        """Return whether the file of a concurrent call has the records of the same call made *alone*.
 
-        If identical calls return different records, only the numbers of records are compared.
+        They are compared by their ids and the names of their fields; if identical calls return different records, only
+        by their number.
         """
         if call.operation in self.volatile_operations:
             return len(call.file_records) == len(alone.file_records)
@@ -195,8 +199,8 @@ class Survey:
 
     @property
     def seed_advice(self) -> str:
-        """Words for a message: the profile's key for seeding or, if the server was seeded, a clause that names the key
-        used."""
+        """Words about missing records: the profile's key for seeding or, if the server was seeded, a clause that names
+        the key by which it was."""
         if self.seeded_by is None:
             return "profile: seed"
         return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
@@ -243,7 +247,8 @@ class Survey:
 
     @cached_property
     def volatile_operations(self) -> frozenset[str]:
-        """The operations whose identical calls return different records or values: counters, times, ties."""
+        """The operations whose identical calls return different records or values, such as counters, times, or records
+        of equal rank."""
         return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
@@ -257,15 +262,15 @@ class Survey:
         return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
-        """Return whether a result may be inline because it may not exceed the lowest threshold; False if that is 1.
+        """Return whether a result is inline, and possibly does not exceed the lowest threshold; False if that is 1.
 
-        A text without records may always be small enough, since it is unknown which part of it the server counts.
+        A text without records is always possibly small enough, since it is unknown which part of it the server counts.
         """
         small = call.records is None or not surely_exceeds(size_of(call), self.lowest)
         return self.lowest > 1 and call.outcome == "inline" and small
 
     def offloads(self, operation: str) -> bool:
-        """Return whether an operation offloaded anything."""
+        """Return whether any call of an operation was offloaded."""
         return any(c.operation == operation for c in self.offloaded)
 
 
@@ -403,16 +408,18 @@ def _calls_of_unmatched_tools(bench: Bench) -> Iterator[UnmatchedToolCall]:
 
 @dataclass(frozen=True)
 class Inline:
-    """Results of the same calls when nothing is offloaded."""
+    """Calls of the survey, repeated with a threshold that no result reaches, so that nothing should be offloaded."""
 
     whole: Mapping[tuple[str, str | None], Call]
+    """By operation and requested detail level (None: the default): the call with the usual limit."""
     again: Mapping[str, Call]
-    """The default call of each operation, repeated."""
+    """The call of each operation at the default level, made once more by the same process."""
     edges: Mapping[str, Call]
-    """The calls with `EDGE_LIMIT` records."""
+    """For each operation, the call with `EDGE_LIMIT` records."""
     elsewhere: Mapping[str, Call]
-    """The default call of each operation in a second process of the server."""
+    """The call of each operation at the default level, in a second process of the server."""
     others: tuple[Call, ...]
+    """Calls with the query `Survey.word`, of the operations that take a query."""
     many: Call | None = None
     """The call for `LARGE_LIMIT` records; None if the survey made none."""
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -423,7 +430,7 @@ class Inline:
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
-    """The calls of `whole`, offloaded once more in the server of the survey: after `whole`, before `repeated`."""
+    """Those calls of `whole` that the survey's server offloads, made there again between `whole` and `repeated`."""
     repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
     """The calls of `whole`, repeated at least `APART_S` later."""
     edges_elsewhere: Mapping[str, Call] = field(default_factory=dict[str, Call])
@@ -439,8 +446,9 @@ class Inline:
 def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches.
 
-    Then the same calls are offloaded once more, and made inline once more. Values that the clock or a counter changes
-    differ between the two inline results; all others were the same when the file between them was written.
+    Then the same calls are offloaded once more and, after that, made inline once more. Values that the clock or a
+    counter changes differ between the two inline results; all others were the same when the file was written, which was
+    between them.
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
@@ -491,13 +499,14 @@ def _edge_call(bench: Bench, name: str) -> Call:
 
 
 def usual_detail(operation: Operation) -> str | None:
-    """The detail level for calls where any will do: the default one, sent explicitly in case the default is wrong."""
+    """The detail level for calls where any will do: the default by the specification or, if the tool does not take
+    that, its first. It is sent explicitly, because the server's own default may be wrong."""
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
 
 
 def _concurrent_arguments(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
-    """Arguments of one of the concurrent calls; a call for five records has a different level and a query."""
+    """Arguments of one of the concurrent calls. A call for five records has another level, and the query *word*."""
     if limit != 5:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
     others = [d for d in operation.details if d != usual_detail(operation)]
@@ -507,8 +516,9 @@ def _concurrent_arguments(operation: Operation, limit: int, word: str | None) ->
 def _calls_in_flight(bench: Bench, wanted: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
     """Concurrent calls, each with the same call made alone.
 
-    If the server answers several at a time, and soon, further rounds are made. Of these, only calls with a result other
-    than that of the call made alone are kept; errors are not, since a server may refuse some of many calls.
+    If the server processes several calls at a time, and fast, further rounds are made. Of these, only the calls are
+    kept whose result differs from that of the call made alone. Errors are not kept, since a server may refuse some of
+    many calls.
     """
     begun = time.monotonic()
     first = bench.calls([*wanted, *wanted])
@@ -529,7 +539,7 @@ def _is_concurrent(calls: Sequence[Call]) -> bool:
 
 
 def _shape(call: Call) -> tuple[object, ...]:
-    """The part of a result that stays the same when the call is repeated, unless its records change."""
+    """The parts of a result that should stay the same when the call is repeated, unless its records change."""
     return call.outcome, _records_of(call), {k: v for k, v in call.header.items() if k != "timestamp"}
 
 
@@ -545,7 +555,8 @@ def _lines(call: Call) -> list[bytes]:
 def _truncated_operations(
     bench: Bench, whole: Mapping[tuple[str, str | None], Call], repeats: Mapping[str, tuple[Call, Call]]
 ) -> Iterator[str]:
-    """The operations whose result the usual limit truncated, although they may accept a larger limit."""
+    """The operations whose result the usual limit truncated, if the tool may accept a larger limit and identical calls
+    agree."""
     for name, operation in bench.operations.items():
         call = whole[name, None]
         greater = call.limit == LIMIT and (operation.limit_maximum or LARGE_LIMIT) > LIMIT
@@ -554,7 +565,7 @@ def _truncated_operations(
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
-    """Return whether a file was incomplete when it was named; a complete one that grew later does not count."""
+    """Return whether a file was incomplete when it was named, and grew later; one that was complete does not count."""
     if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
         return False
     return (before.header or {}).get("count") != len(before.records)
@@ -565,6 +576,6 @@ def _grown(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, 
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
-    """The call with the final state of its file, so that a file that grew late fails one requirement, not ten."""
+    """The call with the final state of its file, so that a file that grew late makes one requirement fail, not ten."""
     file = later.get(call.file.path) if call.file is not None else None
     return call if file is None or file.problem is not None else replace(call, file=file)

@@ -50,9 +50,11 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
     """A statement of type ``test-result`` about *subjects*, as JSON.
 
     The result is ``PASSED`` if `lro certify` exits with 0 without a warning, ``WARNED`` if it exits with 0 and there
-    is a warning or a failure that the baseline accepts, and ``FAILED`` otherwise. Tests are the requirements (by id),
-    the levels (``lro-6400/level-2``) and the applicable extensions (``lro-6400/proxy``). Tests without a verdict are in
-    none of the three lists.
+    is a warning or a check that the baseline accepts, and ``FAILED`` otherwise.
+
+    Tests are the requirements (by id), the levels (``lro-6400/level-2``) and the applicable extensions
+    (``lro-6400/proxy``). They are listed as passed, warned or failed; an *error* of the suite is listed as failed, too.
+    Tests with any other verdict, such as *not-observed*, *attested* or *unproved*, are in none of the three lists.
     """
     tests: dict[Verdict, list[str]] = {Verdict.PASS: [], Verdict.WARN: [], Verdict.FAIL: []}
     for result in report.requirements:
@@ -86,7 +88,7 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
 
 
 def _configuration(report: Report) -> list[dict[str, Any]]:
-    """The suite, and the report with the details."""
+    """Descriptors of the suite and, by its digest, of the JSON report that has the details."""
     digest = hashlib.sha256(to_json(report).encode()).hexdigest()
     annotations = {
         "edition": one_line(report.edition),

@@ -13,6 +13,7 @@ COLOURS = {"brightgreen": "#2a7f2e", "blue": "#1f5fa8", "yellow": "#8a6100", "re
 """Colours of shields.io by name, darkened so that white text of this size is readable."""
 
 _WIDE, _NARROW = "mwMW@%—", "fijlrtI1 .,:;-·()|!'"
+"""Characters that are clearly wider or narrower than the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Badge:
 
 
 def badge(report: Report) -> Badge:
-    """The proved level, or the verdict on the claimed one."""
+    """The badge of a report: the edition, and the proved level or, if a higher one is claimed, the verdict on that."""
     return Badge(one_line(report.edition, 40), *_message(report))
 
 
@@ -74,5 +75,8 @@ def _message(report: Report) -> tuple[str, str]:
 
 
 def _width(text: str) -> int:
-    """Approximate width in pixels of a text in Verdana 11 with a margin of 6; ``textLength`` fits the text to it."""
+    """Approximate width in pixels of a text in Verdana 11, with margins of 6 on both sides.
+
+    The text is stretched or shrunk to it by ``textLength``.
+    """
     return 12 + round(sum(10.5 if c in _WIDE else 4.5 if c in _NARROW else 7 for c in text))

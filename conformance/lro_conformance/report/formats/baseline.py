@@ -1,4 +1,4 @@
-"""A baseline that accepts the checks that keep a claim from holding; its user adds the reasons."""
+"""A baseline that accepts the checks that keep a claim from holding; the user has to add the reasons."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from lro_conformance.report.exit_code import open_results
 from lro_conformance.report.sanitize import one_line
 
 DAYS = 90
-"""Days for which an entry is accepted."""
+"""Number of days after the run for which a new entry accepts a check."""
 
 
 def to_baseline(report: Report) -> str:
-    """The text of a baseline. If a level is claimed, it also accepts checks of that level that were not observed.
+    """The text of a baseline. It accepts the failures that keep the claim from holding.
 
-    Entries of this run's own baseline that still hold are kept as they are.
+    If a level is claimed, it also accepts checks that were not observed, if this keeps the level from being proved.
+
+    Entries of the baseline that the run was given are kept as they are, unless they are stale or expired.
     """
     entries = entries_of(report)
     text = "accept:\n" + "".join(map(_entry, entries)) if entries else "accept: []\n"

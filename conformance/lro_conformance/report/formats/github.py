@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
 
 MAX_ANNOTATIONS = 10
-"""Annotations of a kind that GitHub shows for a step."""
+"""Largest number of annotations of one kind that GitHub shows for a step."""
 
 
 def command(kind: str, message: str, properties: Mapping[str, str | int | None]) -> str:
-    """A workflow command. *message* may have several lines; the property *file* is made relative to the workspace."""
+    """A workflow command. *message* may have several lines; the property ``file`` is made relative to the workspace.
+
+    Properties with the value None are left out.
+    """
     present = {key: value for key, value in properties.items() if value is not None}
     if "file" in present:
         present["file"] = from_workspace(str(present["file"]))
@@ -40,14 +43,17 @@ def from_workspace(path: str) -> str:
 def report_annotations(report: Report, file: str) -> Iterator[str]:
     """Failures and warnings as annotations of the profile *file*, the most severe first.
 
-    Only failures that affect the exit code become errors: those of the claimed level or, without a claim, of any level.
+    A missing verdict, and stale and expired entries of the baseline, become errors. So do failures of MUSTs of the
+    claimed level or, without a claim, of any level, because only these affect the exit code. All other failures,
+    warnings and errors of the suite become warnings; a requirement whose deciding checks are all accepted by the
+    baseline becomes a notice.
     """
     from lro_conformance.judging.verdicts import Verdict
     from lro_conformance.report.details import failure_lines, reason_of
     from lro_conformance.report.exit_code import binds
     from lro_conformance.report.view import acceptance_line
 
-    accepted = {a.requirement for a in report.baseline if a.state == "accepted"}
+    accepted = {a.check for a in report.baseline if a.state == "accepted"}
     if report.failure is not None:
         yield command("error", "\n".join(failure_lines(report)), {"file": file, "title": "LRO: no verdict"})
     for entry in report.baseline:
@@ -57,13 +63,14 @@ def report_annotations(report: Report, file: str) -> Iterator[str]:
         results = [r for r in report.requirements if r.verdict is verdict]
         for result in results[:MAX_ANNOTATIONS]:
             title = one_line(f"{result.requirement.id} {result.requirement.title}")
+            deciding = {c.name for c in result.checks if c.verdict is verdict}
             counts = binds(result.requirement, report.claimed or 3)
-            severity = "notice" if result.requirement.id in accepted else kind if counts else "warning"
+            severity = "notice" if deciding and deciding <= accepted else kind if counts else "warning"
             yield command(severity, reason_of(result), {"file": file, "title": title})
 
 
 def step_outputs(report: Report) -> Iterator[str]:
-    """Outputs of a step, one a line."""
+    """Outputs of the action's step, as lines ``name=value``."""
     yield f"achieved={report.achieved}"
     for number, level in report.levels.items():
         yield f"level-{number}={'no-verdict' if report.failure is not None else level}"

@@ -38,12 +38,13 @@ from lro_conformance.report.view import MARKS, facts, gate, level_fact
 PAGES = Path(__file__).parent / "pages"
 
 SHORTEST_S = 0.005
-"""Shortest duration that is drawn; trials with nothing to try take less."""
+"""Shortest duration that the timing chart shows, in seconds; trials with nothing to try take less."""
 
 LEAST_DISTANCE = 1_000
-"""Distance from the threshold, in tokens, that the picture shows at least."""
+"""The picture of the threshold extends at least this far to both sides of the threshold, in tokens."""
 
 Kind = Literal["sent", "received", "about"]
+"""Kind of a line of evidence: sent to the server, received from it, or about the exchange, such as its settings."""
 
 SECTIONS = (
     ("warned", "Warnings", (Verdict.WARN,)),
@@ -52,6 +53,7 @@ SECTIONS = (
     ("unjudged", "Not judged", (Verdict.NOT_JUDGED,)),
     ("idle", "Not applicable", (Verdict.NOT_APPLICABLE,)),
 )
+"""Key, heading and verdicts of each part of the page after "Not met"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Line:
     """True for the line that shows the observation."""
     start: int = 0
     end: int = 0
-    """The offending key and value within the text; equal if none is marked."""
+    """Offsets between which the text has the offending key and value; equal if none is marked."""
     name: str = ""
     """The key that is marked, such as ``summary/count``."""
 
@@ -78,7 +80,7 @@ class CheckEntry:
     detail: CheckDetail
     lines: tuple[Line, ...]
     decides: bool
-    """True if the requirement has the same verdict."""
+    """True if the verdict of the check is that of the requirement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +100,26 @@ class Entry:
     open: bool
     checks: tuple[CheckEntry, ...]
     cause: str = ""
-    """The id of the first requirement with the same cause; empty for that requirement itself."""
+    """The id of the first requirement with the same cause; empty for that one, and for all that did not fail."""
     others: tuple[str, ...] = ()
-    """The ids of the other failures of the same cause."""
+    """The ids of the other failures with the same cause; empty unless this requirement is the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelBar:
-    """The MUSTs up to a level by verdict, as parts of a bar."""
+    """The MUSTs up to a level by verdict, as parts of a bar. MUSTs that are not judged or do not apply are left out."""
 
     number: int
     verdict: str
     in_words: str
     """The counts in words, for screen readers."""
     parts: tuple[tuple[str, float, float], ...]
-    """Verdict, start and width, in percent of the bar."""
+    """Verdict, start and width of each part; start and width are in percent of the bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """The requirements of a group, a cell each."""
+    """The requirements of a group, with a cell for each."""
 
     group: str
     cells: tuple[RequirementResult, ...]
@@ -148,9 +150,9 @@ class ThresholdPicture:
 
     strips: tuple[Strip, ...]
     ticks: tuple[tuple[float, str], ...]
-    """Place and label."""
+    """Place, in percent of the strip, and label of each mark on the axis."""
     between: float
-    """Place of the line between inline and offloaded."""
+    """Place of the line between the results that should be inline and those that should be offloaded, in percent."""
     calls: tuple[DecidedCall, ...]
 
 
@@ -173,9 +175,8 @@ class Bar:
     start: float
     width: float
     duration: str
-    """With its unit."""
     started: str
-    """With its unit."""
+    """Like `duration`, a text with a unit."""
     problem: str
 
 
@@ -235,7 +236,7 @@ def grid(report: Report) -> tuple[GridRow, ...]:
 
 
 def threshold_picture(report: Report) -> ThresholdPicture | None:
-    """A strip for each operation; None if no call's E is known."""
+    """The calls whose E is known, with a strip for each operation; None if there are no such calls."""
     calls = tuple(
         replace(c, operation=one_line(c.operation, 40), detail=one_line(c.detail, 40)) for c in report.decided
     )
@@ -261,13 +262,16 @@ def _strip(operation: str, calls: Sequence[DecidedCall], widest: int) -> Strip:
 
 
 def _place(distance: float, widest: int) -> float:
-    """Percentage of the strip for a distance from the threshold: logarithmic on both sides, 0 in the middle."""
+    """Place of a distance from the threshold, in percent of the strip.
+
+    A distance of 0 is in the middle; the scale is logarithmic on both sides.
+    """
     share = math.log10(1 + abs(distance)) / math.log10(1 + widest)
     return round(50 + math.copysign(46 * share, distance), 2)
 
 
 def render(template: str, **values: Any) -> str:
-    """Render a template with its styles and script inline, and a policy that allows nothing else."""
+    """Render a template with its styles and script inline, and a Content-Security-Policy that allows nothing else."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
@@ -304,7 +308,7 @@ def _code_spans(text: str) -> Markup:
 
 
 def _linked(text: str) -> Markup:
-    """Text in which ids of requirements lead to their entries on the page."""
+    """Text in which ids of requirements are links to their entries on the page."""
     pieces = _ID.split(text)
     return Markup("").join(
         Markup('<a class="id" href="#{0}">{0}</a>').format(p) if n % 2 else escape(p) for n, p in enumerate(pieces)
@@ -333,9 +337,10 @@ def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
 
 
 def _shown_once(check: CheckEntry, id: str, shown: dict[str, str]) -> CheckEntry:
-    """The check; if it was not observed for a reason that another requirement shows, without evidence and script.
+    """The check; without evidence and script, if an earlier requirement was not observed for the same reason.
 
-    *shown* maps each reason to the requirement that shows it; a new reason is added.
+    *shown* maps each reason to the first requirement with it; a new reason is added. Checks without a script, and
+    checks that were observed, are returned unchanged.
     """
     reason = "\n".join(check.detail.observed)
     if check.detail.verdict is not Verdict.NOT_OBSERVED or not check.detail.reproduce:
@@ -358,7 +363,7 @@ def _unmet(report: Report) -> Iterable[Entry]:
 
 
 def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
-    """The entry of a requirement; *shown* has its details if its cause has already reduced them."""
+    """The entry of a requirement. *shown*, if given, has its details without evidence that its cause shows already."""
     detail = shown or detail_of(result)
     known = {c.name: c for c in detail.checks}
     return Entry(
@@ -384,16 +389,17 @@ def _check_entry(detail: CheckDetail, result: RequirementResult) -> CheckEntry:
 
 
 def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
-    """Classify lines of evidence, and mark what shows the observation: a key with its value, or the last response.
+    """Classify lines of evidence, and mark the line that shows the observation.
 
-    Evidence without either, such as a listing of files, has no marked line.
+    That is the first line with a marked key or, if there is none, the last response of the server. Evidence without
+    either, such as a listing of files, has no marked line.
     """
     lines = list(evidence_lines(evidence))
     kinds: list[Kind] = [_kind(line.text) for line in lines]
     responses = [n for n, kind in enumerate(kinds) if kind == "received"]
-    last = next((n for n, line in enumerate(lines) if line.end > line.start), responses[-1] if responses else None)
+    marked = next((n for n, line in enumerate(lines) if line.end > line.start), responses[-1] if responses else None)
     return tuple(
-        Line(n + 1, kind, line.text, n == last, line.start, line.end, line.name)
+        Line(n + 1, kind, line.text, n == marked, line.start, line.end, line.name)
         for n, (kind, line) in enumerate(zip(kinds, lines, strict=True))
     )
 
@@ -405,7 +411,7 @@ def _kind(text: str) -> Kind:
 
 
 def chart(report: Report) -> tuple[Bar, ...]:
-    """Bars of the timing chart, in order of their start."""
+    """Bars of the timing chart, in order of their start; spans shorter than `SHORTEST_S` have none."""
     end = max([report.duration_s, *(s.started_s + s.duration_s for s in report.timeline)])
     return tuple(_bar(s, end) for s in report.timeline if s.duration_s >= SHORTEST_S)
 

@@ -21,9 +21,9 @@ def to_json(report: Report) -> str:
 
 
 def dump(value: object) -> str:
-    """Any JSON value as JSON text, indented, escaped and free of lone surrogates."""
+    """Any JSON value as indented JSON with a final newline, escaped for terminals and free of lone surrogates."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-    # json.dumps escapes control characters only; strict readers reject lone surrogates
+    # json.dumps escapes only control characters up to U+001F; strict readers reject lone surrogates
     return clean(_SURROGATE.sub("\ufffd", text))
 
 

@@ -31,11 +31,15 @@ SKIPPED = {
 def to_junit(report: Report) -> str:
     """The report as JUnit XML.
 
-    *fail* is a failure and *error* an error. *warn* passes, with details in its output. Requirements without a verdict
-    are skipped, with the reason; one that keeps the claimed level from being proved, so that the exit code is 1, is a
-    failure. Failures that decide no level, such as those of hardening, are skipped, too, with details in their output:
-    as failures they would fail a pipeline although the exit code is 0. A run without a verdict has an additional case,
-    which is an error and explains why.
+    - *fail* is a failure and *error* an error. *warn* passes, with details in its output.
+    - The verdicts of `SKIPPED` are skipped, with the reason. But a requirement that was not observed is a failure if it
+      keeps the claimed level from being proved, so that the exit code is 1.
+    - A failure that decides no level, such as one of hardening, is skipped, too, with details in its output: as a
+      failure it would fail a pipeline although the exit code is 0.
+    - A requirement whose deciding checks are all accepted by the baseline is skipped, with the reasons given there.
+    - Each entry of the baseline has a case, which fails if the entry is stale or expired.
+    - If the server could not be observed, or the run ended early without a verdict, a further case is an error that
+      explains why.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):
@@ -82,7 +86,7 @@ def _no_verdict_case(report: Report) -> TestCase:
 
 
 def _baseline_case(report: Report, entry: Acceptance) -> TestCase:
-    """A case for an entry of the baseline; it fails if the entry is stale or expired."""
+    """A case for an entry of the baseline, which fails if the entry is stale or expired."""
     case = TestCase(one_line(f"baseline: {entry.check}"), f"{one_line(report.edition)}.baseline", 0)
     if entry.state in ("stale", "expired"):
         message = f"{entry.state}: {acceptance_line(entry)}"
@@ -91,7 +95,7 @@ def _baseline_case(report: Report, entry: Acceptance) -> TestCase:
 
 
 def _acceptance_reason(report: Report, result: RequirementResult) -> str:
-    """Reasons for accepting the deciding checks of a requirement; empty unless all of them are accepted."""
+    """The baseline's reasons for accepting the deciding checks of a requirement; empty unless all are accepted."""
     reasons = {a.check: a.explanation for a in report.baseline if a.state == "accepted" and a.verdict is result.verdict}
     deciding = [c.name for c in result.checks if c.verdict is result.verdict]
     return "; ".join(reasons[n] for n in deciding) if deciding and set(deciding) <= set(reasons) else ""
@@ -140,5 +144,5 @@ def _skipped(message: str) -> Skipped:
 
 
 def _with_text(result: Outcome, text: str) -> Outcome:
-    result.text = text  # of a skipped case, Jenkins shows the message and GitLab only the text
+    result.text = text  # Jenkins shows the message of a skipped case, GitLab only its text
     return result

@@ -38,13 +38,14 @@ SIGNS = {
 }
 
 UNTRUSTED = ("server", "note", "accepted", "expired", "undecided")
-"""Labels of the facts that contain text of a server or a profile."""
+"""Labels of the facts that contain text of a server, a profile or a baseline, which is shown as code."""
 
 MAX_BYTES = 900_000
-"""GitHub rejects step summaries of more than one mebibyte."""
+"""Length at which a document is cut, because GitHub rejects step summaries of more than one mebibyte."""
 MAX_LINE_CHARACTERS = 1_000
 MAX_SCRIPT_CHARACTERS = 4_000
-"""Largest script that is shown; a longer one is replaced by the command that prints it, as half a script is useless."""
+"""Length of the longest script that is shown. As half a script is useless, a longer one is replaced by the command that
+prints it."""
 MAX_LINES = 20
 
 _SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
@@ -56,7 +57,7 @@ def to_markdown(report: Report) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown."""
+    """A table; header and cells are Markdown already."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -81,7 +82,10 @@ def code(text: str) -> str:
 
 
 def block(lines: Sequence[str], *, complete: bool = False) -> str:
-    """Lines as a code block that none of them can end; cut to `MAX_LINES` unless *complete*."""
+    """Lines as a code block, with a fence that no line can close.
+
+    Unless *complete*, only the first `MAX_LINES` lines are shown, and long ones are cut.
+    """
     shown = list(lines) if complete else [_truncated(line) for line in lines[:MAX_LINES]]
     if (more := len(lines) - MAX_LINES) > 0 and not complete:
         shown.append(f"… ({more} more line{'s' * (more > 1)}; complete in the JSON report)")
@@ -173,7 +177,7 @@ def _check(check: CheckDetail, id: str) -> Iterator[str]:
 
 
 def _script(script: Sequence[str], id: str) -> str:
-    """The script of a requirement, folded; the command that prints it, if it is long."""
+    """The script of a requirement, folded; if it is long, the command that prints it instead."""
     characters = sum(map(len, script))
     if characters <= MAX_SCRIPT_CHARACTERS:
         return collapsible("Reproduce", block(script, complete=True))
@@ -196,7 +200,7 @@ def _truncated(text: str) -> str:
 
 
 def _limited(text: str) -> str:
-    """The text, cut after its last complete section within `MAX_BYTES`."""
+    """The text or, if it is longer than `MAX_BYTES`, its beginning up to the last complete section within that."""
     if len(text.encode()) <= MAX_BYTES:
         return text
     kept = text.encode()[:MAX_BYTES].decode(errors="ignore").rpartition("\n### ")[0]

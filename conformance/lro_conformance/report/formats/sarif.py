@@ -1,7 +1,7 @@
 """SARIF 2.1.0 for code scanning: reports, and findings of `lro validate`.
 
-The twenty keys that are needed are written by hand; tests validate them against the official schema. The object models
-on PyPI have been unmaintained since 2019, or accept documents that the schema rejects.
+Only some forty keys of the format are needed. They are written by hand, and tests validate them against the official
+schema: the object models on PyPI have been unmaintained since 2019, or accept documents that the schema rejects.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas
 Level = Literal["error", "warning", "note", "none"]
 
 NO_VERDICT, BASELINE = "no-verdict", "baseline"
+"""Ids of `OWN_RULES`."""
 
 LEVELS: Mapping[Verdict, Level] = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.ERROR: "note"}
-"""Verdicts that become results. An error is a defect of the suite and never counts against the server."""
+"""Verdicts that become results, with their level. An *error* is a defect of the suite, so it is only a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that results violate: a requirement."""
+    """A rule that results violate: a requirement, or one of `OWN_RULES`."""
 
     id: str
     title: str
@@ -63,13 +64,13 @@ class Result:
     snippet: str = ""
     """The line, or the part of it around the column."""
     place: str = ""
-    """Logical location: a JSON pointer, the name of a check."""
+    """Logical location: a JSON pointer or the name of a check."""
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further JSON values for readers."""
+    """Further JSON values, for readers of the result."""
     accepted: str = ""
     """Reason for accepting the violation; empty if it is not accepted."""
     identity: str = ""
-    """Stable text that distinguishes results of one rule and place across runs; the message by default."""
+    """Text that is the same in every run, and distinguishes results of one rule and place; the message if empty."""
 
 
 OWN_RULES = {
@@ -82,8 +83,8 @@ OWN_RULES = {
 def to_sarif(report: Report, profile: str) -> str:
     """The report as a SARIF log.
 
-    It has a result for each check with a failure, a warning or an error, for a missing verdict, and for each entry of
-    the baseline that is stale or expired.
+    It has a result for each check that gives its requirement the verdict *fail*, *warn* or *error*, for each entry of
+    the baseline that is stale or expired, and one if the server could not be observed.
 
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
@@ -125,7 +126,7 @@ def log(
     successful: bool = True,
     properties: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A SARIF log with one run, and with the rules of *rules* that results refer to.
+    """A SARIF log with one run, which lists those of the *rules* that results refer to.
 
     *version* is the version of this package. *successful* is false if the tool could not do its work; results do not
     make a run unsuccessful. *properties* belong to the run.
@@ -188,7 +189,7 @@ def _result_object(result: Result, index: int) -> dict[str, Any]:
     location = _location_object(result)
     if location:
         value["locations"] = [location]
-    # unaffected by moved lines, so that a result is recognised in the next run
+    # made without line numbers, so that the result is recognised in the next run even if lines have moved
     fingerprint = "\n".join((result.rule, result.path or "", result.place, result.identity or result.message))
     value["partialFingerprints"] = {
         "lroResult/v1": hashlib.sha256(fingerprint.encode("utf-8", "replace")).hexdigest()[:32]

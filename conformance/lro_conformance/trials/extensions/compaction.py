@@ -28,6 +28,7 @@ OFFLOAD, RELOAD = "context_offload", "read_file"
 TEXT = "".join(f"row {n}: {'日本語 𝄞' if n % 7 else 'lro probe'}\r\n" for n in range(700)) + " the end \n"
 """A large result of a tool: letters beyond ASCII, line ends of two kinds, and blanks at its end."""
 _PATH = re.compile(r"/[^\s()\"']+\.\w+")
+"""An absolute path in the text that takes the place of an offloaded message."""
 
 
 def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
@@ -46,33 +47,37 @@ def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Compaction:
-    """Compaction of one conversation, and attempts to write and read elsewhere."""
+    """Compaction of one conversation, and attempts to make the server write and read files elsewhere."""
 
     done: FileToolCall
-    """The conversation, in mode compact."""
+    """The call that compacts the conversation, in mode ``compact`` if the tool has modes."""
     messages: Sequence[Any]
     """The compacted messages; empty if none were returned."""
     stored: FileSeen | None
-    """The file that the large message refers to."""
+    """The file that the message in the place of the large one refers to; None if it names none."""
     reload: FileToolCall | None
     """The answer of `read_file` for that file; None if the server lists no such tool, or no file was named."""
     foreign: tuple[FileToolCall, ...]
     """Answers of `read_file` for files that are not offloaded messages."""
     escaping: tuple[tuple[FileToolCall, str], ...]
-    """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
+    """Calls with ids of tool calls that point elsewhere, each with the file that appeared there, or an empty path."""
     elsewhere: tuple[tuple[FileToolCall, str], ...] | None = None
-    """Calls that name a folder of the client, each with the file that appeared there, or an empty path; None if none
-    was made."""
+    """Calls that name a folder of the client, each with the file that appeared there, or an empty path. Empty if the
+    tool takes no folder; None in evidence of an earlier version, which made no such calls."""
     within: FileToolCall | None = None
-    """The conversation below max_total_tokens; None if the tool has no such argument."""
+    """A call with a max_total_tokens that the conversation does not reach; None if the tool has no such argument."""
     summarised: tuple[FileToolCall, ...] = ()
-    """The conversation in the modes that summarise: compress, and auto."""
+    """Calls in the modes that may summarise, ``compress`` and ``auto``; empty if the tool has no modes."""
     lines: FileToolCall | None = None
-    """The second and the third line of the stored file; None if `read_file` takes no offset and limit."""
+    """A call of `read_file` for the second and the third line of the stored file; None if no such tool is listed, if it
+    takes no offset and limit, or if no file was named."""
 
 
 def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
-    """The tools by their documented names: `context_offload`, and `read_file` with the same prefix if it is listed."""
+    """The listed tools by their documented names: `context_offload`, and `read_file` if it has the same prefix.
+
+    Empty if there is no `context_offload`.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     named = {str(one.get("name")): one for one in survey.tools}
     for name, one in named.items():
@@ -91,7 +96,7 @@ def _lists_none(survey: Survey) -> str | None:
 
 @trial("compaction of conversations", reason_not_listed=_lists_none)
 def compaction(lab: Lab, survey: Survey) -> Compaction:
-    """Compact a conversation, reload the offloaded message, and try to write and read elsewhere."""
+    """Compact a conversation, reload the offloaded message, and try to make the server write and read elsewhere."""
     tools = _tools(survey)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as first:
         known = {n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()}
@@ -158,7 +163,8 @@ def _path_in(messages: Sequence[Any]) -> str | None:
 
 
 def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
-    """Files with a secret: one elsewhere and, if the folder belongs to the suite, one next to the stored message."""
+    """Plant files that `read_file` must not read: one elsewhere and, if the folder of the message stored at *path*
+    belongs to the suite, one next to it. Returns paths that lead to these files, each after a description."""
     secret = bench.workdir / "secret.txt"
     secret.write_text(MARK, encoding="utf-8")
     found = [("a file elsewhere", str(secret))]
@@ -173,8 +179,10 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
 def _escapes(
     bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> Iterator[tuple[FileToolCall, str]]:
-    """Calls with an id and more arguments, each with the file of its text that appeared outside the server's folders,
-    or an empty path."""
+    """Make a call for each of *tries*, which are a description, the id of the tool call, and further arguments.
+
+    Yields each call with the path at which its text appeared outside the server's folders; empty if it did not.
+    """
     for about, id, more in tries:
         mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
         asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)
@@ -182,10 +190,8 @@ def _escapes(
 
 
 def _escaped(bench: Bench, mark: str) -> str:
-    """The path of a file that begins with the mark, in the process's private folder but outside the folders for files.
-
-    Empty if there is none.
-    """
+    """The path of a file that begins with the *mark*, in the private folder of the server process, but neither in its
+    output folder nor in its temporary folder. Empty if there is none."""
     allowed = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
     for path in sorted(bench.workdir.rglob("*")):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in allowed):

@@ -27,44 +27,45 @@ if TYPE_CHECKING:
 MARK = "lro-probe-unread-9f2c41"
 """Content of files that no tool may read."""
 MARK_START = MARK[:16]
-"""Beginning of that content, used in searches so that an answer that repeats the query does not contain the mark."""
+"""Beginning of `MARK`. Searches use only this, so that an answer that repeats the query does not contain the mark."""
 NOWHERE = "zzlroprobezz"
 """A word that is in no memory."""
 LARGE = 400_000
 """Characters of the memory that is too large for an answer."""
 WORD = "lroprobelarge"
+"""A word by which that memory is found."""
 MANY = 12
-"""Number of records of a file that recipes can be tried on; one with fewer may be deleted instead."""
+"""Number of records that suffices to try recipes on a file. A file with fewer may be deleted, to ask for it then."""
 COUNTS = (3, MANY, 2, 24, 48)
-"""Limits of the calls; the first yields a small file, if its result is offloaded."""
+"""Limits of the calls that write files; the first yields a small file, if its result is offloaded."""
 PATIENCE = 3
-"""Number of request timeouts to wait for a query that has to be stopped."""
+"""Time for which a tool may work on a query that never ends by itself, as a multiple of the request timeout."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Answers of the tools that a server lists to paths, queries and sizes."""
+    """Answers of the tools that a server lists for reading files, to paths, queries and sizes of many kinds."""
 
     tools: Mapping[str, str]
     """The name of each tool in this server, by its documented name."""
     source: Call
-    """The call whose file is read."""
+    """The call whose file `read`, `reaching`, `spliced` and `after` read."""
     read: tuple[FileToolCall, ...]
     """A small part of that file, by each tool."""
     again: tuple[FileToolCall, ...]
-    """A small part of `other`'s file, which begins with a different record, by each tool."""
+    """A small part of the file of `other`, by each tool."""
     other: Call | None
-    """The call whose file `again` reads."""
+    """A further call, whose file begins with a record that is not in the file of `source`; None if there is none."""
     outside: tuple[FileToolCall, ...]
     """Files elsewhere, by paths that point there."""
     foreign: tuple[FileToolCall, ...]
-    """Files in the folder that the server has not written."""
+    """Files that are in the folder of offloaded files, but that this server process has not written."""
     gone: tuple[FileToolCall, ...]
     """Files that never existed, or that were deleted."""
     reaching: tuple[FileToolCall, ...]
     """Queries for more than their input, such as the environment."""
     temp: str
-    """A path that only the server's environment contains."""
+    """The server's TMPDIR, by which an answer to `reaching` with the environment is recognised."""
     spliced: tuple[FileToolCall, ...]
     """Values with a different meaning as part of a program or a command."""
     large: Call | None
@@ -76,16 +77,16 @@ class Extraction:
     after: tuple[FileToolCall, ...]
     """A small part of the file again, after the endless queries."""
     families: Families
-    """Calls for the rules of single families."""
+    """Calls for rules that bind only one family of tools."""
 
     @property
     def every(self) -> tuple[FileToolCall, ...]:
-        """All calls."""
+        """All calls of the tools, except those of `families`."""
         tried = (*self.outside, *self.foreign, *self.gone, *self.reaching, *self.spliced)
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
 
     def works(self, tool: str) -> bool:
-        """Return whether a tool reads the files that it should read; otherwise its refusals prove nothing."""
+        """Return whether a tool reads the offloaded files that it should read. If not, its refusals prove nothing."""
         asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
         return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
 
@@ -212,7 +213,10 @@ class Reader:
         return FileToolCall(name, about, self.bench.collect(sent, timeout_s))
 
     def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[FileToolCall, ...]:
-        """Read a small part of a file by every tool: of the file of *source* or, without it, of a planted file."""
+        """Read a small part of a file by every tool.
+
+        *source* is the call that wrote the file; None for a planted file, or for a path that leads to none.
+        """
         text = _PLANTED if source is None or source.file is None else source.file.data.decode("utf-8", "replace")
         known: dict[Any, Any] = {
             "{id}": MARK_START if source is None else _id(source),
@@ -271,9 +275,10 @@ class Reader:
 
 @dataclass(frozen=True)
 class Planted:
-    """Files that no tool may read, and paths and queries that point to them."""
+    """Files that no tool may read, and paths and queries that lead to them, each after a description."""
 
     secret: str
+    """The path of one of these files, outside the folder of offloaded files."""
     outside: tuple[tuple[str, str], ...]
     foreign: tuple[tuple[str, str], ...]
     gone: tuple[tuple[str, str], ...]
@@ -281,7 +286,7 @@ class Planted:
 
     @classmethod
     def around(cls, bench: Bench, source: Call) -> Planted:
-        """Plant the files around an offloaded file: in its folder too, if that belongs to the suite."""
+        """Plant the files. If the folder of the *source* call's file belongs to the suite, some are planted there."""
         path = source.path
         folder, name = os.path.split(path)
         place = bench.workdir / "elsewhere"

@@ -1,4 +1,7 @@
-"""Calls for the rules of single families of tools, besides the rules for all tools."""
+"""Calls for rules that bind only one family of tools that read files.
+
+Families are the extract, virtual and scratchpad tools of `reading_tools`; the rules for all tools are in `extraction`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class FileToolCall(CallSubject):
 
 @dataclass(frozen=True)
 class ByNumber:
-    """A recipe, run by a tool and by jq."""
+    """A recipe of the descriptor, run by a tool, which gets only its number, and by jq."""
 
     asked: FileToolCall
     given: str
@@ -39,16 +42,18 @@ class Part:
     asked: FileToolCall
     expected: str
     longer: tuple[str, ...]
-    """Texts that an answer must not contain: the expected one extended on one side."""
+    """Texts that an answer must not contain. For characters, they are the expected text with one more on one side; for
+    lines, all other lines of the file."""
 
 
 @dataclass(frozen=True)
 class Families:
-    """Calls of the families of tools that the server lists; a field is empty if no call was made for it."""
+    """Calls for the rules of the families whose tools the server lists; a field is empty if no call was made for it."""
 
     source: Call
     """The call whose file is read; `ranges` and `consecutive` read a larger one if there is one."""
     numbered: tuple[ByNumber, ...] = ()
+    """Each recipe of the descriptor, by its number."""
     undecided: tuple[FileToolCall, ...] = ()
     """A call with a recipe and a query, and one with neither."""
     ranges: tuple[Part, ...] = ()
@@ -56,11 +61,11 @@ class Families:
     consecutive: tuple[Part, ...] = ()
     """Two adjacent ranges of characters."""
     cased: tuple[FileToolCall, ...] = ()
-    """Searches for a word in the opposite case: without case_sensitive, with true and with false."""
+    """Searches for a word in the opposite case: without ``case_sensitive``, with the value true, and with false."""
     counted: tuple[FileToolCall, ...] = ()
     """A search that every line matches, for one result."""
     formatted: tuple[FileToolCall, ...] = ()
-    """Queries of `FORMATS`, with compact and with raw."""
+    """The queries of `FORMATS`, each with its option."""
     lines: tuple[Part, ...] = ()
     """Slices of lines."""
     missing: tuple[FileToolCall, ...] = ()
@@ -70,14 +75,15 @@ class Families:
 
 
 FORMATS: Mapping[str, str] = {"compact": "{id, title}", "raw": ".title"}
-"""Queries, each with the option of query_large_output that it is made with."""
+"""Maps an option of ``query_large_output`` to the query with which it is tried."""
 
 Ask = Callable[[str, str, str, Mapping[str, Any]], FileToolCall]
-"""Calls a tool, by its documented name: the purpose of the call, the path of the file, and the other arguments."""
+"""A function that calls a tool. Its parameters are the tool's documented name, the purpose of the call, the path of the
+file, and the other arguments."""
 
 
 def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, large: Call | None) -> Families:
-    """Make the calls; *tools* has the properties of each listed tool by its documented name."""
+    """Make the calls. *tools* maps the documented name of each listed tool to the properties of its input schema."""
     text, path = _text(source), source.path
     made = Families(source)
     if "recipe" in tools.get("lro_extract", {}):
@@ -121,7 +127,7 @@ def _title(call: Call) -> str:
 
 
 def _is_number(schema: Mapping[str, Any]) -> bool:
-    """True if an argument may be a whole number, as far as its schema says."""
+    """True if the *schema* of an argument does not exclude whole numbers."""
     types, values = schema.get("type"), schema.get("enum")
     typed = types is None or any(name in types for name in ("integer", "number"))
     return typed and (not isinstance(values, list) or 1 in values)
@@ -138,7 +144,7 @@ def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
 
 
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Ranges: from the beginning, among wide characters, of one character, and beyond the end."""
+    """Ranges of characters: at the beginning, after the first wide character, of one character, and beyond the end."""
     wide = next((n for n, c in enumerate(text) if c > "\u07ff"), 100)
     return (0, 40), (wide + 1, wide + 61), (wide + 101, wide + 102), (len(text) - 30, len(text) + 1000)
 

@@ -12,11 +12,13 @@ from typing import Any
 BIG = "12345678901234567890123"
 """An integer that no double can represent."""
 EXACT = "1.10"
-"""A decimal whose last digit is lost when it is read as a number and written again."""
+"""A decimal number whose last digit is lost if it is parsed and written again."""
 AROUND = "lro-probe-cursor-77"
-"""A value next to the large array of an object."""
+"""A value that an object has beside its large array."""
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+"""A PNG image of one pixel, in Base64."""
 _MARK = re.compile(rb"mk[a-z]+\d{5}x")
+"""A word made by `mark`."""
 
 LINK = {"type": "resource_link", "uri": "file:///lro/probe.txt", "name": "probe", "mimeType": "text/plain"}
 IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png", "annotations": {"audience": ["user"]}}
@@ -24,7 +26,7 @@ IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png", "annotations":
 
 @dataclass(frozen=True)
 class Large:
-    """A result above the threshold, and its parts that must be in the file."""
+    """A result above the threshold, and those of its parts that must be in the file."""
 
     result: str
     """The result as JSON, as the server writes it."""
@@ -33,20 +35,20 @@ class Large:
     lines: Sequence[str] = ()
     """Texts that must be in the file unbroken."""
     count: int = 0
-    """Number of pieces of the payload that have a mark."""
+    """Number of pieces of the payload that have a mark (see `mark`)."""
     typed: bool = False
     """True when it is a result of the tool with an output schema."""
     beside: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    """Blocks other than text, in their order."""
+    """The content blocks other than text, in their order."""
 
 
 def mark(kind: str, number: int) -> str:
-    """A word that occurs once in the payload of this kind."""
+    """A word that occurs only once, in piece *number* of the payload of this *kind*."""
     return f"mk{kind}{number:05}x"
 
 
 def marks(data: bytes) -> list[bytes]:
-    """The marks in some bytes, in their order."""
+    """The words of `mark` that some bytes contain, in their order."""
     return _MARK.findall(data)
 
 
@@ -86,7 +88,7 @@ def small() -> dict[str, str]:
 
 
 def exact() -> str:
-    """A small result whose bytes change when numbers or strings are read and written again."""
+    """A small result whose bytes change if it is parsed and written again."""
     return (
         '{"content": [ {"type":"text","text":"caf\\u00e9 \\ud83d\\ude00"} ],'
         f'"structuredContent":{{"z":{BIG},"a":{EXACT},"e":1e2}}}}'
@@ -95,7 +97,7 @@ def exact() -> str:
 
 @cache
 def large(characters: int) -> Mapping[str, Large]:
-    """Results by kind, each with a payload of about this many characters or more."""
+    """Large results by kind, each with a payload of about this many *characters* or more."""
     number = characters // 80 + 20
     return {**_arrays(number), **_other(number)}
 

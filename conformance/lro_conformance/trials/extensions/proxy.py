@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 THRESHOLD = 1000
-"""Threshold in tokens, if it can be set."""
+"""Threshold of the proxy in tokens, if it can be set."""
 FACTOR = 4
-"""Size of a large result in thresholds, at four characters a token."""
+"""Size of a large result as a multiple of the threshold, at four characters a token."""
 FLEET = 4
 """Number of small calls, and of large calls, that are in flight together."""
 
@@ -44,7 +44,9 @@ class Forwarded(CallSubject):
     """One result of the upstream server, and what the client received."""
 
     kind: str
+    """The kind of the result, in a few words."""
     call: Call
+    """The call, with what the client received."""
     given: str
     """The result (or the error) as JSON, as the server wrote it."""
 
@@ -73,9 +75,10 @@ def _(recipe: Recipe) -> str:
 
 @dataclass(frozen=True)
 class Together:
-    """Calls in flight while an earlier one waits."""
+    """Calls that are in flight together while an earlier one waits."""
 
     passed: tuple[Forwarded, ...]
+    """The calls in flight together."""
     waited: Forwarded | None
     """The call that waited until the others were answered; None if it could not be released."""
 
@@ -85,9 +88,9 @@ class Cancelled(CallSubject):
     """A cancelled call, and the notifications that the upstream server received."""
 
     call: Call
-    """The call that returned the notifications from the upstream server."""
+    """A later call, by which the upstream server reported `waiting` and `heard`."""
     waiting: tuple[Any, ...]
-    """Ids of the waiting calls, as the upstream server knows them."""
+    """The ids under which the upstream server knows the calls that it has not answered yet."""
     heard: tuple[Any, ...]
     """The notifications that the upstream server received."""
 
@@ -105,7 +108,9 @@ class CallWithMessages(CallSubject):
     messages: tuple[str, ...]
     """The lines of the server's requests and notifications, in the order in which they arrived at the client."""
     given: str
+    """The result as JSON, as the server wrote it; empty if it is not compared."""
     token: str
+    """The progress token of the call; empty if it has none."""
 
 
 @evidence_of.register
@@ -132,19 +137,22 @@ class Proxied:
     requested: CallWithMessages = field(metadata={"formerly": "asked"})
     together: Together
     cancelled: Cancelled | None
-    """None if the proxy no longer answered."""
+    """A cancelled call; None if an earlier call was not answered, so that it was not tried."""
     ended: tuple[Call, ...]
-    """Calls in progress when the upstream server exited; the last is the one that ended it."""
+    """Calls in progress when the upstream server exited; the last is the one that ended it. Empty if `cancelled` is
+    None."""
     unwritable: tuple[Forwarded, ...]
-    """Large results while output_dir is a regular file."""
+    """Large results while output_dir is a regular file; empty if writing could not be made to fail."""
     problem: str = ""
-    """Reason why writing could not be made to fail."""
+    """Reason why writing could not be made to fail; empty if it could."""
     flooded: CallWithMessages | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
     copies: tuple[str, ...] | None = None
-    """Files with parts of payloads but no descriptor, in the folders of the proxy's process; None if not looked for."""
+    """Files in the folders of the proxy's process that have parts of payloads, but that no descriptor named; None in
+    evidence of an earlier version, which did not look for them."""
     edge: tuple[Forwarded, ...] = ()
-    """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
+    """The largest text that stayed inline, and the smallest that was offloaded; only one of them if the other was not
+    found."""
 
     @property
     def known(self) -> Mapping[str, payloads.Large]:
@@ -169,9 +177,11 @@ def proxied(lab: Lab) -> Proxied:
     with _with_upstream(lab) as inner, inner.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
-        few = tuple(_forward(bench, "say", kind, result) for kind, result in payloads.small().items())
+        small = tuple(_forward(bench, "say", kind, result) for kind, result in payloads.small().items())
         exact = _forward(bench, "say", "numbers and escapes", payloads.exact())
-        many = tuple(_forward(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items())
+        passed = tuple(
+            _forward(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items()
+        )
         edge = _edge(bench, threshold)
         wrong = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
@@ -187,10 +197,10 @@ def proxied(lab: Lab) -> Proxied:
         threshold=threshold,
         tools=bench.tools,
         names=names,
-        small=few,
+        small=small,
         exact=exact,
-        large=many,
-        recipes=tuple(_recipes(many)),
+        large=passed,
+        recipes=tuple(_recipes(passed)),
         errors=wrong,
         notified=notified,
         requested=requested,
@@ -257,9 +267,10 @@ def _forward(bench: Bench, tool: str, kind: str, given: str) -> Forwarded:
 
 
 def _edge(bench: Bench, threshold: int) -> tuple[Forwarded, ...]:
-    """Halve the distance between a text that stays inline and one that is offloaded."""
+    """Find the largest text that stays inline and the smallest that is offloaded, by halving an interval of sizes."""
     found: dict[bool, Forwarded] = {}
-    below, above = threshold // 4, 16 * threshold  # characters: a sixteenth of the threshold, and four times it
+    # in characters, for a sixteenth of the threshold and for four times the threshold, in tokens
+    below, above = threshold // 4, 16 * threshold
     sizes = [below, above]
     while sizes:
         size = sizes.pop(0)
@@ -315,13 +326,16 @@ def _patience(bench: Bench) -> float:
 
 
 def _together(bench: Bench, large: payloads.Large) -> Together:
-    """Small and large calls in flight while an earlier one waits."""
+    """Calls with small and large results in flight while an earlier call waits, which is released in the end.
+
+    It is not released if one of the others is not answered.
+    """
     waiting = bench.post({"name": "wait"})
     sent: list[tuple[str, str, Sent]] = []
     for n in range(FLEET):
-        few = payloads.text_result(f"call {n} of {FLEET}")
-        many = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
-        for kind, given in ((f"small {n}", few), (f"large {n}", many)):
+        small_result = payloads.text_result(f"call {n} of {FLEET}")
+        large_result = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
+        for kind, given in ((f"small {n}", small_result), (f"large {n}", large_result)):
             sent.append((kind, given, bench.post({"name": "say", "arguments": {"result": given}})))
     passed = [Forwarded(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
     if any(p.call.reply.failure is not None for p in passed):
@@ -332,10 +346,8 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
 
 
 def _cancel(bench: Bench) -> Cancelled:
-    """Cancel a call, and fetch the notifications that the upstream server received until they contain the cancellation.
-
-    Stops after a while if they do not.
-    """
+    """Cancel a call. Then fetch the notifications that the upstream server has received, repeatedly until the
+    cancellation is among them, or for half the request timeout."""
     waiting = bench.post({"name": "wait"})
     bench.server.notify("notifications/cancelled", {"requestId": waiting.id, "reason": "lro probe"})
     until = time.monotonic() + _patience(bench)
@@ -350,7 +362,7 @@ def _cancel(bench: Bench) -> Cancelled:
 
 
 def _copies(bench: Bench) -> Iterator[str]:
-    """Files below the proxy's private folder that hold pieces of payloads and are not results that it named."""
+    """Files below the private folder of the proxy's process that hold pieces of payloads, and that no result named."""
     for path in sorted(bench.workdir.rglob("*")):
         if path.name not in bench.named_files and path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
@@ -359,7 +371,7 @@ def _copies(bench: Bench) -> Iterator[str]:
 
 
 _MOST_BYTES = 16 << 20
-"""Number of bytes at the beginning of a file that are searched."""
+"""Number of bytes that are searched for pieces of payloads, at the beginning of each file."""
 
 
 def _answer(call: Call) -> dict[str, Any]:
@@ -390,7 +402,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
 
 
 def _recipes(passed: Sequence[Forwarded]) -> Iterator[Recipe]:
-    """Run the recipes of every descriptor on its file."""
+    """Run the recipes of every descriptor whose file could be read on that file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
     with BoundedRunner(fallback=True, max_output=8 << 20) as runner:
         for call in readable:

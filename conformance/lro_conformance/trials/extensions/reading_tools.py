@@ -9,6 +9,7 @@ from typing import Any
 from lro_conformance.lab.operations import properties_of
 
 QUERY, PATTERN = "query", "pattern"
+"""Names of the arguments for a jq program and for a regular expression."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Tool:
     name: str
     """Its documented name; a server may add a prefix."""
     family: str
+    """``extract``, ``virtual`` or ``scratchpad``."""
     path: str
     """The argument that names the file."""
     some: Mapping[str, Any]
@@ -26,7 +28,7 @@ class Tool:
     all: Mapping[str, Any] | None
     """Arguments for the largest answer of the tool; None if its answers are always small."""
     shows: str = "{id}"
-    """A text in the answer to `some`."""
+    """A text that the answer to a call with `some` has to contain; ``{id}`` is as in `some`."""
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -47,7 +49,7 @@ TOOLS: Mapping[str, Tool] = {
     )
 }
 _DISTINCTIVE = {"scratchpad": ("item_schema", "get_in", "iterate_over")}
-"""Families with common tool names: they are recognized only if one of these tools is listed."""
+"""For a family whose tools have common names: its tools are recognized only if at least one of these is listed."""
 
 
 @dataclass(frozen=True)

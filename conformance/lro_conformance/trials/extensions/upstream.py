@@ -1,7 +1,8 @@
 """The server that the suite puts behind a proxy: it answers exactly as requested, and reports what it received.
 
-Run as a script (``python -I -S upstream.py``), it is an MCP server over stdio of the standard library alone. Results
-come as text in an argument and go out unparsed, so the suite knows every byte that the proxy received.
+Run as a script (``python -I -S upstream.py``), it is an MCP server over stdio that needs only the standard library.
+The suite passes each result as text in an argument of the call, and the server returns this text unparsed, so the suite
+knows every byte that the proxy received.
 """
 
 from __future__ import annotations
@@ -49,12 +50,13 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 SAMPLING_PARAMS = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
-"""The parameters of the server's request to the client."""
+"""The parameters of the request that the tool ``ask`` sends to the client."""
 STEPS = 3
-"""Number of progress notifications of a call."""
+"""Number of progress notifications that a call of the tool ``tell`` causes."""
 FLOOD = 2000
-"""Number of log messages in a burst."""
+"""Number of log messages that a call of the tool ``flood`` causes."""
 LAST_WORDS = "lro probe: ends as it was asked to"
+"""Line that the server writes to stderr before it exits."""
 
 
 class Upstream:
@@ -62,9 +64,9 @@ class Upstream:
 
     def __init__(self) -> None:
         self.waiting: list[Any] = []
-        """The ids of calls that have no answer yet."""
+        """The ids of the calls of ``wait`` that have no answer yet."""
         self.asking: Any = None
-        """The id of the call that waits for the client's answer."""
+        """The id of the call of ``ask``, which is answered once the client has answered the server's request."""
         self.heard: list[Any] = []
         """The notifications that were received."""
 

@@ -1,4 +1,4 @@
-"""The suite's own server at an address: streamable HTTP on the loopback interface, for proxies of remote servers.
+"""The suite's own server over streamable HTTP on the loopback interface, for proxies that need the address of a server.
 
 It answers a request with JSON or, if messages come before the answer, with a stream of events. There is one
 conversation at a time, and no session.
@@ -19,6 +19,7 @@ from lro_conformance.trials.extensions.upstream import Upstream
 
 PATH = "/mcp"
 _POLL_S = 0.02
+"""Seconds after which threads look again whether the server has ended."""
 
 
 @contextmanager
@@ -52,21 +53,21 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print nothing: it is no error of the suite if a client disconnects."""
+        """Print nothing: that a client disconnects is no error of the suite."""
 
 
 class _OverHttp(Upstream):
-    """The conversation over HTTP. An answer goes into the stream of its request, any other message into the stream of
-    the request that is being handled."""
+    """The conversation over HTTP. An answer goes into the stream of the request that it answers. Any other message goes
+    into the stream of the request that is being handled."""
 
     def __init__(self, server: _Server) -> None:
         super().__init__()
         self.server = server
         self.lock = threading.Lock()
         self.streams: dict[str, SimpleQueue[str]] = {}
-        """Lines for each request without an answer, by its id as JSON."""
+        """By the id, as JSON, of each request that has no answer yet: the lines for its stream."""
         self.handled = ""
-        """The id of the request that is being handled."""
+        """The id, as JSON, of the request that is being handled."""
 
     def receive(self, message: dict[str, Any]) -> SimpleQueue[str] | None:
         """Handle a message. Returns the stream of lines for a request, None for any other message."""
@@ -91,7 +92,7 @@ class _OverHttp(Upstream):
             self.streams.pop(key, None)
 
     def end(self) -> None:
-        """End the server; the request for it is not answered."""
+        """End the server. The call of the tool ``end`` gets no answer."""
         threading.Thread(target=self.server.end, daemon=True).start()
 
 
@@ -100,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def own(self) -> _Server:
-        """The server, with its own type."""
+        """The server, with the type that it has here."""
         return cast("_Server", self.server)
 
     def setup(self) -> None:
