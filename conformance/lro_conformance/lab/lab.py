@@ -314,7 +314,7 @@ class Lab:
             except ServerTrouble as trouble:
                 if settings.threshold_tokens is None or not trouble.declined or not find(starts):
                     raise
-                if self.accepted.within(settings.threshold_tokens) == settings.threshold_tokens:
+                if self.accepted.nearest(settings.threshold_tokens) == settings.threshold_tokens:
                     self.ledger.remark(f"a start of the server failed, and succeeded with the same settings: {trouble}")
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             yield bench

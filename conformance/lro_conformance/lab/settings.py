@@ -33,7 +33,7 @@ class Settings:
         """The settings other than None; the threshold is the nearest that the server accepts."""
         values = {
             "enabled": self.enabled,
-            "threshold_tokens": None if self.threshold_tokens is None else accepted.within(self.threshold_tokens),
+            "threshold_tokens": None if self.threshold_tokens is None else accepted.nearest(self.threshold_tokens),
             "ttl_seconds": self.ttl_seconds,
             "output_dir": self.output_dir,
         }

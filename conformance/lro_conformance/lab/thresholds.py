@@ -35,7 +35,7 @@ class AcceptedThresholds:
     """For each operation that was offloaded, the detail level with the smallest result that clearly exceeds the lowest
     threshold, or else with the largest result."""
 
-    def within(self, threshold: int) -> int:
+    def nearest(self, threshold: int) -> int:
         """The threshold that the server accepts and that is nearest to *threshold*."""
         return min(max(self.lowest, threshold), self.highest)
 

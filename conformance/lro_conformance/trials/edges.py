@@ -206,7 +206,7 @@ def _edge(
     """
     name, estimate, drift = one.name, one.most, one.drift
     lab.step("edges", f"{name}: E = {estimate}")
-    reached, not_reached = estimate + one.margin, lab.accepted.within(one.least - one.margin - 1)
+    reached, not_reached = estimate + one.margin, lab.accepted.nearest(one.least - one.margin - 1)
     with ExitStack() as stack:
         upper = stack.enter_context(lab.bench(Settings(threshold_tokens=reached)))
         limit = one.call.limit
@@ -413,8 +413,8 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
         return edge
     limit = edge.at[0].call.limit
     far = max(2 * FEW, edge.estimate // 50)
-    two_percent = lab.accepted.within(edge.below[0].threshold - far) if is_late else edge.at[0].threshold + far
-    few = lab.accepted.within(edge.below[0].threshold - FEW) if is_late else edge.at[0].threshold + FEW
+    two_percent = lab.accepted.nearest(edge.below[0].threshold - far) if is_late else edge.at[0].threshold + far
+    few = lab.accepted.nearest(edge.below[0].threshold - FEW) if is_late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=two_percent)) as bench:
         two_percent_off = Probe(_call(bench, edge.operation, limit), edge.estimate, two_percent)
     with lab.bench(Settings(threshold_tokens=few)) as bench:
@@ -422,14 +422,14 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     edge = replace(edge, two_percent_off=two_percent_off, few_tokens_off=few_tokens_off)
     if not is_late:
         return edge
-    half, low = lab.accepted.within(edge.estimate // 2 - 1), lab.accepted.within(edge.largest // 2)
+    half, low = lab.accepted.nearest(edge.estimate // 2 - 1), lab.accepted.nearest(edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
         at_half = Probe(_call(bench, edge.operation, limit, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
         at_low = Probe(_call(bench, edge.operation, limit), edge.estimate, low)
     edge = replace(edge, at_half=at_half, low=at_low)
     tokens = min((text_tokens(p.call) for p in edge.below if p.call.outcome == "inline"), default=0)
-    around = [lab.accepted.within(round(share * tokens)) for share in (1 - AROUND, 1 + AROUND)]
+    around = [lab.accepted.nearest(round(share * tokens)) for share in (1 - AROUND, 1 + AROUND)]
     if two_percent_off.call.outcome != "inline" or not low < around[0] < around[1] < two_percent:
         return edge
     probes: list[Probe] = []

@@ -199,7 +199,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    experiment = _Experiment(lab, survey, inline, plans, [], [], {}, lab.accepted.within(min(plans.values()) // SHARE))
+    experiment = _Experiment(lab, survey, inline, plans, [], [], {}, lab.accepted.nearest(min(plans.values()) // SHARE))
     experiment.run()
     return Fallback(tuple(experiment.failing), tuple(experiment.recovered), experiment.skipped)
 

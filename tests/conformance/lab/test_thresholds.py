@@ -111,7 +111,7 @@ def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_th
 
 def test_a_threshold_is_within_what_is_taken() -> None:
     accepted = AcceptedThresholds(16, 1000)
-    assert [accepted.within(t) for t in (1, 16, 500, NEVER)] == [16, 16, 500, 1000]
+    assert [accepted.nearest(t) for t in (1, 16, 500, NEVER)] == [16, 16, 500, 1000]
     assert "threshold_tokens" not in Settings().values(accepted)
 
 
