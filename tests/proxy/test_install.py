@@ -254,6 +254,7 @@ def test_through_a_link_the_file_itself_is_edited(home: Path) -> None:
         ('{"mcpServers": []}', [], "is not an object"),
         ("[]", [], "not a JSON object"),
         ("{} {}", [], "more than one value"),
+        pytest.param("[" * 100_000, [], "nested too deeply", id="deep"),
         ('{"mcpServers": {', [], "line 1"),
         ('{"mcpServers": {}}', [], "has no servers"),
         ('{"mcpServers": {"a": {"command": "x"}}}', ["--server", "b"], "has no server 'b'"),

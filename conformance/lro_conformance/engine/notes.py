@@ -28,6 +28,7 @@ from lro_conformance.trials.extensions.proxy import Proxied
 from lro_conformance.trials.fallback import FROM_START, Fallback
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import operations_as_tasks
+from lro_spec.display import counted
 
 
 def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
@@ -194,7 +195,8 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     if silent := [c for c in survey.calls if c.outcome == "no answer"]:
         yield trouble or f"{silent[0].label}: {result_summary(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
-        yield f"{len(silent)} calls of {tools} had no response, or were not made after that (profile: server.timeout_s)"
+        made = counted(len(silent), "call")
+        yield f"{made} of {tools} had no response, or were not made after that (profile: server.timeout_s)"
     yield from _signs(survey)
     if len(silent) < len(survey.calls):
         yield _helpful_key(survey)

@@ -33,15 +33,15 @@ class LineSplitter:
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
-        self._parts: list[bytes] = []
+        self._data: bytes | bytearray = b""
         self._size = 0
-        self._head = b""
-        self._tail = b""
+        self._head: bytes | bytearray = b""
+        self._tail: bytes | bytearray = b""
 
     @property
     def overflowing(self) -> bytes | None:
         """The beginning of the unfinished line if that line is already over the limit; None otherwise."""
-        return self._head if self._size > self._cap else None
+        return bytes(self._head) if self._size > self._cap else None
 
     def feed(self, chunk: bytes) -> Iterator[Line]:
         """The lines that *chunk* completes."""
@@ -60,32 +60,22 @@ class LineSplitter:
         before = self._size
         self._size += len(piece)
         if self._size <= self._cap:
-            self._parts.append(piece)
+            if not self._data:
+                self._data = piece
+            else:  # in one growing block: the memory of many small ones would not be returned to the system
+                self._data = self._data if isinstance(self._data, bytearray) else bytearray(self._data)
+                self._data += piece
             return
         if before <= self._cap:
-            self._head, self._tail = _ends([*self._parts, piece])
-            self._parts.clear()
-        else:
-            self._tail = (self._tail + piece[-EXCERPT_BYTES:])[-EXCERPT_BYTES:]
+            self._head = (self._data[:EXCERPT_BYTES] + piece[:EXCERPT_BYTES])[:EXCERPT_BYTES]
+            self._tail = self._data[-EXCERPT_BYTES:]
+            self._data = b""
+        self._tail = (self._tail + piece[-EXCERPT_BYTES:])[-EXCERPT_BYTES:]
 
     def _take(self, *, terminated: bool) -> Line:
         if self._size > self._cap:
-            line = Line(self._head[: self._cap], self._size, terminated, self._tail)
+            line = Line(bytes(self._head[: self._cap]), self._size, terminated, bytes(self._tail))
         else:
-            data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-            line = Line(data, self._size, terminated)
-        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
+            line = Line(bytes(self._data), self._size, terminated)
+        self._data, self._size, self._head, self._tail = b"", 0, b"", b""
         return line
-
-
-def _ends(parts: list[bytes]) -> tuple[bytes, bytes]:
-    head, tail = b"", b""
-    for part in parts:
-        head += part[: EXCERPT_BYTES - len(head)]
-        if len(head) == EXCERPT_BYTES:
-            break
-    for part in reversed(parts):
-        tail = part[-(EXCERPT_BYTES - len(tail)) :] + tail
-        if len(tail) >= EXCERPT_BYTES:
-            break
-    return head, tail

@@ -36,7 +36,10 @@ class Member:
 
 def read(text: str) -> Node:
     """The value of a document. Raises `ValueError`, also for a duplicate key."""
-    node = _value(text, _skip(text, 0))
+    try:
+        node = _value(text, _skip(text, 0))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if _skip(text, node.stop) != len(text):
         raise _problem(text, node.stop, "more than one value")
     return node

@@ -210,8 +210,8 @@ class ProxyTools:
         for name in names:
             if isinstance(name, str) and name in self._toolbox and name not in self._server_names:
                 self._server_names.add(name)
-                self._toolbox.hide(name)
-                self._log(f"the server also has a tool {name}, so the proxy's is left out (--tool-prefix renames it)")
+                advice = " (--tool-prefix renames it)" if self._toolbox.hide(name) else ""
+                self._log(f"the server also has a tool {name}, so the proxy's is left out{advice}")
 
     def _tool_list(self, *, modern: bool) -> Message:
         tools = [_entry(tool) for tool in self._toolbox.tools]

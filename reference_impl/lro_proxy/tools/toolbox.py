@@ -77,9 +77,13 @@ class Toolbox:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def hide(self, name: str) -> None:
-        """Leave a tool out of descriptors, because it is not listed: the server has a tool of this name."""
+    def hide(self, name: str) -> bool:
+        """Leave a tool out of descriptors, because it is not listed: the server has a tool of this name.
+
+        Returns True if ``--tool-prefix`` would give it another name.
+        """
         self._hidden.add(name)
+        return self._by_name[name][1].prefixed
 
     def call(
         self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None, cancellation: Cancellation | None = None
