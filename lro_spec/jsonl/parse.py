@@ -22,7 +22,7 @@ from lro_spec.jsonl.lines import PhysicalLine
 from lro_spec.jsonl.strict import StrictJsonError
 
 RULE = "LRO-FILE-01"
-"""The requirement that a line breaks if it is not strict JSON."""
+"""The requirement that is violated by a line that is not strict JSON."""
 BOM = b"\xef\xbb\xbf"
 
 _SECRET = int.from_bytes(os.urandom(6), "big")
@@ -33,8 +33,9 @@ _LONG_INTEGER = b"0" * 19
 _AROUND = 30
 """Number of characters on each side of a problem that a finding quotes."""
 _LONG = 1 << 18
-"""A line of more bytes is not serialized to count its quotes, unless it has many arrays and objects."""
-_SHALLOW = 250  # orjson does not serialize deeper nesting
+"""In a line of more bytes, quotes are counted by `_quotes` and not by serializing it, if it has fewer than `_SHALLOW`
+opening brackets. `_same_keys` says why they are counted."""
+_SHALLOW = 250  # with fewer opening brackets, no value is nested deeper than the 254 levels that orjson serializes
 _RENAME = "write to a temporary file and rename it once it is complete"
 
 
@@ -101,7 +102,8 @@ def exact(data: bytes, value: Any) -> Any:
     """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
 
     A line with such an integer is read a second time. So callers use this only where the digits matter: for values that
-    findings quote, and for schemas that distinguish long integers.
+    findings quote, and for schemas that may treat an integer beyond 64 bits and the nearest double
+    differently.
     """
     if _LONG_INTEGER not in data.translate(_DIGITS):
         return value
@@ -114,8 +116,8 @@ def exact(data: bytes, value: Any) -> Any:
 def _same_keys(data: bytes, quotes: int) -> bool:
     """True if a text certainly has no repeated key; *quotes* is the number of quotes after it is read and serialized.
 
-    A repeated key is serialized once, with fewer quotes. A quote that is escaped as ``\u0022`` is serialized as a plain
-    quote, which could compensate for the difference.
+    A repeated key is serialized once, with fewer quotes. A quote that is written as ``\u0022`` is serialized as ``\"``,
+    with one quote more, which could make up for the missing ones.
     """
     return data.count(b'"') == quotes and not (b"\\" in data and b"u0022" in data)
 

@@ -1,4 +1,5 @@
-"""The job that runs jq: command lines, as jq itself would, or one query on the records of a file.
+"""The job of the sandbox (`lro_spec.sandbox.worker`) that runs jq: command lines, as jq itself would, or one query on
+the records of a file.
 
 Command lines (``{"calls": …}``) run in libjq or in the jq binary of the option ``binary``. A query (``{"query": …}``)
 runs in libjq on the file that was passed to the sandbox.
@@ -77,7 +78,11 @@ def _without_lone_surrogates(data: bytes) -> bytes:
 def _calls(
     engine: Callable[[dict[str, Any], bytes, int, float], tuple[Result, bytes]], request: dict[str, Any], data: bytes
 ) -> tuple[Result, bytes]:
-    """Run each call on the output of the one before; the last is the one that has a problem, such as a limit."""
+    """Run each call on the output of the one before, and stop at the first that has a problem, such as a limit that it
+    reached.
+
+    Returns the result of the last call that ran, with the stderr of all of them.
+    """
     result: Result = {"status": 0, "stderr": "", "problem": ""}
     data = _without_lone_surrogates(_lines(data, request["skip"], request["take"]))
     until = time.monotonic() + request["timeout_s"]
@@ -215,7 +220,9 @@ def _libjq(
     args = json.dumps({**call["args"], **call["argjson"]})
     try:
         program = compiled(call["program"], args)
-        if call["wrapped"]:  # only now, because the added code must not repair a broken program
+        # This is the program with `input` and `inputs` bound to its input, because libjq does not feed them. It is
+        # compiled only now, because the added code must not repair a broken program.
+        if call["wrapped"]:
             program = compiled(call["wrapped"], args)
     except ValueError as problem:
         return _failed("", 3, f"{problem}\n"), b""
@@ -256,8 +263,10 @@ def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, unti
 
 
 def _texts(text: str) -> Iterator[str]:
-    """The JSON texts of a stream: one by one if the first line is one, because libjq cannot continue with an input
-    after an error; otherwise all together."""
+    """The lines of a stream, if the first of them is a JSON text; otherwise the whole stream.
+
+    Callers run them one by one, because libjq cannot go on to the next input after an error.
+    """
     lines = [line for line in text.split("\n") if line.strip(" \t\r")]
     try:
         json.loads(lines[0] if lines else "")
@@ -306,8 +315,8 @@ class _Results:
 
 
 def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, bytes]:
-    """The results, with notes on records on which the query failed; or a problem if the query is invalid, or failed on
-    records and has no result on any other."""
+    """The results and, if all records were read, a note on those on which the query failed; or a problem, if the query
+    is invalid, or failed on records and has no result on any other."""
     program: str = request["query"]
     try:
         jq.compile(program, args=request["args"])  # alone, because the added code must not repair it

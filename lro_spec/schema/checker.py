@@ -2,7 +2,8 @@
 
 A record that jsonschema-rs accepts is valid. For a record that it refuses, jsonschema explains the violation and,
 unless the two are known to agree, decides whether there is one. jsonschema runs in this process if the schema is tame,
-otherwise in a child process with limits. The time that it takes for all records together is limited.
+which means that it is evaluated in time proportional to the record, and otherwise in a child process with limits. The
+time that it takes for all records together is limited.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ PATIENCE_S = 30.0
 _BATCH = 500
 """Number of records that are collected before a child process validates them together."""
 _PASS_S = 5.0
-"""Time limit for one call of the child process; it then goes on after the record that used up the time."""
+"""Time limit for one call of the child process. If a record uses it up, or the memory, the next call begins after that
+record."""
 _MOST_COMPARED = 200
-"""At most this many violations are explained only to find out whether they repeat an earlier finding."""
+"""Largest number of violations that are explained just to find out whether they repeat an earlier finding."""
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -58,9 +60,11 @@ class _Traits(NamedTuple):
     """Traits of a schema that decide how records are validated against it."""
 
     fast_validator: FastValidator | None
+    """None if jsonschema-rs cannot be used for it."""
     refusal_is_final: bool
     tame: bool
     distinguishes_long_integers: bool
+    """True if it may treat an integer beyond 64 bits and the nearest double differently."""
 
 
 def _traits(schema: object) -> _Traits:
@@ -110,7 +114,7 @@ class LineSchemaChecker:
             if accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
-            record = exact(data, read)
+            record = exact(data, read)  # the refusal may come from a long integer that orjson has rounded
             if record is not read and accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
@@ -173,9 +177,11 @@ class LineSchemaChecker:
         child = self._child = self._child or SchemaChild()
         judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
         found, judged = judgement.violations, judgement.judged
-        if time_s < min(_PASS_S, self._patience_s):  # too little time to blame a line for using it up
+        # If a record used up the time or the memory, the last violation says so. Its index is `judged`, since the
+        # record does not count as judged. It is not blamed if it had less time than usual.
+        if time_s < min(_PASS_S, self._patience_s):
             found = tuple((place, violation) for place, violation in found if place < judged)
-        judged += any(place >= judged for place, _ in found)  # a record that used up the time has been judged, too
+        judged += any(place >= judged for place, _ in found)  # so that the next call begins after it
         return [(place, partial(_identity, violation)) for place, violation in found], judged
 
     @cached_property

@@ -37,7 +37,7 @@ def resembles_memory(value: object) -> bool:
 
 
 def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
-    """Violations of the line schema by a record, at most one for each value."""
+    """Violations of the package's own schema of a record (line.schema.json), at most one for each value."""
     paths: set[tuple[str | int, ...]] = set()
     for error in violations(value, "line", level(detail)):
         # Content in a light record violates the schema twice if it is not a string; one finding is enough.

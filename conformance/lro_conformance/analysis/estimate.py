@@ -21,19 +21,21 @@ SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
 
 _MIN_CHARACTERS = 2000
-"""Size of a file, in characters, from which the rounding of E and an envelope of the records do not matter."""
+"""From this number of characters on, it does not matter how E is rounded, or whether the server also counts a few
+characters around the records, such as brackets (I-01)."""
 
 _LOW_SHARE = 0.9
 """E is too low if it is at most this share of characters ÷ 4."""
 
 _CONSTANT_SPREAD = 0.01
-"""Shares of E in characters ÷ 4 count as the same up to this spread (`_spread`)."""
+"""E ÷ (characters ÷ 4) counts as the same in all files if its spread (`_spread`) is at most this."""
 
 _DIFFERENT_SPREAD = 0.05
-"""Files differ enough for a comparison if the share of values in their texts has at least this spread."""
+"""Files differ enough for a comparison if the share of values, as opposed to keys and punctuation, in their records
+(`_values_share`) has at least this spread."""
 
 _NEAR_LARGEST = 0.9
-"""Share of the largest E from which E counts as the largest."""
+"""An E above this share of the largest one counts as equal to it."""
 
 _MUCH_LARGER = 2.5
 """Ratio of sizes from which two results cannot have the same E."""
@@ -102,8 +104,8 @@ class Estimates:
         )
 
     def is_of_an_earlier_call(self, operation: str) -> bool:
-        """True if the E at which an operation's exact threshold is tried may belong to an earlier call: each call that
-        states this E names a file that an earlier call has named."""
+        """True if an operation's exact threshold may be tested with the E of a different call: both calls from which
+        this E was learnt (`Survey.repeats`) name a file that an earlier call had already named."""
         calls = self.survey.repeats.get(operation, ())
         return bool(calls) and all(c.identity in self._named_before for c in calls)
 
@@ -147,7 +149,8 @@ class Estimates:
         return None
 
     def estimated_before_limit(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls with different limits and the same E, although one file is twice as large as the other.
+        """Two calls with different limits and the same E, although one file is twice as large as the other, and E is
+        high enough for that one.
 
         None if E grows with the limit, or is a constant, that is, the same for other queries and levels.
         """
@@ -156,7 +159,7 @@ class Estimates:
             if call.operation == operation and call.estimate and call.file_records and call.limit is not None:
                 groups.setdefault((call.query, frozenset(call.file_records[0])), []).append(call)
         pairs = [(min(calls, key=characters), max(calls, key=characters)) for calls in groups.values()]
-        pairs = [(a, b) for a, b in pairs if characters(b) >= 2 * characters(a)]
+        pairs = [(a, b) for a, b in pairs if a.limit != b.limit and characters(b) >= 2 * characters(a)]
         same = all(abs((a.estimate or 0) - (b.estimate or 0)) <= 2 for a, b in pairs)
         if not same or len({c.estimate for calls in groups.values() for c in calls}) < 2:
             return None
@@ -215,7 +218,7 @@ class Estimates:
             for c in self.survey.whole.values()
             if c.estimate and len(c.file_records) >= _MANY_RECORDS and self._is_latin(c)
         ]
-        large = [c for c in large if not (self.is_cut_short(c) or self.memories_beyond(c))]
+        large = [c for c in large if not (self.is_cut_short(c) or self.memories_of_same_recall(c))]
         large = [c for c in large if not self.measure_differently(c.operation)]
         for one, other in combinations(sorted(large, key=_deviation, reverse=True), 2):
             same = self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
@@ -241,11 +244,13 @@ class Estimates:
             call
         ) > 1.6 * tokens_per_character(known)
 
-    def memories_beyond(self, call: Call) -> int | None:
-        """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
+    def memories_of_same_recall(self, call: Call) -> int | None:
+        """Number of memories in the file of a recall with the same query, level and limit, if the file of an inject has
+        fewer although both files state the same E.
 
-        None if it has as many, or if no recall found the same set, which the same limit and the same E would show. Also
-        None if E proves nothing, because it is rounded or not honest, or because results change from call to call.
+        None if the limit or E differs, because then nothing shows that both found the same set; also None if the file
+        of the inject is empty or has as many, or if E proves nothing: it is rounded or not honest, or results change
+        from call to call.
         """
         known = self._recall_for(call)
         if known is None or known.limit != call.limit:

@@ -51,6 +51,7 @@ def test_summary_count(documents: Documents, subjects: Subjects) -> None:
 @check("LRO-DESC-04")
 def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
     """The summary's estimated_tokens is E, or E minus the tokens of the descriptor itself."""
+    # if E is unsteady, the cause may be a header that states another number
     documents.judge("LRO-DESC-04", subjects, place="" if estimates.are_steady else STATED_ESTIMATE)
 
 
@@ -76,7 +77,8 @@ def test_score_range(documents: Documents, subjects: Subjects) -> None:
 def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
     """If the file has no scores, score_range matches the scores that the same call shows inline.
 
-    If score_range is the range of confidences in several files of a query, it is expected to be so in all of them.
+    If score_range equals the range of the confidences in the file, for at least three different ranges of one operation
+    and query, it must do so in every file of these.
     """
     exchanges.judge("LRO-DESC-07", subjects)
 
@@ -111,7 +113,8 @@ def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) ->
 
     A record is next to the descriptor if the first 60 characters of its title or content are there, or if the ids of
     many records are. A descriptor that is cut off in the text does not agree with the one in structuredContent; a
-    sentence is no second descriptor. Records next to the descriptor of an inject call are judged by LRO-INJ-04.
+    sentence that only quotes members of a descriptor is not taken for one. Records next to the descriptor of an inject
+    call are judged by LRO-INJ-04.
     """
     exchanges.judge("LRO-DESC-11", subjects)
 
@@ -128,8 +131,9 @@ def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> N
 
 
 PART = 10
-"""A tenth is allowed: if a result has more tokens than another one, its answer may have a tenth of the difference more,
-and the answer to a very large result may have a tenth of the tokens of the result."""
+"""Of the tokens by which a result grows, its answer may grow by a tenth; and the answer to a very large result may have
+a tenth of the tokens of the result. Here the result is the records in the file, and the answer is what the call
+returns."""
 
 GROWTH = 200
 """Tokens by which any answer may be larger than the answer to a smaller result: it may name further namespaces, longer
@@ -179,7 +183,7 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         )
     if not subjects.examined:
         subjects.not_observed(
-            f"no two results of an operation at the same level differ by {LARGER} tokens, and no result has "
+            f"no two results of an operation at the same detail level differ by {LARGER} tokens, and no result has "
             f"{10 * edition.default_threshold_tokens} or more"
         )
 
@@ -203,7 +207,8 @@ def cost(call: Call) -> int:
 
 
 def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
-    """For each operation and level, the calls with the smallest and the largest result, if these differ by `LARGER`."""
+    """For each operation and detail level, the calls with the smallest and the largest result, if these differ by
+    `LARGER`."""
     groups: dict[tuple[str, str], list[Call]] = {}
     for call in calls:
         groups.setdefault((call.operation, str(call.summary.get("detail"))), []).append(call)

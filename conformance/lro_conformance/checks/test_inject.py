@@ -157,7 +157,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
     """
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.file_records):
-        short, recalled = estimates.is_cut_short(call), estimates.memories_beyond(call)
+        short, recalled = estimates.is_cut_short(call), estimates.memories_of_same_recall(call)
         if short is None:
             continue
         subjects.expect(

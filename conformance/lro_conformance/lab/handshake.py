@@ -1,8 +1,8 @@
 """Opening a conversation with a server, by the handshake of older protocol versions or by MCP 2026-07-28.
 
 The suite first sends `initialize`. If the server refuses it, the server is started again and gets `server/discover`; if
-it accepts that, all later servers of the run get `server/discover`, too. If the server accepts `initialize`, one later
-server gets `server/discover` before `initialize`, as from a client that speaks both protocols.
+it accepts that, all later processes of the run get `server/discover`, too. If it accepts `initialize`, one later
+process gets `server/discover` before `initialize`, as from a client that speaks both protocols.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Handshakes:
     """The complete result of the last handshake."""
 
     def switch_protocol(self) -> bool:
-        """Open conversations by `server/discover` from now on. Returns False if that was already tried."""
+        """Open conversations by `server/discover` from now on, and return True; if that was already tried, change
+        nothing and return False."""
         tried, self.tried_modern = self.tried_modern, True
         self.modern = self.modern or not tried
         return not tried

@@ -25,7 +25,7 @@ TOOLS = {
     "inject": "inject_context",
     "list": "list_memories",
 }
-"""The specified name of the tool that performs each operation. If an edition lists no operations, all of these are
+"""The usual name of the tool that performs each operation. If an edition lists no operations, all of these are
 looked for."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
 """Words in the names of tools that perform an operation; for list there are none, because names vary too much."""
@@ -218,7 +218,7 @@ def _needed_detail(
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
-    """The name of the listed tool that performs an operation: the specified name or, if that is not listed, a name with
+    """The name of the listed tool that performs an operation: the usual name or, if that is not listed, a name with
     one of the operation's words and without a verb of change. None if there is no such tool."""
     names = list(listed)
     if TOOLS[name] in names:

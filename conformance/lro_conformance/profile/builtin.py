@@ -20,8 +20,8 @@ def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) 
     """The default profile for a command: settings reach the server in the documented variables, and nothing is stored.
 
     The reference server, ``lro serve`` with any arguments, has a profile of its own: ``reference.yaml``, or
-    ``proxied.yaml`` behind ``lro proxy``. Its memories end with each process, so memories are stored in it, unless the
-    command names a directory for them.
+    ``proxied.yaml`` behind ``lro proxy``. It keeps memories only as long as its process runs, so the suite stores its
+    own in it, unless the command names a directory (``--data``), which may hold memories of the user.
 
     Raises `ValueError` for an unknown edition or an empty command.
     """

@@ -83,7 +83,7 @@ class Seeded:
 
     @property
     def files(self) -> list[Call]:
-        """The offloaded calls, except `many_filed`, whose files could be read and have records.
+        """The offloaded calls whose files could be read and have records; `many_filed` is left out.
 
         Calls of `mixed` are included only if their files have two records or more, since a single record is no evidence
         of an estimate.
@@ -93,7 +93,7 @@ class Seeded:
         return [c for c in calls if c is not None and c.file_records]
 
 
-@trial("memories in a wide script", after=("cleanup", "sweeps"))
+@trial("large memories, memories in CJK scripts, and unusual ones", after=("cleanup", "sweeps"))
 def seeded(lab: Lab, survey: Survey) -> Seeded:
     """Store memories in CJK scripts, large ones and unusual ones, and make calls that return them."""
     from lro_conformance.lab.seeding import reason_not_to_store  # not above: judging must not load the laboratory
@@ -153,7 +153,8 @@ def _finder(survey: Survey) -> str | None:
 
 
 def _richest(bench: Bench, name: str, **how: Any) -> Call:
-    """A call at the richest detail level other than light, at which records have only titles."""
+    """A call at the richest detail level. Light is never used, because its records have no content: a tool without
+    another level is called without one."""
     details = [d for d in bench.operations[name].details if d != "light"] or [None]
     return bench.call(name, detail=details[-1], **how)
 
@@ -195,7 +196,8 @@ def _rough(bench: Bench, name: str) -> Call | None:
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     """Those calls for memories with different fields, in both orders, that were offloaded.
 
-    A server may require some of the fields that the memories lack at first (`LACKING`): then they lack others.
+    A server may require a field that the memories lack. So the sets of missing fields in `LACKING` are tried in turn;
+    each has fewer fields than the one before.
     """
     if not bench.server.alive:
         return ()

@@ -24,8 +24,8 @@ _REAP_S = 5.0
 class Child:
     """A started process.
 
-    Where `os.waitid` exists, only `finish` reaps it, so its pid cannot be reused before that. Elsewhere, and if the
-    host process ignores SIGCHLD, it is reaped at its end.
+    Where `os.waitid` exists, only `finish` reaps it, so its pid cannot be reused before that. Elsewhere, the first
+    `peek` after its end does so; and if the host process ignores SIGCHLD, the kernel does so at once.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
@@ -41,7 +41,7 @@ class Child:
         self._lock = threading.Lock()
 
     def peek(self) -> Exit | None:
-        """The exit of the process, without reaping it; None while it runs."""
+        """The exit of the process; None while it runs. Reaps it only where `os.waitid` does not exist."""
         with self._lock:
             if self._ended is None and not self._reaped:
                 self._check_for_exit()
@@ -117,8 +117,9 @@ def spawn(
 ) -> Child:
     """Start a process with three pipes, in its own session.
 
-    *env* is added to the environment; a value of None removes a variable. *marker*, unless it is empty, is added, too
-    (`watchdog.MARKER`). Raises `OSError` or `ValueError` if the process cannot be started. With *file_size_limit* (in
+    *env* is added to the environment; a value of None removes a variable. *marker*, unless it is empty, is the
+    value of the variable `watchdog.MARKER`, which everything that the process starts inherits, so that `finish` finds
+    these processes. Raises `OSError` or `ValueError` if the process cannot be started. With *file_size_limit* (in
     bytes), a program that does not exist raises nothing: the process then exits with code 127.
     """
     variables = dict(os.environ)
@@ -131,6 +132,7 @@ def spawn(
     command = list(argv)
     if file_size_limit is not None:
         script = str(Path(__file__).with_name("rlimit_exec.py"))
+        # The script removes LC_CTYPE, which its interpreter may set, unless it was set before.
         keep = "LC_CTYPE" if "LC_CTYPE" in variables else "-"
         command = [sys.executable, "-I", "-S", script, str(file_size_limit), keep, *command]
     process = subprocess.Popen(

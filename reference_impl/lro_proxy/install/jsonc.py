@@ -1,4 +1,5 @@
-"""Reads JSON with comments and trailing commas, as clients write it, and the place of each value in the text.
+"""Reads JSON with comments and trailing commas, as clients write it, and notes where the members of objects are in the
+text, except within arrays.
 
 A configuration is edited by replacing parts of its text, so that everything else stays as it is, to the byte.
 """

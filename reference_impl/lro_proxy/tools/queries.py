@@ -93,7 +93,8 @@ class QueryRunner:
         request = {"pattern": pattern, "case_sensitive": case_sensitive, "limit": limit}
         return [int(number) for number in self._in_turn(REGEX, [], request, files).text.split()]
 
-    def _in_turn(self, job: Path, path: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
+    def _in_turn(self, job: Path, modules: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
+        """The output of a job for a request, once it is its turn; *modules* are folders that it may import from."""
         if not self._turns.acquire(timeout=_TURN_S):
             raise Refused("too many queries are running: try again in a moment")
         try:
@@ -103,7 +104,7 @@ class QueryRunner:
             for number in numbers:
                 os.lseek(number, 0, os.SEEK_SET)
             with (
-                Sandbox(job, memory=self._limits.memory_mb << 20, path=path, files=numbers, sealed=True) as sandbox,
+                Sandbox(job, memory=self._limits.memory_mb << 20, path=modules, files=numbers, sealed=True) as sandbox,
                 self._cancellation.on_request(sandbox.abort),
             ):
                 return self._run(sandbox, request)

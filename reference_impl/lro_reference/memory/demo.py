@@ -1,7 +1,7 @@
 """The demo memories: five hundred in ten namespaces, identical on every machine.
 
-They are one line to several pages long. To put JSON writers to the test, some hold Chinese, Japanese and Korean, emoji,
-embedded newlines, U+2028, quotes, backslashes, nested extensions and long floats.
+They are two sentences to more than a page long. To put JSON writers to the test, some hold Chinese, Japanese and
+Korean, emoji, embedded newlines, U+2028, quotes, backslashes, nested extensions and long floats.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def demo_memories() -> Iterator[dict[str, Any]]:
 
 def _memory(random: Random, number: int, namespace: str, tag: str, topic: str, when: datetime) -> dict[str, Any]:
     opening = _OPENINGS[random.randrange(len(_OPENINGS))].format(topic=topic)
-    # Most are short; every twentieth is pages long.
+    # Most are short; every twentieth is about a page long.
     length = random.randrange(40, 80) if number % 20 == 19 else random.randrange(1, 9)
     sentences = [opening, *random.choices(_SENTENCES, k=length)]
     if number % 5 == 0:

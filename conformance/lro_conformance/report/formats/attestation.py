@@ -88,7 +88,8 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
 
 
 def _configuration(report: Report) -> list[dict[str, Any]]:
-    """Descriptors of the suite and, by its digest, of the JSON report that has the details."""
+    """In-toto's resource descriptors of the suite and of the JSON report, which has the details; the report is
+    identified by its digest."""
     digest = hashlib.sha256(to_json(report).encode()).hexdigest()
     annotations = {
         "edition": one_line(report.edition),

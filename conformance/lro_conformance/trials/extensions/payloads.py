@@ -1,4 +1,4 @@
-"""Results for a proxy to forward: small ones in every shape that MCP knows, and large ones of every kind."""
+"""Results for a proxy to forward: small ones with each type of content block, and large ones of every kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BIG = "12345678901234567890123"
 EXACT = "1.10"
 """A decimal number whose last digit is lost if it is parsed and written again."""
 AROUND = "lro-probe-cursor-77"
-"""A value that an object has beside its large array."""
+"""The cursor beside the array, in an object with a large array; it must be in the file, too."""
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 """A PNG image of one pixel, in Base64."""
 _MARK = re.compile(rb"mk[a-z]+\d{5}x")
@@ -31,7 +31,7 @@ class Large:
     result: str
     """The result as JSON, as the server writes it."""
     records: Sequence[Any] = ()
-    """Its records, if the payload is a list of them."""
+    """Its records, if they are to be compared with those of the file one by one."""
     lines: Sequence[str] = ()
     """Texts that must be in the file unbroken."""
     count: int = 0
