@@ -81,8 +81,8 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
 
 
 def is_expired(age_s: float, ttl_s: float) -> bool:
-    """True if a file has expired: its age is greater than its time to live, and not merely equal to it."""
-    return age_s > ttl_s
+    """True if a file has expired: its time to live has elapsed since its creation."""
+    return age_s >= ttl_s
 
 
 def ulid_at(when: datetime) -> str:
