@@ -3,7 +3,8 @@
 It deletes expired regular files directly in the folder that are named like an offloaded result, and temporary files
 that a process left when it died. The ULID in a file's name is the time of its creation; if the name has no ULID, the
 modification time counts. In a folder of messages that were moved out of conversations (`CONTEXT_PREFIX`), files expire
-by their modification times, and the folder is removed once it is empty. Symbolic links and all other entries stay.
+by their modification times, and the folder is removed if it is empty and was unchanged for some minutes. Symbolic links
+and all other entries stay.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from lro_spec.filenames import is_expired, parse_file_name
 CONTEXT_PREFIX = "lro-context-"
 """Prefix of a process's folder for messages moved out of conversations; a ULID follows."""
 STALE_AFTER_S = 600
-"""Age in seconds at which an unchanged temporary file is assumed to be left by a process that died while writing."""
+"""Age in seconds at which an unchanged temporary file is assumed to be left by a process that died while writing. An
+empty folder of messages is removed only if it is unchanged for as long, because its process may be about to write."""
 
 _CONTEXT = re.compile(rf"{CONTEXT_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 _CONTEXT_FILE = re.compile(r"tool_call_.*\.txt|compressed_group_.*\.json")
@@ -70,7 +72,12 @@ def clean(
         result.failed[folder] = problem.strerror or str(problem)
         return result
     try:
-        for name in sorted(os.listdir(directory)):
+        try:
+            names = sorted(os.listdir(directory))
+        except OSError as problem:
+            result.failed[folder] = problem.strerror or str(problem)
+            return result
+        for name in names:
             if _CONTEXT.fullmatch(name):
                 _clean_context(name, directory, folder, ttl_seconds, now, emit, result)
                 continue

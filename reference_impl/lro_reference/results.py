@@ -10,7 +10,8 @@ from lro_spec.messages import JqRecipe, OffloadResponse
 
 
 class Lines(Protocol):
-    """Serialised records, one JSON text each. They can be counted and iterated repeatedly without being in memory."""
+    """Serialised records, one JSON text each. They can be counted, and iterated repeatedly; they need not be in
+    memory."""
 
     def __len__(self) -> int: ...
 
@@ -18,7 +19,7 @@ class Lines(Protocol):
 
 
 class Records(Protocol):
-    """Parsed records. They can be counted and iterated repeatedly without being in memory."""
+    """Parsed records. They can be counted, and iterated repeatedly; they need not be in memory."""
 
     def __len__(self) -> int: ...
 
@@ -67,7 +68,7 @@ class ResultSet:
     """The MIF version of the records."""
     query: str | None = None
     scores: Sequence[float] | None = None
-    """One per record, if the operation ranks its results."""
+    """One score per record; None if the records have no scores."""
     lines: Lines | None = None
     """The serialised records; None: the interceptor serialises *records*."""
     tokens: int | None = None

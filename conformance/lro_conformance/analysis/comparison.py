@@ -33,7 +33,10 @@ class Comparison:
 
     @cached_property
     def pairs(self) -> list[tuple[Call, Call]]:
-        """Each call whose file could be read, with the same call inline, if that shows records."""
+        """Pairs of a call of the survey whose file could be read, and the same call inline, whose result shows records.
+
+        They are the calls with the usual limit, and for each operation one with the limit `EDGE_LIMIT`.
+        """
         offloaded, inline = self.survey, self.inline
         found = [(c, inline.whole[key]) for key, c in offloaded.whole.items() if key in inline.whole]
         found += [(offloaded.repeats[n][0], c) for n, c in inline.edges.items() if n in offloaded.repeats]
@@ -41,8 +44,8 @@ class Comparison:
 
     @cached_property
     def unstable_operations(self) -> frozenset[str]:
-        """Operations whose identical calls write different files in one process, or return different records or orders
-        in two.
+        """Operations whose identical calls write different files in one process, or in two processes return different
+        records or a different order of them.
 
         Where a limit cuts the result, a different order may mean different records.
         """
@@ -84,7 +87,8 @@ class Comparison:
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """Fields of a memory that no inline record has. Files may add them, for example one type for all memories."""
+        """Fields of a memory that no inline record has; empty if there are no inline records. Files may add these
+        fields, for example one type for all memories."""
         shown = {name for call in self.inline.calls for record in call.records or [] for name in record}
         return frozenset(MEMORY_FIELDS) - shown if shown else frozenset()
 
@@ -107,7 +111,8 @@ class Comparison:
         """The pairs whose values are compared: the same call was inline both before and after the file was written.
 
         A field that is not `volatile` had the same value both times. So it also had that value when the file was
-        written, even if fields change with the clock. Evidence of version 0.1.0 has no such files: all `pairs` count.
+        written, even if fields change with the clock. Evidence that version 0.1.0 recorded does not have these calls
+        (`Inline.filed`); then all `pairs` are compared.
         """
         inline = self.inline
         found = [(c, inline.whole[key]) for key, c in inline.filed.items() if key in inline.repeated]
@@ -115,7 +120,10 @@ class Comparison:
         return usable if inline.filed else self.pairs
 
     def volatile(self, operation: str) -> frozenset[Path]:
-        """Fields that differ between identical inline calls, in one server process or from one to the next."""
+        """Fields that differ between inline calls at the same detail level, in one server process or in two.
+
+        Some of these calls have different limits, but the same memory has to have the same values in all of them.
+        """
         return self._volatile.get(operation, frozenset())
 
     @cached_property
@@ -157,7 +165,8 @@ def lines_of(text: str) -> list[str]:
     return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
 
 
-# A match begins where a word begins, and is never read twice: the possessive quantifiers keep the time linear.
+# A match can begin only where a word begins, and possessive quantifiers do not go back in the text, so the time that
+# the search takes is proportional to the length of the text.
 _VARYING = re.compile(r"(?<![\w-])[^\W\d]*+(?:-[^\W\d]*+)*+\d[\w-]*")
 
 

@@ -13,11 +13,12 @@ SIZES = (0, 1, 10, 50)
 """Upper bounds, in records, of the classes of results. Larger results are in one more class, which has no bound."""
 
 SIDES = ("inline", "offloaded", "failed", "unwritten")
-"""Outcomes of calls that are counted; `ExploredCalls` describes them."""
+"""The outcomes by which calls are counted: names of fields of `ExploredCalls`, which describes them."""
 
 
 def coverage(explored: Explored) -> Coverage:
-    """Counts of the explored calls by operation, detail level, number of records, and outcome."""
+    """Counts of the explored calls by operation, detail level, number of records, and outcome; and counts of everything
+    else that the explorer tried."""
     triples = (*explored.smallest, *explored.triples, *explored.unsteady)
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for triple in triples:

@@ -14,7 +14,10 @@ from lro_conformance.trials.edges import Edges, Probe
 
 
 def decided_calls(edges: object, defaults: object, default_threshold: int) -> tuple[DecidedCall, ...]:
-    """The calls of these trials whose E is known, without duplicates; a trial without evidence contributes none."""
+    """The calls of the trials `edges` and `defaults` that were offloaded or answered inline, and whose E is known.
+
+    Each is listed once. A trial without evidence contributes none.
+    """
     found: list[DecidedCall] = []
     if isinstance(edges, Edges):
         found += (d for p in _probes(edges) for d in _decided(p.call, p.estimate, p.threshold))

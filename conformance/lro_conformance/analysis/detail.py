@@ -15,7 +15,7 @@ from lro_spec.validation.record import CORE, MAY_BE_EMPTY
 NO_DETAIL = "no tool takes a detail level, or the profile names none (profile: operations)"
 """Reason why requirements on detail levels do not apply."""
 
-IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
+IGNORES_DETAIL = "an operation returns records with the same fields at every level (LRO-DET-01)"
 """Reason why it is unknown which level a header and a summary should name."""
 
 
@@ -71,11 +71,13 @@ class DetailLevels:
         return found
 
     def ignored(self, operation: str) -> str | None:
-        """The level that an operation returns whatever level is requested; None if the requested level has an effect.
+        """The level that an operation returns whatever level is requested; None if the requested level has an effect,
+        or if that is not certain.
 
-        The files of all levels must have the same fields. The result is the level that all of them name. If they name
-        several, it is "the same", provided that this operation's file of full detail lacks core fields and those of
-        other operations lack none.
+        It is certain only if there are files of at least two requested levels, and all of them have the same fields.
+        The result is the level that all their headers name. If the headers name several levels, or none, the result is
+        "the same", provided that this operation's file of full detail lacks core fields, and that other operations have
+        files of full detail, none of which lacks any.
         """
         return self._ignored.get(operation)
 

@@ -40,7 +40,7 @@ from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
 NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction"))
-"""Names of evidence whose calls give no documents of the run, because they call other tools than the operations'."""
+"""Names of evidence whose calls are left out of the documents, because they call tools that perform no operation."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Document:
     read: bool
     """True if there was a file to read."""
     countable: bool
-    """True if every line of the file could be read, so that its records can be counted."""
+    """True if it is certain of each line of the file whether it is a record, so that its records can be counted."""
     sample: Sample | str = "a descriptor's file could not be read"
     """The beginning of the file, on which recipes run, or the reason why there is none."""
     may_be_empty: str | None = None
@@ -72,7 +72,7 @@ class Document:
 
     @property
     def broken_recipes(self) -> Mapping[int, Finding]:
-        """Findings about recipe commands themselves, regardless of the recipe's purpose; by the recipe's index."""
+        """For the index of a recipe, a finding about the recipe other than that it does not serve its purpose."""
         places = ((_PLACE.match(f.pointer), f) for f in self.findings if f.kind not in _PURPOSE_KINDS)
         return {int(place[1]): finding for place, finding in places if place is not None}
 
@@ -122,7 +122,10 @@ class Documents:
     """The calls whose file an earlier call of the run has named."""
 
     def duplicates_in_store(self, one: Document) -> str | None:
-        """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
+        """The reason why a file may hold a memory several times: the store itself does.
+
+        None if the file holds no memory several times, or one of them more often than any inline result.
+        """
         twice = _repeated_ids(one.call.file_records)
         may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
         return "the store has several memories with the same id" if may else None
@@ -136,10 +139,11 @@ class Documents:
         among: Collection[Call] | None = None,
         place: str = "",
     ) -> None:
-        """Examine every document that could violate a requirement, or only those of the calls *among*.
+        """Examine every document, or only those of the calls *among*, for a requirement.
 
-        *skip* returns a reason if a different requirement is at fault, so that the document is not judged. *place*, if
-        given, replaces the place of the defect in the document.
+        A document that does not meet the requirement's precondition is noted as not observed. So is one for which
+        *skip* returns a reason, because a different requirement is at fault. *place*, if given, replaces the place of
+        the defect in the document, unless a different call may be the cause of the defect.
         """
         chosen = self.documents if among is None else self.of(among)
         first_correct = _first_correct(chosen, rule)
@@ -147,7 +151,7 @@ class Documents:
             if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
-            # If an earlier call of the same class was right, the failure may depend on the calls before it.
+            # If an earlier call of the same class was right, a failure of this call may depend on the calls before it.
             is_later = one.call.started > first_correct.get(_class_of(one.call), math.inf)
             _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
 
@@ -186,18 +190,18 @@ def unmet_precondition(rule: str, one: Document) -> str | None:
 
 
 def is_examined(rule: str) -> bool:
-    """Return whether documents are examined for a rule: some rules of validation belong to no requirement."""
+    """Return whether documents are examined for a rule; they are not for rules of validation without a requirement."""
     return rule in _PRECONDITIONS
 
 
 def breaks(finding: Finding) -> bool:
-    """Return whether a finding violates its requirement at the level where the requirement becomes binding."""
+    """Return whether a finding violates its requirement: it is an error, or a warning of a kind in `_BINDS_LATER`."""
     return finding.severity == "error" or finding.kind in _BINDS_LATER
 
 
 _BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
 """Kinds of findings that violate their requirement even as warnings. Validation reports them as warnings if the
-requirement binds only from level 2 on."""
+requirement binds only from conformance level 2 on."""
 
 
 def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
@@ -285,7 +289,7 @@ def documents(
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
 
 
-_LACKING = "some memories of this file lack a confidence, and the specification's own recipes fail on them (E-01)"
+_LACKING = "memories of this file may lack a confidence, on which the specification's own recipes fail (E-01)"
 """Reason why recipes are not run on a file of memories that the suite itself stored without some fields."""
 
 
@@ -365,7 +369,8 @@ def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Documen
 
 
 def _without_links(known: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that resolves symbolic links from the mapping recorded while the links existed."""
+    """A function that resolves symbolic links in a path by *known*, which maps paths to the real paths that they had
+    while the links existed."""
     links: dict[str, str] = {}
     for path, real in known.items():
         named, led = path.split("/"), real.split("/")
@@ -387,18 +392,19 @@ def commands(survey: Survey) -> Commands:
 
 
 def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
-    """Every call of an operation in the run, once.
+    """Every call of an operation in the run, once, with these exceptions.
 
-    These calls are left out: concurrent ones without a file that has records (all concurrent ones if some have the same
-    file, or the records of a different call); snapshots of files that were still being written; and explored calls with
-    a violation that did not recur.
+    Calls whose write failed are left out (`calls_in`). So are concurrent calls without a file that has records, or all
+    concurrent calls if some have the same file, or the records of a different call. So are explored calls with a
+    violation that did not recur. If files were still growing when descriptors named them (`Survey.unsettled`), only the
+    calls of the survey are included, with the files as they were in the end.
     """
     excluded = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.file_records
     }
     explored = found.get("explored")
     excluded |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
-    # If files were still growing when descriptors named them, only those of the survey have been read again.
+    # If files grow after descriptors have named them, only the files of the survey were read again later.
     calls = survey.calls if survey.unsettled else _every_call(survey, found)
     yield from (c for c in calls if id(c) not in excluded and c.operation in survey.operations)
 

@@ -38,10 +38,11 @@ _NEAR_LARGEST = 0.9
 """An E above this share of the largest one counts as equal to it."""
 
 _MUCH_LARGER = 2.5
-"""Ratio of sizes from which two results cannot have the same E."""
+"""Two results cannot have the same honest E if the larger has more than this many times the characters of the
+smaller."""
 
 _MANY_RECORDS = 20
-"""Results with at least this many records have texts of a similar kind, whatever the operation."""
+"""Results with at least this many records have texts of a similar kind, whatever operation returns them."""
 
 _UNLIKE_RATIO = 1.2
 """Largest ratio between the tokens per character of two texts of a similar kind."""
@@ -55,7 +56,7 @@ ESTIMATE_OF_EARLIER_CALL = "E may belong to an earlier call, whose file this cal
 """Reason why a result cannot be judged by the E of its file."""
 
 LARGER = 1.1
-"""Ratio of sizes from which the larger file must have the greater E."""
+"""Ratio of sizes above which the larger file must have the greater E."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Estimates:
 
     @cached_property
     def same_memories(self) -> tuple[tuple[Call, Call], ...]:
-        """Pairs of calls at one detail level whose files have the same memories with the same fields."""
+        """Pairs of calls of one operation at one detail level whose files have the same memories with the same
+        fields."""
         return tuple(self._same_memories())
 
     def _same_memories(self) -> Iterator[tuple[Call, Call]]:
@@ -115,11 +117,12 @@ class Estimates:
 
     @cached_property
     def fraction(self) -> tuple[Call, float] | None:
-        """The largest file, and E as a share of its characters ÷ 4, if this share is low and the same in all files.
+        """The largest file, and the mean of E ÷ (characters ÷ 4), if this share is low and the same in all files.
 
-        A constant share means that the server divides by another number than 4. If it estimated another text than the
-        record lines, such as a rendered one, the share would vary with the detail level, since keys weigh more where
-        records are short. None if the files are too similar to show the difference.
+        Only files of at least `_MIN_CHARACTERS` count. A constant share means that the server divides by a number other
+        than 4. If the server estimated a text other than the record lines, such as a rendered one, the share would vary
+        with the detail level, since keys weigh more where records are short. None if the files are too similar to show
+        the difference.
         """
         known = [c for c in self.survey.files if c.estimate and c.file_records and characters(c) >= _MIN_CHARACTERS]
         known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
@@ -131,10 +134,11 @@ class Estimates:
         return max(known, key=characters), sum(shares) / len(shares)
 
     def call_estimated_in_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
-        """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
-        set. At least two honest estimates must differ by half, so that a constant does not count as an estimate.
+        """The largest of an operation's results for one query with the same fields, if its E is too low although
+        smaller results have an honest E: then E covers only a part of the set. None if there is no such result.
 
-        *more* are calls besides those of the survey.
+        The largest honest E must be at least one and a half times the smallest, so that a constant does not count as an
+        estimate. *more* are calls besides those of the survey.
         """
         groups: dict[object, list[Call]] = {}
         for call in (*self.survey.files, *more):
@@ -149,8 +153,8 @@ class Estimates:
         return None
 
     def estimated_before_limit(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls with different limits and the same E, although one file is twice as large as the other, and E is
-        high enough for that one.
+        """Two calls with different limits and the same E, although one file is at least twice as large as the other,
+        and E is high enough for the larger one.
 
         None if E grows with the limit, or is a constant, that is, the same for other queries and levels.
         """
@@ -166,10 +170,10 @@ class Estimates:
         return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
     def call_ignoring_detail(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls which show that E does not follow the detail level; None if it does.
+        """Two calls which show that E does not follow the detail level; None if no calls show this.
 
-        Of two calls for the same records, the one whose file is larger by a tenth must have the greater E, and the E of
-        files of the same size must not differ by half.
+        Of two calls for the same records, the one whose file is larger by more than a tenth must have the greater E. If
+        the files have the same size, one E must not be more than one and a half times the other.
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
@@ -190,9 +194,11 @@ class Estimates:
         return any(deviation(operation) is not None for deviation in deviations)
 
     def calls_estimated_at_budget(self, operation: str) -> tuple[Call, Call] | None:
-        """The smallest and the largest of an inject's results that have the same E, far too low for the latter.
+        """The smallest and the largest of those results of inject that have about the largest E, if this E is too low
+        for the larger one: then E is the estimate of a set that was cut to the budget.
 
-        None if no smaller result has a clearly smaller E, or if other operations have such results, too.
+        None if no result has less than half of that E, since E may then be a constant. Also None if the larger result
+        is not clearly larger than the smaller one (`_MUCH_LARGER`), or if other operations have such results, too.
         """
         if operation != "inject":
             return None
@@ -204,15 +210,15 @@ class Estimates:
         calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.file_records]
         cap = max((c.estimate or 0 for c in calls), default=0)
         same = sorted((c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * cap), key=characters)
-        grows = any((c.estimate or 0) < cap / 2 for c in calls)
+        grows = cap > 0 and any((c.estimate or 0) < cap / 2 for c in calls)
         if not grows or (same[-1].estimate or 0) >= honest_range(same[-1])[0]:
             return None
         return (same[0], same[-1]) if characters(same[-1]) > _MUCH_LARGER * characters(same[0]) else None
 
     @cached_property
     def unlike(self) -> tuple[Call, Call] | None:
-        """Two results of different operations at one detail level whose tokens per character differ, although both are
-        long texts of the same kind; the one farther from characters ÷ 4 first."""
+        """Two results of different operations at one detail level whose tokens per character differ, although both have
+        many records in Latin script. The one whose E is farther from characters ÷ 4 comes first."""
         large = [
             c
             for c in self.survey.whole.values()
@@ -233,7 +239,8 @@ class Estimates:
         return wide + escapes < narrow / 50
 
     def is_cut_short(self, call: Call) -> bool | None:
-        """True if an inject's E covers more memories than its file has, compared with a recall of the same query.
+        """True if an inject's E covers more memories than its file has, compared with a recall of the same query: the
+        file has fewer memories, and E per character is more than 1.6 times that of the recall.
 
         None if there is no such recall, or if one of the two files has no records.
         """
@@ -311,5 +318,6 @@ def _deviation(call: Call) -> float:
 
 
 def slack(one: Call, other: Call) -> int:
-    """Tokens by which the E of two files with the same memories may differ, given the difference of their sizes."""
+    """Tokens by which the E of two files with the same memories may differ: one for each character by which their sizes
+    differ, and two more."""
     return abs(characters(one) - characters(other)) + 2

@@ -23,7 +23,8 @@ def events_in(survey: Survey, name: str) -> list[Any]:
 
 
 def times(name: str, message: str, files: Iterable[str]) -> int:
-    """Number of events of this *name* in a message: at least one, and at most the number of *files* that it names."""
+    """Number of events of this *name* in a message: at least one, and at most as many as there are *files* that the
+    message names."""
     return max(1, min(message.count(name), sum(file in message for file in files)))
 
 

@@ -81,9 +81,10 @@ class Exchange:
 
     call: Call
     twin: Call | None = None
-    """Result of this call on a server that offloads nothing and holds the same memories; None if there is none."""
+    """The same call, answered inline by a server that holds the same memories; None if there is none."""
     lowest: Call | None = None
-    """Result of this call at the lowest threshold, on a server that holds the same memories; it shows E."""
+    """The same call at the lowest threshold, on a server that holds the same memories: if it was offloaded, its header
+    states E. It may be `call` itself; None if there is none."""
     values_comparable: bool = False
     """True if the twin was made in lockstep with the call, or close enough to it that their values can be compared."""
     in_flight: bool = False
@@ -122,8 +123,11 @@ class Exchange:
 
     @cached_property
     def paired_by(self) -> Literal["id", "title", "content"]:
-        """The field by which records of the file and of the inline result are paired: the id, unless the servers
-        replaced the ids of stored memories, or inline records have none."""
+        """The field by which records of the file and of the inline result are paired.
+
+        It is the id, with two exceptions. If the servers replaced the ids of stored memories, it is the title or, where
+        records have no titles, the content. If inline records have no ids, but different titles, it is the title.
+        """
         shown = [renamed(r, self.names) for r in self._records]
         stored = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown if r.get("title") in stored]
@@ -149,7 +153,7 @@ class Exchange:
 
     @property
     def has_broken_lines(self) -> bool:
-        """True if some of the file's lines are not JSON objects."""
+        """True if some of the file's record lines are not strict JSON."""
         return self.call.file is not None and any(line.problem is not None for line in self.call.file.record_lines)
 
     @property
@@ -165,7 +169,7 @@ class Exchange:
         return (self.twin.records if self.twin is not None else None) or []
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
-        """Records by their `paired_by` field; if several have the same text, the first counts."""
+        """Records by their `paired_by` field; if several have the same value, the first counts."""
         if self.paired_by == "id":
             return by_id(records)
         return {text: alike[0] for text, alike in _by_text(records, self.paired_by).items()}
@@ -209,7 +213,7 @@ class Rate(NamedTuple):
     tokens: float
     """Tokens per character."""
     separators: float
-    """Separators per character, in the median."""
+    """Median of the numbers of JSON separators per character in these files (`FileSeen.separators`)."""
 
 
 @dataclass(frozen=True)
@@ -238,13 +242,13 @@ class Context:
     maps_names: bool = False
     """True if inline fields have names of the server's own, which files map to MIF's."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The server's own names of inline fields that are known, mapped to MIF's (`names_of_fields`)."""
+    """Those of the server's own names of inline fields whose meaning is known, mapped to MIF's (`names_of_fields`)."""
     rates: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
-    """Rates of plain files by operation, if nearly all files of the operation have the same (`_rates`)."""
+    """The rate of each operation for which nearly all files have the same (`_rates`)."""
     own_ids: bool = False
     """True if the server gives stored memories ids of its own (`_gives_own_ids`)."""
     varying: int = 0
-    """Largest difference in size, in characters, that a stored memory has between servers in lockstep (`_varying`)."""
+    """Largest difference in size, in characters, that a record has between servers in lockstep (`_varying`)."""
 
     def applied_to(self, exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
         """The exchanges, each with the server's own names of fields, and with whether the server gives its own ids."""
@@ -267,7 +271,7 @@ class Context:
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
-        """Fields of each operation's records that differ between identical inline calls."""
+        """For each operation, the fields that differ between inline calls (`Comparison.volatile`)."""
         known = self.comparison
         return {} if known is None else {name: known.volatile(name) for name in self.survey.operations}
 
@@ -323,7 +327,8 @@ class Exchanges:
 
     @property
     def unpaired(self) -> tuple[str, ...]:
-        """The documented fields of files that no inline record has, under whatever name."""
+        """The documented fields of files that no inline record has, neither by MIF's name nor by a known name of the
+        server's own."""
         both = [e for e in self.exchanges if e.has_file and e.shown]
         filed = {key for e in both for record in e.call.file_records for key in filled_fields([record])}
         shown = {key for e in both for record in e.shown.values() for key in renamed(record, self.names)}
@@ -342,8 +347,8 @@ class Exchanges:
 
     @property
     def hidden_scores(self) -> tuple[str, ...]:
-        """The operations whose score_range could be compared with nothing, because none of their records shows a
-        score."""
+        """The operations whose score_range could be compared with nothing: neither their files nor their inline results
+        show scores, and it is not known that the scores are the memories' confidences."""
         ranged = [e for e in self.exchanges if e.has_file and _is_a_range(e.call.summary.get("score_range"))]
         shown = {e.call.operation for e in ranged if self._shows_scores(e)}
         return tuple(dict.fromkeys(o for e in ranged if (o := e.call.operation) not in shown))
@@ -407,7 +412,7 @@ def exchanges(
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
-    # If files were still growing when descriptors named them, only those of the survey have been read again.
+    # If files grow after descriptors have named them, only the files of the survey were read again later.
     every = made if survey.unsettled else [*made, *explicit]
     context = extended_context(context, every)
     every = context.applied_to(every)
@@ -427,7 +432,8 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
 
 
 def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
-    """Operations and queries whose score_range was the exact range of confidences for `MIN_RANGES` different ranges."""
+    """Operations and queries for which score_range was exactly the range of the file's confidences, in files with at
+    least `MIN_RANGES` different ranges."""
     equal: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
     for call in (e.call for e in exchanges if e.has_file):
         confidences = _confidences(call)
@@ -437,8 +443,11 @@ def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, 
 
 
 def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
-    """The rate of each operation, if at least nine in ten of its files of plain text have the same; otherwise, if its
-    files with few records do, since a server may estimate long results by a sample."""
+    """The rate of each operation for which at least nine in ten files have the same rate, or else nine in ten files
+    with few records (`_FEW`), since a server may estimate long results by a sample.
+
+    Only files with at most 1 % of special characters count (`FileSeen.special`).
+    """
     files: dict[str, list[Call]] = {}
     for call in (e.call for e in exchanges if _has_estimate(e)):
         if call.file is not None and 100 * call.file.special <= characters(call):
@@ -457,7 +466,7 @@ def _separators(call: Call) -> float:
 
 
 def _same_rate(calls: Sequence[Call]) -> float | None:
-    """Tokens per character of nearly all of these files; None if it is not the same."""
+    """Tokens per character of nearly all of these files; None if they differ, or if there are too few sizes to know."""
     share, tokens = _SAME_RATE
     rate = median(map(tokens_per_character, calls)) if calls else 0
     expected = {id(c): rate * characters(c) for c in calls}
@@ -470,19 +479,21 @@ def _has_estimate(exchange: Exchange) -> bool:
 
 
 _SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
-"""Deviation of E, as a share plus tokens (for rounding and an envelope): up to the first, a rate is the same; beyond
-the second, it is another."""
+"""Largest deviations of E from the E that a rate gives: a share of that E, plus a number of tokens for rounding and for
+a few characters around the records. Within the first, a file counts as one with this rate. Beyond the second, its E is
+judged to be wrong."""
 
 _SIZES = 8
-"""Number of different file sizes from which a rate is inferred."""
+"""Least number of different file sizes from which a rate is inferred."""
 
 _FEW = 5
-"""Number of records up to which all are measured, even by a server that estimates longer results by a sample."""
+"""A result with at most this many records is surely estimated from all of them, even by a server that estimates longer
+results from a sample."""
 
 
 def extended_context(context: Context, exchanges: Sequence[Exchange]) -> Context:
-    """The context, extended by what these exchanges show of the server: names that it maps, whether it gives stored
-    memories ids of its own, and by how much they vary."""
+    """The context, extended by what these exchanges show of the server: its own names of fields, whether it gives
+    stored memories ids of its own, and by how much the size of a record varies (`_varying`)."""
 
     def shown_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
@@ -538,7 +549,7 @@ def _varying(exchanges: Iterable[Exchange]) -> int:
 
 
 MIN_RANGES = 3
-"""Number of different ranges that must match to exclude chance."""
+"""Least number of different ranges of confidences that score_range has to equal, to exclude chance."""
 
 
 def _confidences(call: Call) -> tuple[float, float] | None:
@@ -554,9 +565,9 @@ def _seeded(found: object) -> Iterator[Exchange]:
     """Exchanges of calls for memories that the suite stored, each with the same call inline."""
     if not isinstance(found, Seeded):
         return
-    whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
-    candidates = [m for m in map(large, LARGE) if m["content"] in whole]
-    if whole == {None}:  # without contents, it is unknown which memory it is, but all have the same title
+    contents = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
+    candidates = [m for m in map(large, LARGE) if m["content"] in contents]
+    if contents == {None}:  # without contents, it is unknown which memory it is, but all have the same title
         candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
     pairs = (
         (found.large_filed, found.large, candidates),
@@ -638,7 +649,8 @@ def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None
 
 
 def _key(call: Call) -> tuple[str, str, int]:
-    """Key of calls that a server answers alike: operation, arguments, number of stored memories."""
+    """Key of calls that a server answers alike: operation, arguments, number of earlier requests that changed the state
+    of the process."""
     return call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
 
 
@@ -712,7 +724,7 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
 # The records
 
 ALTERED = "the records of the file are not those of the call (LRO-FILE-09, LRO-FILE-10)"
-BROKEN_LINES = "a file has lines that are not JSON objects (LRO-FILE-01)"
+BROKEN_LINES = "a file has lines that are not strict JSON (LRO-FILE-01)"
 
 
 def _alters(exchange: Exchange, context: Context) -> bool:
@@ -734,7 +746,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield from _complete_by_text(exchange, context)
         return
     here, there = exchange.shown, exchange.file_records
-    is_part = is_a_page(shown.result) or filed.operation == "inject"  # its file is not cut to the budget
+    is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file is not cut to the budget
     if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
         missing, added = here.keys() - there.keys(), there.keys() - here.keys()
         if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
@@ -781,11 +793,12 @@ def _list_of(what: str, keys: Iterable[str]) -> str:
 
 
 _LISTED = 3
-"""Number of records that a line of evidence lists."""
+"""Largest number of records that a line of evidence lists."""
 
 
 def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:
-    """The id or title of a missing record; its place in the inline result and its first words if it is blank."""
+    """The `paired_by` value of a missing record; if it is blank, the record's place in the inline result, and its first
+    words."""
     named = [key for key in missing if key.strip()]
     if named:
         return min(named)
@@ -798,7 +811,8 @@ def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Col
 def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
     """Return whether no budget can have kept the *added* records of a file out of inject's inline records *shown*.
 
-    Another inline result of inject is so much larger, in records and in characters, that they would have fitted.
+    Another inline result of inject has at least as many records as both together, and so many more characters
+    (`MUCH_LARGER`) that the added ones would have fitted.
     """
     if call.operation != "inject" or not added:
         return False
@@ -807,7 +821,8 @@ def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record
 
 
 MUCH_LARGER = 1.5
-"""Factor by which one result is surely larger than another, whatever the server counts for its budget."""
+"""A result with this many times the characters of another one is surely larger, whatever the server counts for its
+budget."""
 
 
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -836,7 +851,7 @@ def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged |
 
 
 def shown_in_text(exchange: Exchange, context: Context) -> list[Record]:
-    """The known memories whose title and content the twin shows, if that is a text without records."""
+    """The known memories whose title and content the twin shows, if its result is a text without records."""
     shown, prose = exchange.twin, context.prose
     if prose is None or shown is None or shown.records is not None:
         return []
@@ -856,7 +871,7 @@ def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
 
 
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """Titles and contents of stored memories are in the file as a text shows them: as they were stored."""
+    """If a text shows the title or the content of a stored memory as it was stored, the file has it so, too."""
     filed, shown, prose = exchange.call, exchange.twin, context.prose
     if prose is None or shown is None or filed.operation in context.unstable_operations:
         return
@@ -898,7 +913,7 @@ def _is_a_selection(exchange: Exchange, context: Context) -> bool:
 
 
 def _has_times_of_its_own(exchange: Exchange) -> bool:
-    """True if each process gave the memories the time at which they were stored in it."""
+    """True if each process gave its memories the times at which it stored them."""
     shown = (renamed(r, exchange.names) for r in exchange.shown.values())
     return any(
         name in filed and are_of_the_run(value, filed[name], exchange.call)
@@ -942,7 +957,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         if key in given:  # each server may have made up the values that it was not given
             wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]
         if level is not None:
-            wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
+            wrong = [p for p in wrong if not _is_one_sided(record, there[key], p)]
         if wrong:
             wanted, found = values_apart(record, there[key], wrong[0])
             mark = mark_in_file(filed, there[key], *wrong[0], expected=at_path(record, wrong[0]))
@@ -955,8 +970,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """At full detail, a content that the suite stored is not cut to end in an ellipsis, even if the inline result cuts
-    it, too."""
+    """At full detail, a content that the suite stored is not cut and ended by an ellipsis, not even if the inline
+    result cuts it, too."""
     for record in exchange.call.file_records if exchange.stored and exchange.has_file else ():
         stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
         if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
@@ -973,9 +988,9 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """If nearly all memories in a wide script have their contents as stored, all of them have.
+    """If nearly all of the suite's memories in CJK scripts have their contents as stored, all of them have.
 
-    They are alike: a server that alters contents alters all of them, unless it writes its file wrongly.
+    These memories are alike: a server that alters contents alters all of them, unless it writes its file wrongly.
     """
     stored = {m["title"]: m for m in wide()}
     known = [r for r in exchange.call.file_records if r.get("title") in stored and isinstance(r.get("content"), str)]
@@ -994,15 +1009,15 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 _MANY_ALIKE = 10
-"""Number of alike records that must be as stored before one that differs counts as altered."""
+"""Least number of alike records that must be as stored, so that one that differs counts as altered."""
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
 
 
-def _blank_side(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
-    """Return whether only one side has the field, or the member of a field.
+def _is_one_sided(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
+    """Return whether only one of two records of a memory has a value at a path, apart from blank ones.
 
-    In a file with the fields of a different level, that does not violate LRO-FILE-10.
+    In a file with the fields of a different detail level, that does not violate LRO-FILE-10.
     """
     return is_blank(at_path(inline, path)) != is_blank(at_path(filed, path))
 
@@ -1029,8 +1044,8 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """No record lacks a field that other records of its file have, and that its memory has in another file at this
-    level.
+    """No record lacks a field that other records of its file have, and that its memory has in another file of the same
+    process at this detail level.
 
     The rule yields no success, because memories that are in a single file prove nothing.
     """
@@ -1095,7 +1110,8 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """score_range is the range of the file's confidences, if that holds for other files of the same query."""
+    """score_range is the range of the file's confidences, if it was so in enough files of the same operation and query
+    (`scored_by_confidence`)."""
     call = exchange.call
     reported = call.summary.get("score_range")
     if (call.operation, call.query) not in context.scored_by_confidence or not _is_a_range(reported):
@@ -1110,7 +1126,7 @@ def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judg
 
 
 SCORE_ROOM = 0.01
-"""Difference by which a reported score may be rounded."""
+"""Largest difference from the true score that a reported score may have because it is rounded."""
 
 
 def _is_a_range(value: object) -> bool:
@@ -1128,7 +1144,7 @@ def _one_descriptor(exchange: Exchange, context: Context) -> Iterator[Judged | s
 
 
 def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """No record is returned beside the descriptor; for inject that is LRO-INJ-04."""
+    """No record is returned beside the descriptor; for inject, LRO-INJ-04 demands this."""
     call = exchange.call
     if exchange.has_file and call.found is not None and call.operation != "inject":
         leaked = _record_in(call, _beside(call))

@@ -1,7 +1,8 @@
-"""Rules of failed writes: the demands on a result that could not be written, and on calls after writing works again.
+"""Rules of failed writes: the demands on a call whose result could not be written, and on calls after writing works
+again.
 
-Each rule is a function of one such call and of the evidence that it needs. It yields what it examined: a `Judged` for
-each subject, or the reason why there was none.
+Each rule is a function of one such call and of the evidence that the rule needs. It yields what it examined: a `Judged`
+for each subject, or the reason why there was none.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ class FailedWrites:
     """All failed writes of a run, and the calls after writing works again."""
 
     failing: Sequence[Failing]
-    """All failed writes; only the first of each process if no result was offloaded again after writing worked again."""
+    """All failed writes. If the trial `fallback` saw no result offloaded again after writing worked again, only those
+    with `Failing.first`: for the others, the server may not have tried to write."""
     recovered: Sequence[Recovered]
     skipped: Mapping[str, str]
-    """Kinds that could not be provoked, with the reason."""
+    """Kinds of failures (`KINDS`) that could not be provoked, with the reason."""
 
     @property
     def inline(self) -> list[Failing]:
@@ -83,22 +85,23 @@ class FailedWrites:
         return [f for f in self.failing if f.call.outcome == "inline"]
 
     def in_context(self, failing: Failing, missed: Collection[Identity]) -> Failing:
-        """A failed write that violates a rule, with those before it in its process, unless its kind or its operation
-        explains the violation.
+        """A failed write that violates a rule, together with the failed writes before it in its process; alone if its
+        kind or its operation explains the violation.
 
-        *missed* has the calls of all failed writes that violate the rule. The kind explains the violation if exactly
-        the failed writes of this kind violate the rule and, in this process, some later one does not, or two other
-        kinds came before. The operation explains it in the same way.
+        *missed* has the calls of all failed writes that violate the rule. The kind explains the violation under two
+        conditions: exactly the failed writes of this kind violate the rule; and in this process, some later failed
+        write does not violate it, or failed writes of two other kinds came before. The operation explains it in the
+        same way.
         """
         if failing.steps:
             return failing
-        process = [f for f in self.failing if _is_of_process(f, failing.call) and not f.steps]
-        earlier = [f for f in process if f.call.identity < failing.call.identity]
-        later = [f for f in process if f.call.identity > failing.call.identity]
-        ways: tuple[Callable[[Failing], str], ...] = (lambda f: f.kind, lambda f: f.call.operation)
-        for way in ways:
-            alike = [f for f in self.failing if way(f) == way(failing)]
-            others = {way(f) for f in earlier} - {way(failing)}
+        of_process = [f for f in self.failing if _is_of_process(f, failing.call) and not f.steps]
+        earlier = [f for f in of_process if f.call.identity < failing.call.identity]
+        later = [f for f in of_process if f.call.identity > failing.call.identity]
+        traits: tuple[Callable[[Failing], str], ...] = (lambda f: f.kind, lambda f: f.call.operation)
+        for trait in traits:
+            alike = [f for f in self.failing if trait(f) == trait(failing)]
+            others = {trait(f) for f in earlier} - {trait(failing)}
             is_contrasted = len(others) > 1 or any(f.call.identity not in missed for f in later)
             if is_contrasted and {f.call.identity for f in alike} == {*missed}:
                 return failing
@@ -147,7 +150,8 @@ def _is_of_process(failing: Failing, call: Call) -> bool:
 def _steps(earlier: Sequence[Failing], kind: str, largest: int | None = None) -> tuple[Call | Intervention, ...]:
     """The interventions and calls of *earlier* failed writes of one process, then the intervention of a further *kind*.
 
-    Before each intervention of another kind, the folder is mended. *largest* is the file-size limit of the last one.
+    Before each intervention of another kind, the folder is mended. *largest* is the file-size limit of the last
+    intervention.
     """
     steps: list[Call | Intervention] = []
     current = ""
@@ -242,8 +246,8 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
 
 
 def not_truncated(failing: Failing, volatile: Collection[Path], added: Collection[str] = ()) -> str | None:
-    """The defect of the records of a result that could not be written; None if they are whole and few enough, and if
-    there are none only because none fits.
+    """The defect of the records that came inline because they could not be written. None if they are whole and few
+    enough; also if there are none, and the first one may be too large.
 
     *added* are fields that only files have.
     """
@@ -275,9 +279,9 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     if measured > ROOM * failing.threshold + SLACK:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items() if alone is None else ():
-        known = failing.known.get(key, record)
-        apart = lost_or_changed(record, known, volatile, added=added)
-        cut = [p for p in apart if _is_cut(at_path(known, p), at_path(record, p))]
+        whole = failing.known.get(key, record)
+        apart = lost_or_changed(record, whole, volatile, added=added)
+        cut = [p for p in apart if _is_cut(at_path(whole, p), at_path(record, p))]
         if cut:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
@@ -289,13 +293,13 @@ def _shows_any(failing: Failing) -> bool:
     Also true if no record has a title or such a text.
     """
     records = [*failing.known.values()]
-    own = [{"content": text} for text in strings_in(records) if len(text) >= _OWN]
+    long = [{"content": text} for text in strings_in(records) if len(text) >= _LONG_TEXT]
     titles = [title for record in records if isinstance(title := record.get("title"), str) and title]
     shown = "\n".join([failing.call.text, *texts_of(failing.call.result)])
-    return not (own or titles) or mentions_any(shown, own) or any(title in shown for title in titles)
+    return not (long or titles) or mentions_any(shown, long) or any(title in shown for title in titles)
 
 
-_OWN = 12
+_LONG_TEXT = 12
 """Length in characters from which a text is hardly a word that many records have, such as a type or a status."""
 
 
@@ -321,7 +325,8 @@ def _names_of(records: Iterable[Record]) -> set[str]:
 
 
 def _too_large_by_itself(failing: Failing, records: Sequence[Record]) -> Record | None:
-    """The only record of a result, if it exceeds the threshold as a whole, so that its texts may be cut (I-13)."""
+    """The only record of a result, if the whole memory exceeds the threshold, so that its texts may be cut (I-13). None
+    if there are several records, or if the memory does not exceed it."""
     known = failing.known.get(id_of(records[0]) or "") if len(records) == 1 else None
     exceeds = known is not None and size(known) * tokens_per_character(failing.original) > failing.threshold
     return records[0] if exceeds else None
@@ -350,8 +355,9 @@ def _is_cut(whole: object, part: object) -> bool:
 
 
 def warns(failing: Failing, inline: Inline, estimates: Estimates, texts: dict[int, str]) -> Iterator[Judged | str]:
-    """The response says that offloading failed and that the results are truncated, in any language.
+    """The response says that offloading failed and that the results are truncated.
 
+    A warning in a language that the suite does not read (`lro_conformance.capture.warnings`) is not judged.
     *texts* caches the texts of inline calls by `id`: several failed writes may be compared with the same call.
     """
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:
@@ -403,12 +409,12 @@ _SOME_OF = re.compile(r"\b(\d+) ?(?:of|out of|von|van|de|des|sur|di|из) ?(\d+)
 def _perhaps_not_tried(estimates: Estimates, failing: Failing) -> str | None:
     """The reason why the server may not have tried to write; None if there is none.
 
-    If all records came inline without a failure event, and the server estimates a different set of records, the result
-    may have been below its threshold.
+    If all records came inline without a failure event, and the server estimates a different set of records, its
+    estimate may have been below the threshold.
     """
     records = _returned(failing)
-    whole = records is None or len(records) >= len(failing.known)
-    if failing.call.outcome != "inline" or failing.events or not whole:
+    is_complete = records is None or len(records) >= len(failing.known)
+    if failing.call.outcome != "inline" or failing.events or not is_complete:
         return None
     if not estimates.measure_differently(failing.call.operation):
         return None
@@ -500,9 +506,9 @@ def _descriptive_texts(call: Call) -> list[str]:
 
 
 def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
-    """A remark that only the first failed write of a server process was announced; empty if that is not so.
+    """A remark that only the first failed write of a server process was announced by an event; empty if that is not so.
 
-    *judged* has each failed write, and True if it was announced.
+    *judged* has each failed write, with True if it was announced.
     """
     processes: dict[int, list[tuple[Identity, bool]]] = {}
     for failing, announced in judged:
@@ -574,7 +580,11 @@ def _error_texts(value: object) -> Iterator[str]:
 
 
 _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
+"""Names of members that say what the event is, and when and where it was logged."""
+
 _CALL = {"operation", "tool", "query", "limit", "arguments", "component", "service", "pid"}
+"""Names of members that say which call of which process failed."""
+
 _CALLED = re.compile(rf"\b(?:{'|'.join(sorted(_CALL))})\s*[=:]\s*(?:\"[^\"]*\"|\S+)")
 _NO_ERROR = re.compile(r"\b(?:success|no error|undefined|null|none)\b", re.IGNORECASE)
 """Words for an error that did not occur, or that was lost."""

@@ -16,8 +16,8 @@ _ADDED = {"_meta", "resultType"}
 
 
 def changed(given: str, call: Call) -> str | None:
-    """First difference between a forwarded result and the server's own, *given* as JSON text; None if they are equal as
-    JSON values."""
+    """First difference between a forwarded result and the server's own, *given* as JSON text. None if they are equal as
+    JSON values, apart from members that a proxy may add (`_ADDED`, and ``isError`` if it is false)."""
     if call.outcome == "offloaded":
         return "a descriptor"
     result = call.result

@@ -33,7 +33,7 @@ NOT_SURROUNDED = "a call with LRO off was not made between two with LRO on, so i
 
 @dataclass(frozen=True)
 class OnOffPair:
-    """A call with LRO off, and the same call made several times with LRO on."""
+    """A call with LRO off, and the same call made one or more times with LRO on."""
 
     off: Call
     on: tuple[Call, ...]
@@ -67,8 +67,8 @@ class OnOffPair:
 
     @property
     def surrounded(self) -> bool:
-        """True if the call with LRO off was made between two with LRO on, so that values which those two share did not
-        change."""
+        """True if the call with LRO off was made between two with LRO on. Then values that are equal in those two did
+        not change between them."""
         return min(c.ended for c in self.on) <= self.off.started and max(c.started for c in self.on) >= self.off.ended
 
     @property
@@ -107,15 +107,16 @@ def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) ->
 
 
 def texts_only(pairs: Sequence[OnOffPair]) -> list[OnOffPair]:
-    """All pairs if all results are texts, but those of inject only if there are no others; none if some result has
-    records."""
+    """The pairs, if all results with LRO off are texts; none if one of them has records. Pairs of inject are included
+    only if there are no others."""
     if any(p.off.records is not None for p in pairs):
         return []
     return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
 
 
 def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | None:
-    """Records that a call returns with LRO off, and what it returns instead with LRO on; None if they do not differ."""
+    """Records that a call returns with LRO off, and what it returns instead with LRO on; None if nothing that can be
+    compared differs."""
     usual, shown = pair.off.records or [], pair.on[-1].records or []
     if len(usual) != len(shown):
         return f"{counted(len(usual), 'record')}", f"{counted(len(shown), 'record')}"
@@ -154,7 +155,7 @@ def _reversed(one: list[str], other: list[str]) -> float:
 
 
 MAX_REVERSED = 0.05
-"""Share of the pairs that may be reversed, as records that tie may come in any order."""
+"""Largest share of the pairs that may be reversed, as records that tie may come in any order."""
 
 MIN_RECORDS = 10
 """Smaller results count as this large, so that one or two reversed pairs are within `MAX_REVERSED`."""

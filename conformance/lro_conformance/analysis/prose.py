@@ -54,7 +54,8 @@ class Prose:
 
     @cached_property
     def _titles(self) -> Mapping[str, Record]:
-        """Known memories by their titles, without those whose title is short, or also elsewhere in known memories."""
+        """Known memories by their titles, without those whose title is short, or occurs more than once in the texts of
+        known memories."""
         filed = by_id(sorted((r for c in self.survey.files for r in c.file_records), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]

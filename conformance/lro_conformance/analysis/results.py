@@ -23,7 +23,10 @@ def is_failure(result: Mapping[str, Any]) -> bool:
 
 
 def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> str | None:
-    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
+    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one.
+
+    Beside one in structuredContent, a descriptor in the text that is not valid JSON is a difference, too.
+    """
     if found.where == "both":
         return None if found.text_value == found.structured_value else "two that differ"
     if found.where == "text":

@@ -132,8 +132,8 @@ def _is_offloaded(triple: Triple) -> bool:
 
 
 def _surely_exceeded(call: Call) -> bool:
-    """Return whether a call was offloaded and surely will be again: it exceeded the threshold by more than values may
-    change."""
+    """Return whether a call was offloaded and surely will be again: its E exceeded the threshold by more than E may
+    change between identical calls. If E or the threshold is unknown, it is enough that the call was offloaded."""
     threshold, estimate = call.settings.get("threshold_tokens"), call.estimate
     if call.outcome != "offloaded" or not isinstance(threshold, int) or estimate is None:
         return call.outcome == "offloaded"

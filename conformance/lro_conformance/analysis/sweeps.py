@@ -19,7 +19,7 @@ def wrong_by_age(sweep: Sweep, ttl_s: int) -> list[tuple[int, bool]]:
 
 
 def violated_by_sweep(sweep: Sweep, ttl_s: int) -> Iterator[str]:
-    """The requirements that a cleanup under the default TTL violates."""
+    """The requirement that a cleanup under the default TTL violates, if any."""
     if sweep.worked and sweep.own_gone:
         yield "LRO-CLN-03"
     elif wrong_by_age(sweep, ttl_s):

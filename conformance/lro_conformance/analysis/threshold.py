@@ -53,8 +53,8 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
 
 
 def is_another_figure_stated(decided: Mapping[str, Decision] | None, estimates: Estimates) -> bool:
-    """True if headers state another figure than the server compares: decisions that look wrong by the header may be
-    right."""
+    """True if headers state another figure than the server compares, or if the same memories have different E:
+    decisions that look wrong by the header may then be right."""
     return not estimates.are_steady or not {"another figure", "text"}.isdisjoint((decided or {}).values())
 
 
@@ -66,19 +66,19 @@ def latches_after_offloading(edges: Edges) -> bool:
 
 
 def is_exact(edge: Edge) -> bool:
-    """True if every call is inline at E and offloaded at E−1."""
+    """True if every call is inline at a threshold of E, and offloaded at a threshold of E−1."""
     return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.below)
 
 
 def _is_right_nearby(edge: Edge) -> bool:
-    """True if the decision is right at a distance of a fiftieth of E, so that only the comparison is wrong, and not the
-    threshold."""
+    """True if the decision is right at a threshold about a fiftieth of E away from E, so that only the comparison is
+    wrong, and not the threshold."""
     return edge.two_percent_off is not None and _is_right(edge, edge.two_percent_off)
 
 
 def _compares_another_number(edge: Edge) -> bool:
-    """True if the decision is wrong at a distance of a few tokens, but right at a greater one: a different number is
-    compared."""
+    """True if the decision is wrong at a threshold that is a few tokens from E, but right at one that is farther away:
+    a different number is compared."""
     few = edge.few_tokens_off
     return few is not None and not _is_right(edge, few) and _is_right_nearby(edge)
 
@@ -88,16 +88,16 @@ def _is_right(edge: Edge, probe: Probe) -> bool:
 
 
 def compares_the_text(edge: Edge) -> bool:
-    """True if the result is offloaded just below the tokens of the text that it otherwise returns, and inline just
-    above them, although its E is clearly larger."""
+    """True if the server compares the tokens of the text that it returns inline: it offloads the result at a threshold
+    just below them, but not at one just above them, although E is clearly larger."""
     if edge.below_text is None or edge.above_text is None:
         return False
     return edge.below_text.call.outcome == "offloaded" and edge.above_text.call.outcome == "inline"
 
 
 def _compares_only_a_part(edge: Edge) -> bool:
-    """True if the result is inline even at half of E, but offloaded at half of the largest record: only a part of the
-    set is compared."""
+    """True if the result is inline even at a threshold of half of E, but offloaded at one of half of the tokens of the
+    largest record: only a part of the set is compared."""
     if edge.at_half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
     return edge.at_half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"

@@ -34,7 +34,7 @@ _OFFSET = re.compile(r"\s?(?:[Zz]|[+-]\d\d:?\d\d)$")
 
 
 Compared = tuple[bool, str, str]
-"""True if a time lies within the call; then what was expected, and what was observed."""
+"""True if a time lies within the call, give or take `CLOCK_S`; then what was expected, and what was observed."""
 
 
 def place_of_time(call: Call, edition: Edition) -> str:
@@ -46,7 +46,7 @@ def place_of_time(call: Call, edition: Edition) -> str:
 
 
 def written_at(call: Call) -> Compared | str | None:
-    """Comparison of the header's timestamp with the call; the reason if it cannot be read; None if there is none.
+    """Comparison of the header's timestamp with the call. A reason if it is not a time; None if it is not a text.
 
     A timestamp without seconds stands for a whole minute, and one without minutes for a whole hour.
     """
@@ -103,7 +103,8 @@ def are_of_the_run(one: object, other: object, call: Call) -> bool:
 
 
 def _times(value: object) -> list[float]:
-    """The moments that a value may be: a text in ISO 8601, or a number of seconds or milliseconds."""
+    """The moments, in seconds since the epoch, that a value may stand for: a text in ISO 8601, or a number of seconds
+    or milliseconds."""
     if isinstance(value, (int, float)):
         return [value, value / 1000] if 0 < value < _LARGEST else []
     if not isinstance(value, str):
@@ -113,7 +114,8 @@ def _times(value: object) -> list[float]:
 
 
 def _form(value: object) -> tuple[str, str]:
-    """The form of a time, with zeros for its digits, and its offset from UTC as written."""
+    """The form of a time, in which each number is a zero and fractions are left out, and its offset from UTC as
+    written."""
     text = str(value)
     found = _OFFSET.search(text)
     offset = "" if found is None else found[0]

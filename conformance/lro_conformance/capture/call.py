@@ -268,7 +268,7 @@ def descriptor_in(reply: Reply) -> FoundDescriptor | None:
 
 
 def volatile_between(one: Call, other: Call) -> set[MemberPath]:
-    """Paths at which records with the same id or title differ between two identical calls."""
+    """Paths at which records with the same id or title differ between two calls that should return the same values."""
     key = volatile_between, id(other)  # id() is safe: the evidence keeps both calls alive
     if key not in one.computed:
         one.computed[key] = volatile_paths(one.records or [], other.records or [])

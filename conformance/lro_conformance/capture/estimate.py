@@ -24,5 +24,6 @@ def honest_range(call: Call) -> tuple[int, int]:
 
 
 def tokens_per_character(call: Call) -> float:
-    """The server's own rate: E per character of the file's records; a quarter if it has none, 0 if E is unknown."""
+    """The server's own rate: E per character of the file's records. A quarter if the file has no records; 0 if it has
+    some, but E is unknown."""
     return (call.estimate or 0) / characters(call) if characters(call) else 0.25

@@ -33,7 +33,9 @@ class Line:
     number: int
     raw: bytes
     value: Any
+    """The JSON value as lenient readers understand it; None if there is none, or if it is nested too deeply."""
     problem: str | None
+    """Reason why the line is not strict JSON; None if it is."""
 
     @property
     def record(self) -> Record | None:

@@ -35,7 +35,7 @@ MEMORY_FIELDS = (
 """All fields that the specification names for a memory line, besides its id."""
 
 _DEPTH = 4
-"""Depth of nested objects to which a list of records is searched for."""
+"""Largest depth of nested objects at which a list of records is searched for."""
 
 
 def as_record(value: object) -> Record:
@@ -437,7 +437,7 @@ MAX_MESSAGE_CHARACTERS = 200
 
 
 def mentions_any(text: str, records: Iterable[Record]) -> bool:
-    """True if a text contains the beginning of some text field of one of the memories."""
+    """True if a text contains the beginning of the title, summary, content or id of one of the records."""
     parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
     openings = (_opening(part) for part in parts if isinstance(part, str))
     return any(opening and opening in text for opening in openings)
@@ -450,7 +450,7 @@ def _opening(text: str) -> str:
 
 
 def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
-    """A word that is in the titles of many memories, but not of all; in other short texts if there are no titles."""
+    """The word that is in the most titles of records, but not in all; in other short texts if there are no titles."""
     titles = [r["title"] if isinstance(r.get("title"), str) else " ".join(_short_texts(r)) for r in records]
     found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles)
     words = Counter(word for each in found for word in set(each))
@@ -639,12 +639,12 @@ def cut_off(text: str, ids: Iterable[str]) -> bool:
 
 
 _CUT_NOTICE_CHARACTERS = 60
-"""Number of characters after cut JSON that may say that it was cut."""
+"""Largest number of characters after cut JSON that may say that it was cut."""
 
 
 def broken_descriptor(text: str) -> str | None:
-    """The problem of a text that begins with a descriptor as JSON that is cut off or cannot be read; otherwise None.
-    A sentence with a descriptor's members between braces is not a descriptor."""
+    """The problem of the first descriptor as JSON in a text, if it is cut off, or stands at the beginning and cannot be
+    read; otherwise None. A sentence that has members of a descriptor between braces is not a descriptor."""
     begins = _DESCRIPTOR.search(text)
     problem = None if begins is None else _no_json(text, begins.start())
     if begins is None or problem is None:

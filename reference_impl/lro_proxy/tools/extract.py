@@ -60,7 +60,7 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
             if query is not None:
                 return _query(bench, file, query, params, slurp=arguments.get("slurp", False))
             if not known.name.startswith(f"{MEMORY_EDITION.file_prefix}-"):
-                return _described(bench, known, file, recipe, params)
+                return _generated_recipe(bench, known, file, recipe, params)
             return _standard(bench, known, file, recipe, params)
         except TooLarge as problem:
             raise Refused(_less(problem, arguments.get("params", {}).get("skip", 0), known.descriptor)) from None
@@ -100,7 +100,7 @@ def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRec
 # --- generated recipes, and queries
 
 
-def _described(
+def _generated_recipe(
     bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: int, params: dict[str, Any]
 ) -> str:
     from lro_spec.recipes.pipeline import parse_command

@@ -9,7 +9,7 @@ from lro_proxy.payload.recipes import with_pattern
 from lro_spec.messages import OffloadResponse
 
 _WITH_EXTRA = "its `extra` holds what came with the records"
-"""Words of the guidance that is replaced (`payload.guide`), by which a header with ``extra`` is recognised."""
+"""Words of the guidance from `payload.guide`, which this module replaces. They show that the header has ``extra``."""
 
 
 def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:

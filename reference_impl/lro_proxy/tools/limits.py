@@ -18,7 +18,7 @@ class Limits:
     seconds: float = 10.0
     """Maximum processor time of a query or a search; by the clock, it may take about twice as long."""
     memory_mb: int = 512
-    """Maximum memory of the process that runs a query."""
+    """Maximum memory, in mebibytes, of the process that runs a query."""
     program_characters: int = 10_000
     """Maximum length of a query or pattern."""
     at_once: int = 2

@@ -89,12 +89,13 @@ class QueryRunner:
         return self._in_turn(JQ, [folder], request, [file])
 
     def search(self, pattern: str, files: Sequence[BinaryIO], *, case_sensitive: bool, limit: int) -> list[int]:
-        """The numbers of the first matching lines, from 1 and continued across the files. Raises `Refused`."""
+        """The numbers of the first *limit* matching lines, from 1 and continued across the files. Raises `Refused`."""
         request = {"pattern": pattern, "case_sensitive": case_sensitive, "limit": limit}
         return [int(number) for number in self._in_turn(REGEX, [], request, files).text.split()]
 
     def _in_turn(self, job: Path, modules: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
-        """The output of a job for a request, once it is its turn; *modules* are folders that it may import from."""
+        """The output of a job for a request, after a wait until the job may run. It can import from the folders
+        *modules*."""
         if not self._turns.acquire(timeout=_TURN_S):
             raise Refused("too many queries are running: try again in a moment")
         try:

@@ -1,8 +1,8 @@
 """The standard recipes without jq: streaming, so that only sorting and counting need memory.
 
-A selected record is returned as its line in the file, with every digit. A record without the field in question does
-not match; sorted by confidence it comes last, and elsewhere the field counts as null. For some of these jq would stop
-with an error.
+A selected record is returned as its line in the file, with every digit. A record without the field in question does not
+match; sorted by confidence it comes last, and elsewhere the field counts as null. On some of these records, jq would
+stop with an error.
 """
 
 from __future__ import annotations
@@ -183,7 +183,8 @@ def _exactly(value: Any, line: bytes, path: Path) -> Any:
 
 
 def _most_confident(*path: str) -> Run:
-    """Sort by a number, highest first; records without it come last, equal ones in the order of the file, as in jq."""
+    """Sort by a number, highest first. Records without it come last; records with equal numbers stay in the order of
+    the file, as in jq."""
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         keys, starts, lengths = array("d"), array("q"), array("q")
@@ -283,4 +284,4 @@ RECIPES: Mapping[str, Recipe] = {
     "count-by-type": Recipe(_counts_by("memory_type", descending=False), array=True),
     "namespaces": Recipe(_distinct("namespace"), array=True),
 }
-"""By the effect of a recipe (`lro_spec.editions.StandardRecipe`)."""
+"""The standard recipes, by their effect (`lro_spec.editions.StandardRecipe`)."""

@@ -45,7 +45,8 @@ def line_at(file: BinaryIO, place: Place) -> bytes:
 
 
 def _parse_leniently(line: bytes, fields: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a line that is not an object, or has unpaired surrogates, which the strict parser rejects."""
+    """The fields of a line that the strict parser rejects: it is not an object, it has unpaired surrogates, or a field
+    does not have the type of its hint."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ from typing import Any, cast
 from lro_proxy.tools.limits import Refused
 
 SECONDS = 300.0
-"""Time for the answer; a person may have to approve the request."""
+"""Maximum time to wait for the answer; a person may have to approve the request."""
 MOST_TOKENS = 4096
 INSTRUCTION = (
     "You are given messages of a conversation between an assistant and its user, as JSON. The assistant will lose "

@@ -27,19 +27,21 @@ from lro_proxy.wire.truncated import id_in
 _TIMES = httpx2.Timeout(30, read=None)
 """No read timeout: the relay limits the time of an answer."""
 _NOTICE_S = 30.0
-"""Time for the server to accept a notification or a response; later messages wait until it has."""
+"""Maximum time for the server to accept a notification or a response; later messages wait until it has."""
 _RETRY_S = (1.0, 30.0)
 """Usual and longest wait before a stream is reopened.
 
-The server may ask for another wait, which is shorter than usual only for the rest of an answer.
+The server may ask for another wait. That may be shorter than the usual one before the rest of an answer, but not before
+further messages of the server's own.
 """
 _MAX_RESUMPTIONS = 5
-"""Number of times that the stream of one answer is reopened."""
+"""Largest number of times that the stream of one answer is reopened."""
 _ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 _DELETE_S = 2.0
-"""Time for the server to confirm the end of the session."""
+"""Maximum time for the server to confirm the end of the session."""
 _LARGE = 1 << 18
-"""Size in bytes from which answers are not parsed here, which would take several times as much memory."""
+"""Size in bytes from which answers are not parsed here, unless it is necessary: parsing takes several times as much
+memory."""
 
 
 class HttpUpstream:
@@ -95,7 +97,7 @@ class HttpUpstream:
     # --- to the server
 
     def _dispatch(self) -> None:
-        """Send messages in order: requests concurrently, notifications one after the other."""
+        """Send messages: requests other than `initialize` concurrently, all other messages one after the other."""
         while (line := self.stdin.next()) is not None:
             message = parse(line)
             if isinstance(message, list):  # servers over HTTP no longer accept batches

@@ -26,7 +26,7 @@ class Event:
     id: str = ""
     """The last id in the stream so far; it may come from an earlier event."""
     retry_s: float | None = None
-    """Wait before a reconnection that the event asks for."""
+    """The wait before a reconnection, if the event asks for one."""
 
 
 def events(chunks: Iterable[bytes], max_bytes: int) -> Iterator[Event]:

@@ -17,10 +17,11 @@ from lro_proxy.wire.framing import LineWriter, Outgoing
 from lro_spec.display import error_line
 
 _STDERR_TAIL = 2048
-"""Bytes at the end of a server's stderr that are remembered."""
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+"""Number of bytes at the end of a server's stderr that are remembered."""
+_PR_SET_PDEATHSIG = 1
+"""The option of Linux's prctl that sets the signal which a process gets when its parent dies."""
 _EXIT_TIMES_S = (5.0, 2.0)
-"""Time that a server has to exit after its stdin is closed, and after SIGTERM."""
+"""Maximum time for a server to exit after its stdin is closed, and after SIGTERM."""
 
 
 class Upstream(Protocol):
@@ -144,7 +145,8 @@ class StdioUpstream:
 
 
 def _parent_death_hook() -> Callable[[], None] | None:
-    """A preexec function that makes the child end with this process, even if this process is killed; Linux only."""
+    """A preexec function by which the child gets SIGTERM when this process ends, even if this process is killed. None
+    if the system is not Linux, or has no prctl."""
     if sys.platform != "linux":
         return None
     try:
@@ -152,7 +154,7 @@ def _parent_death_hook() -> Callable[[], None] | None:
     except (OSError, AttributeError):
         return None
     # Not SIGKILL, which npx, docker and similar launchers could not forward to their children.
-    return lambda: prctl(_DEATH_SIGNAL, signal.SIGTERM)
+    return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _signal_name(number: int) -> str:

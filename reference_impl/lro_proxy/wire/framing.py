@@ -16,7 +16,7 @@ from lro_proxy.wire import malloc
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _EXCERPT = 4096
-"""Bytes that are kept of each end of an oversized line."""
+"""Number of bytes that are kept of each end of an oversized line."""
 _STUCK_S = 0.2
 """Time to wait for another thread that writes to the same pipe; after that, its write is taken to be blocked."""
 

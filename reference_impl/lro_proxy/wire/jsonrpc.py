@@ -28,7 +28,7 @@ def parse(line: bytes | bytearray) -> Any:
 
 
 def parse_lossless(line: bytes | bytearray) -> Any:
-    """The JSON value of a line with every digit, for lines that are serialised again; None as for `parse`.
+    """The JSON value of a line with every digit, for values that will be serialised again; None as for `parse`.
 
     A line that cannot be parsed without loss, such as one with a repeated key or NaN, is parsed with loss.
     """

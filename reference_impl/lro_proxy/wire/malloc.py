@@ -7,9 +7,9 @@ import ctypes
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # M_… of malloc.h
 KEPT = 64 << 20
-"""Freed memory that is retained, in bytes."""
+"""Largest amount of freed memory that is retained, in bytes."""
 _LARGEST = 16 << 20
-"""Larger allocations come from the system, and return to it immediately."""
+"""Size in bytes from which memory is taken directly from the system, and returned to it as soon as it is freed."""
 
 
 def retain_freed_memory() -> None:

@@ -25,7 +25,8 @@ def id_in(line: OversizedLine) -> Any:
 
 
 def response_id_in(line: OversizedLine) -> Any:
-    """The id of the request that a truncated response answers; None if it is unknown or not a response."""
+    """The id of the request that a truncated response answers; None if neither end contains it, or if the message has a
+    method, so that it is no response."""
     return None if b'"method"' in _identifying_members(line) else id_in(line)
 
 

@@ -1,8 +1,8 @@
 """The MCP server over stdio: the tools of `lro_reference.memory.tools`, served through the official SDK.
 
-The memory tools run in the event loop's thread: a call takes milliseconds, so no lock is needed, and no signal can
-interrupt a write. Only the tools of `Service.toolbox` run in other threads. Of these, `context_offload` may be writing
-a file when a signal comes; `_exit` removes what is incomplete.
+The memory tools run in the event loop's thread, one call at a time, and so do the signal handlers: no lock is needed,
+and no signal can interrupt a write. A call takes milliseconds. Only the tools of `Service.toolbox` run in other
+threads. Of these, `context_offload` may be writing a file when a signal comes; `_exit` removes what is incomplete.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class _EventSender:
         self._pending.append(event)
 
     async def flush(self, request_id: types.RequestId | None = None) -> None:
-        """Send the client the events that were kept, as part of the request *request_id*, if any."""
+        """Send the client the events that were kept, as part of the request *request_id*, if any. Events below the
+        client's log level are dropped, as are all events as long as there is no session."""
         pending, self._pending = self._pending, []
         if self._session is None:
             return

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 _CANCELLED = "notifications/cancelled"
 _GRACE_S = 5
-"""Time for calls in progress when stdin ends.
+"""Maximum time for calls in progress to end after stdin has ended.
 
 Memory tools take milliseconds; a slow query of an offloaded file may take longer, and then gets no answer.
 """

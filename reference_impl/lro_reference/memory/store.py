@@ -95,10 +95,12 @@ class Store:
     def find(
         self, query: str | None = None, *, namespace: str | None = None, limit: int | None = None, ranked: bool = False
     ) -> list[Hit]:
-        """The memories that contain every word of ``query``; all of them for ``*``, an empty query or None.
+        """The memories with every word of ``query`` in their title, content, summary or tags; all memories for ``*``, a
+        blank query or None.
 
-        Words without a letter or digit, such as emoji, count only if the query has no other words. Newest first or, if
-        ``ranked``, best first; ties by age, then by id. ``namespace`` selects that namespace and those below it.
+        Words without a letter or digit, such as emoji, count only if the query has no other words. The newest memories
+        come first or, if ``ranked``, the best ones; equally good ones by age, then by id. ``namespace`` selects that
+        namespace and those below it.
         """
         words = (query or "").replace("\0", " ").split()
         matches_all = words in ([], ["*"])

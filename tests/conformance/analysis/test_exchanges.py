@@ -195,7 +195,7 @@ def test_a_file_with_broken_lines_is_not_counted() -> None:
     broken = call(A)
     broken.file.record_lines.append(line(None, "not JSON"))
     assert judged("LRO-FILE-09", exchange(broken, inline(A, B))) == [
-        "a file has lines that are not JSON objects (LRO-FILE-01)"
+        "a file has lines that are not strict JSON (LRO-FILE-01)"
     ]
 
 
@@ -573,7 +573,7 @@ def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
     broken.file.record_lines = [line(A, "not JSON")]
     known = replace(context(), rates={"recall": Rate(0.25, 0.0)})
     assert judged("LRO-THR-05", exchange(broken, inline(A)), known)[-1:] == [
-        "a file has lines that are not JSON objects (LRO-FILE-01)"
+        "a file has lines that are not strict JSON (LRO-FILE-01)"
     ]
 
 
