@@ -31,7 +31,7 @@ EXTRAS = {
     "proxy": frozenset(("anyio", "httpx2", "mcp", "mcp_types")),
     "bench": frozenset(("bpe_openai", "inspect_ai")),
 }
-"""Extras of the distribution, each with the import names of the packages that it adds to those of validation."""
+"""Extras of the distribution, each with the import names of the packages that it adds to what `lro validate` needs."""
 
 
 def missing_extra(problem: ImportError) -> str | None:

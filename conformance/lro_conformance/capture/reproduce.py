@@ -28,8 +28,9 @@ from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
 MOST_BYTES = 32 << 10
-"""Largest size, in bytes, of the requests that a script writes out. Beyond it, a command generates the suite's
-memories (`_generator`), and scripts with other calls may leave out the longest of them."""
+"""Limit for the requests that a script writes out, in bytes. If those that store the suite's memories have more in
+total, commands that print them take their place (`_generator`). If the other calls of a process have more in total, the
+longest are left out."""
 
 RESTART = "restart"
 """Item of a script at which the server is started again."""
@@ -38,25 +39,26 @@ _REMOVAL = '\nrm -rf "${d:?}"'
 """End of a script: it removes the private folder of the process."""
 
 LINES, CHARACTERS = 2, 200
-"""Lines of a file that a script shows, and characters of each."""
+"""A script shows the beginning of each file: this many lines, and this many characters of each."""
 
 _LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
 """Command that limits the size of the files that a running server may write; the number of bytes has to follow."""
 
 CONCURRENT_REQUESTS = 12
-"""Number of requests after a call that may have been in flight at the same time."""
+"""Largest number of later calls that the script of a call also makes, because they may have been in flight at the same
+time."""
 
 MOST_RESTARTS = 3
-"""Number of restarts in a script that triggers cleanup repeatedly."""
+"""Largest number of restarts in a script that triggers cleanup by restarting the server."""
 
 PATIENCE_S = 3
-"""Seconds for which stdin stays open in addition to three times the response time, because a server may exit when stdin
-closes."""
+"""Seconds for which a script keeps stdin open after the last request, in addition to three times the recorded response
+time, because a server may exit when stdin closes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Requests that store memories of the suite, as items of a script."""
+    """Requests that store memories of the suite, as one item of a script."""
 
     command: str
     """Shell command that prints them."""
@@ -123,8 +125,10 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
 
 
 def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
-    """The script for a *later* call whose file is deleted when the file of the *first* call expires. At that time, the
-    request with the id *trigger* triggers cleanup."""
+    """The script for a *later* call whose file is deleted when the file of the *first* call expires.
+
+    *trigger* is the id of the request that triggers cleanup at that time; None if no request does.
+    """
     start, apart_s = first.start, later.started - first.started
     ttl_s = float(str(start.settings.get("ttl_seconds") or apart_s))
     cleaning = [line for line in start.sent() if trigger is not None and _id(line) == trigger]
@@ -166,8 +170,8 @@ def _spellings_of_id(id: int) -> tuple[str, str]:
 
 
 def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
-    """Shell commands for an intervention, *pause_s* seconds after the *last* call. For a cleanup, the request that
-    triggers it comes last, if a request did.
+    """Shell commands for an intervention, *pause_s* seconds after the *last* call. If a request triggered a cleanup,
+    that request comes last.
 
     *broken* is the kind of the earlier intervention that `MENDED` has to undo.
     """
@@ -190,10 +194,11 @@ def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> 
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """Shell command that shows the result of a script: the exit code of a server that did not answer, otherwise the
-    files and their beginnings.
+    """Shell command that shows the outcome of a call: the exit code of a server that did not answer, otherwise the
+    files in the folder of the call's file, and their beginnings.
 
-    With *lists*, the contents of the folder are shown even if the call named no file, because files may be left.
+    If the call named no file, the command is empty or, with *lists*, lists the folder, because files may be left in it.
+    If the folder is not known, see `_removal`.
     """
     if call.reply.raw is None:
         return 'echo "exit code ${PIPESTATUS[1]}"'
@@ -216,7 +221,8 @@ def _place(call: Call) -> Path | None:
 
 
 def with_marked_line(text: str, call: Call, mark: Mark | None) -> str:
-    """The script *text* of a call, extended to show the marked part of the call's file, unless it shows it anyway."""
+    """The script *text* of a call, extended to show the marked part of the call's file, unless the script shows that
+    part anyway."""
     if not text or mark is None or mark.number is None or call.file is None:
         return text
     place, line = _place(call), next((line for line in call.file.lines if line.number == mark.number), None)
@@ -233,8 +239,8 @@ def with_marked_line(text: str, call: Call, mark: Mark | None) -> str:
 
 
 def _removal(call: Call) -> str:
-    """Shell command that shows and deletes the file that a server without an output folder wrote to its working
-    directory; empty if the call's file is not there."""
+    """Shell command that deletes the files that a server without a configured output folder wrote to its working
+    directory, and prints their paths; empty if the call's file is not there."""
     start, path = call.start, call.file.path if call.file is not None else ""
     if not path or os.path.dirname(os.path.join(start.cwd, path)) != str(start.cwd):
         return ""
@@ -249,8 +255,8 @@ def patience(call: Call) -> int:
 
 
 def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
-    """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
-    generator."""
+    """The handshake, then the requests with these ids, in their order. If these are long, commands replace those that
+    store the suite's memories (`_with_generators`)."""
     sent = list(start.sent())
     kept = {id: line for line in sent if (id := _id(line)) is not None}
     opening = [line for line in sent if _method(line) in HANDSHAKE]
@@ -352,7 +358,7 @@ def _without_answers(ids: Sequence[int]) -> str:
 
 
 def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[str]:
-    """Commands that make these entries of the output folder, with the same ages."""
+    """Commands that make these entries of the output folder, with the same times of modification."""
 
     def places(entries: Iterable[Entry]) -> str:
         return " ".join(word(start, str(folder / e.path)) for e in entries)
@@ -385,7 +391,8 @@ def _value(start: Start, name: str, value: str) -> str:
 
 
 def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
-    """The requests. If they are long, commands replace those that store a set of the suite's memories."""
+    """The requests. If they have more than `MOST_BYTES` in total, commands replace those that store a set of the
+    suite's memories."""
     if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
         return list(requests)
     items: list[Item] = []
@@ -398,8 +405,8 @@ def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
 
 
 def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> Generated | None:
-    """The requests at the beginning of the list that store consecutive memories of one set; None if fewer than two
-    do."""
+    """The requests at the beginning of the list, as far as they store the first memories of a set (`SETS`); None if
+    fewer than two do."""
     first = _message(requests[0])
     if first.get("method") != "tools/call":
         return None
@@ -478,8 +485,9 @@ def of_cleaning(
     decoys, and other *entries*; then it lists the entries that are left.
 
     *trigger* is the id of the request that triggered cleanup; None if no request did, so that restarts trigger it.
-    Cleanup is triggered *runs* times, by at most `MOST_RESTARTS` restarts. *calls* of the same process are made in
-    place of the single *call*. *read* has the ages and operations of further planted files, which have just been read.
+    Cleanup is triggered *runs* times; if restarts trigger it, at most `MOST_RESTARTS` times. *calls* of the same
+    process are made in place of the single *call*. *read* has the ages and operations of further planted files, which
+    have just been read. All ages are in seconds.
     """
     start = call.start
     folder = word(start, str(start.output_dir or start.temp))

@@ -18,19 +18,20 @@ class CapturedRun:
     """The profile, with the edition that the run was made for."""
     seed: int
     examples: int
-    """Sequences that the explorer was to try; 0 if it was left out."""
+    """Number of sequences that the explorer was to try; 0 if it was left out."""
     only: Collection[str] | None
     """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was not."""
     started_at: str
     """ISO 8601, UTC."""
     duration_s: float
     starts: int
-    """Number of servers started."""
+    """Number of server processes that were started."""
     server: ServerInfo
     """The server's information about itself, which is known even if every trial failed."""
     timeline: tuple[Span, ...]
     trouble: str | None
-    """The first call without a response, and the reason; None if every call had a response."""
+    """The first tool call without a response, and the reason; None if there is none. Calls for which the suite did not
+    wait do not count."""
     trials: Mapping[str, Any]
     """Evidence by the name of its trial; an exception stands for evidence that is missing."""
     incomplete: str = ""

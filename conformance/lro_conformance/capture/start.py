@@ -21,6 +21,7 @@ class Entry:
     path: str
     """Path below the folder."""
     modified: int
+    """Time of the last modification, in seconds since the epoch."""
     text: str | None = None
     """The first line of a file; None if the entry is not a file."""
     target: str | None = None
@@ -56,7 +57,8 @@ class Start:
     seed: tuple[str, str] | None = None
     """The tool that stores memories in the server, and the template of its arguments as JSON."""
     seed_file: Path | None = None
-    """File with the suite's memories, which the server or the seed command reads before the start."""
+    """File with the suite's memories, written before the start: the seed command reads it before the start, or the
+    server itself reads it."""
     seed_command: tuple[str, ...] = ()
     """Command that was run with that file before the start."""
     python: str = "python3"

@@ -24,10 +24,11 @@ FAILED_WORDS = (
     "unavailable",
     *(f"{no} {done}" for no in ("not", "not be") for done in ("written", "saved", "offloaded", "possible")),
 )
-"""Beginnings of the English words for a failure; the vectors of the fallback require one of them, too."""
+"""Beginnings of the English words for a failure; the test vectors of the fallback require one of them, too."""
 
 SHORT_WORDS = ("truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited to")
-"""Beginnings of the English words for a result that is not whole; the vectors require one of them, or "3 of 8"."""
+"""Beginnings of the English words for a result that is not whole; the test vectors of the fallback require one of them,
+or a phrase such as "3 of 8"."""
 
 # Besides English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
 FAILED = re.compile(
@@ -71,14 +72,14 @@ def foreign(text: str) -> bool:
     """True if a text is in a language other than English.
 
     JSON keys are ignored, and so are paths and the operating system's words for an error, whose language the server
-    does not choose.
+    does not choose. A text of a few words counts as English, unless it has many letters beyond ASCII.
     """
     prose = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
     words = _WORD.findall(_SYSTEM.sub(" ", prose))
-    wide = sum(len(w) for w in words if not w.isascii())
+    foreign_letters = sum(len(w) for w in words if not w.isascii())
     english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
     has_enough_words = len(words) >= 3 and len(_WORD.findall(prose)) >= 5
-    return (has_enough_words or wide >= 8) and 3 * english < len(words)
+    return (has_enough_words or foreign_letters >= 8) and 3 * english < len(words)
 
 
 def mentions_failure(text: str) -> bool:
@@ -148,23 +149,25 @@ _ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
 
 
 MOST_TOKENS = 100_000
-"""Threshold from which no result of the suite has to be written to a file."""
+"""With this threshold or a higher one, the suite assumes that no result exceeds the threshold. So no file is due, and
+no words in a result are taken for the warning of a failed write."""
 
 
 EDGE = 5
-"""Number of lines at the beginning, and at the end, of a formatted text that may be a warning."""
+"""In a formatted text, only this many lines at its beginning, and as many at its end, may be a warning."""
 
 NEAR = 300
-"""Characters within which the words of a warning are found in a formatted text."""
+"""Largest distance, in characters, between the words of one warning in a formatted text."""
 
 
 def write_failure(call: Call) -> str | None:
-    """The words by which a server says that it could not write a result, and returns it truncated; None if it does not.
+    """The words by which a server says that it could not write a result and returns it truncated; None if there are
+    none.
 
-    Only inline results have them, and only if a file may have been due: LRO is not switched off, and the threshold is
-    one that results exceed. The words have to mention writing or a file: a result that is one page of several, or whose
-    source has failed, is not a failed write. In a formatted text, all these words have to be close together in one of
-    the first or last lines, because the lines between are content.
+    Only inline results are searched for such words, and only if a file may have been due: LRO is not switched off, and
+    the threshold is one that results exceed. The words have to mention writing or a file: a result that is one page of
+    several, or whose source has failed, is not a failed write. In a formatted text, all these words have to be close
+    together in one of the first or last lines, because the lines between are content.
     """
     if write_failure not in call.computed:
         call.computed[write_failure] = _write_failure(call)
@@ -183,8 +186,8 @@ def _write_failure(call: Call) -> str | None:
 
 
 def _warning(text: str, reach: int) -> str | None:
-    """The sentence that says that writing failed, if words near it, within *reach* characters, say that the result is
-    truncated; None if there is none."""
+    """The phrase that says that something failed, if words within *reach* characters of it say that the result is
+    truncated, and either mention writing or are not in English; None if there is no such phrase."""
     names = true_names(text)
     words = text + names
     seen = 0

@@ -28,8 +28,8 @@ from lro_spec.editions import Edition
 @check("LRO-CLN-01")
 def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """An offloaded file is deleted once its TTL has passed and cleanup has run."""
-    own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
+    own, cleanings = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
+    cleans_at_all = any(p.gone for c in cleanings for p in c.planted) or (own is not None and own.gone)
     undeleted = undeleted_operations(cleanup, defaults)
     if own is not None and undeleted:
         subjects.expect(
@@ -40,7 +40,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             at=own,
         )
         return
-    for cleaning in scans:
+    for cleaning in cleanings:
         if cleaning.renamed:
             old, new = cleaning.renamed[0]
             expected, observed = f"{old}, which has expired, is deleted", f"it is still there as {new}"
@@ -82,14 +82,14 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             ),
             at=own,
         )
-    elif cleanup.own is None and scans:
-        if not cleans_at_all and not scans[0].triggered:
+    elif cleanup.own is None and cleanings:
+        if not cleans_at_all and not cleanings[0].triggered:
             raise NotObserved(_NO_TRIGGER)
         subjects.expect(
             cleans_at_all,
             expected="a file 40 days old is gone after cleanup",
             observed="every file is still there, however old",
-            at=scans[0],
+            at=cleanings[0],
         )
         if cleanup.refused is not None:
             subjects.inconclusive(f"{cleanup.refused}, so the expiry of its own files could not be observed")
@@ -248,7 +248,8 @@ def test_files_of_earlier_processes_are_deleted(
             "own expired files under a short one"
         )
     if not scans and cleanup.own is not None and cleanup.own.aged_gone:
-        # a server that cleans up by itself at intervals that grow with the TTL has perhaps not run under longer TTLs
+        # a server that cleans up by itself, at intervals that grow with the TTL, has perhaps not done so yet under the
+        # longer TTLs
         subjects.expect(
             holds=True,
             expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
@@ -360,8 +361,8 @@ def undeleted_operations(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]
 
     Neither the age of the files nor the scan of the folder explains that, so it is a failure of LRO-CLN-01.
     """
-    scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    old = [p for c in scans for p in c.planted if _old(p)]
+    cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
+    old = [p for c in cleanings for p in c.planted if _old(p)]
     gone = {p.operation for p in old if p.gone}
     left = {operation_of(Path(p).name) for p in cleanup.own.left} if cleanup.own is not None else set[str]()
     return frozenset(left & {p.operation for p in old} - gone if gone else ())
@@ -394,7 +395,7 @@ _NO_CLEANUP = "no cleanup could be observed under a TTL that this check examines
 def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fresh_go: bool = False) -> Cleaning:
     """Return the cleaning if it shows how files are deleted by age; otherwise raise `NotObserved`.
 
-    A cleaning that also deleted fresh files shows that only if *though_fresh_go*.
+    If it also deleted fresh files, it is returned only if *though_fresh_go*.
     """
     if cleaning is None:
         raise NotObserved(cleanup.nothing_planted or _NO_CLEANUP)
@@ -523,7 +524,8 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
     """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
     if folders.swept is None:
         raise NotObserved(
-            "cleanup of a folder with an awkward name was not tried, because no trigger other than a restart is known"
+            "cleanup of a folder with an awkward name was not tried: no trigger other than a restart is known, or no "
+            "file that could be copied was written there"
         )
     usual = cleanup.set_ttl
     if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):

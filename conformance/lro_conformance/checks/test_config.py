@@ -23,7 +23,7 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 
 SEVERAL = 5
-"""Number of records that a result needs at least to show whether it was truncated."""
+"""Least number of records in a result that shows whether results are truncated."""
 
 
 @check("LRO-CFG-01")
@@ -49,8 +49,8 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
         there = usual.records or [] if usual is not None else []
         if len(there) < SEVERAL:
             subjects.not_observed(
-                f"{call.operation} returns fewer than {SEVERAL} records at threshold_tokens = 1000000000, so there is "
-                "nothing to compare with"
+                f"{call.operation} returns fewer than {SEVERAL} records at threshold_tokens = {inline.threshold}, so "
+                "there is nothing to compare with"
             )
             continue
         if call.records is None:
@@ -90,7 +90,9 @@ def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
             at=call,
         )
     if not subjects.examined:
-        subjects.not_observed("with enabled = true and a relative output_dir, nothing was offloaded")
+        subjects.not_observed(
+            "nothing was offloaded with enabled = true and a relative output_dir, or enabled cannot be set"
+        )
 
 
 @check("LRO-THR-07")
@@ -102,11 +104,13 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: S
         raise NotObserved(missing if is_set or not survey.files else survey.reason_not_set("output_dir"))
     calls = [c for c in inline.calls if c.outcome in ("inline", "offloaded")]
     if not calls or any(c.outcome == "offloaded" for c in calls):
-        raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
+        raise NotObserved(
+            f"no result, or not every one, is inline at threshold_tokens = {inline.threshold} (LRO-CFG-02)"
+        )
     files = ", ".join(sorted(inline.listing)[:3])
     subjects.expect(
         not files,
-        expected="no file if every result is inline (threshold_tokens = 1000000000)",
+        expected=f"no file if every result is inline (threshold_tokens = {inline.threshold})",
         observed=f"{counted(len(inline.listing), 'file')} in the output folder: {files}",
         at=Conversation(calls[0].start),
     )
@@ -186,7 +190,11 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
             despite_hindrance=any(c.outcome == "offloaded" for c in folders.unset),
         )
     if not calls:
-        raise NotObserved("no environment variable sets the output folder")
+        raise NotObserved(
+            "no environment variable sets the output folder"
+            if folders.awkward
+            else "no call was made with such an output folder"
+        )
 
 
 @check("LRO-CFG-05")
@@ -195,7 +203,8 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
     if "output_dir" in survey.fixed:
         raise NotObserved(survey.reason_not_set("output_dir"))
     bare = [defaults.bare] if defaults.bare is not None and "output_dir" not in defaults.preset else []
-    wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
+    how = "output_dir empty" if folders.refused is None else "output_dir unset"
+    wanted = [(c, folders.real_temps, how) for c in folders.unset]
     wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
     filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
     for call, temps, how in filed:
@@ -229,7 +238,8 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
 
 
 def _astray(survey: Survey, call: Call) -> bool:
-    """True if files of the call's operation are outside the folder that was set (LRO-CFG-04), or none could be read."""
+    """True if a file of the call's operation is outside the folder that was set (LRO-CFG-04), or if no file of this
+    operation could be read."""
     known = [c for c in survey.files if c.operation == call.operation]
     return not known or any(
         c.real_output_dir is not None
@@ -256,7 +266,7 @@ def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
         return
     late = next((c for c in defaults.enabled if c.outcome == "offloaded"), None)
     if late is None:
-        raise NotObserved("no result exceeds the default threshold")
+        raise NotObserved("no result was offloaded under the default threshold, so perhaps none exceeds it")
     subjects.expect(
         holds=False,
         expected="a large result is offloaded without any setting",
@@ -277,7 +287,7 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
             continue
         if call is None or call.outcome not in ("inline", "offloaded"):
             trouble = None if separate is None else separate.trouble
-            subjects.not_observed(trouble or "a call for few records was not answered")
+            subjects.not_observed(trouble or "a call for few records returned no result")
             continue
         is_set = survey.adjustable if name == "threshold_tokens" else call.output_dir is not None
         if separate is None and not is_set:

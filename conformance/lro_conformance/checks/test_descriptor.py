@@ -153,9 +153,9 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
     """The answer hardly grows with the result, and is a small part of a very large result.
 
     An answer may be 200 tokens larger than the answer to a smaller result, plus a tenth of the difference between the
-    results. If the result has ten times the default threshold or more, the answer has at most a tenth of its tokens,
-    and at most 4,000. The larger of content and structured content is counted, at four characters to a token. Answers
-    with records in them are not examined (LRO-DESC-11).
+    results. If a result has ten times the default threshold or more, its answer has at most a tenth of the result's
+    tokens, and at most 4,000. The larger of content and structured content is counted, at four characters to a token.
+    Answers with records in them are not examined (LRO-DESC-11).
     """
     full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
     described = [c for c in survey.files if c.found is not None]

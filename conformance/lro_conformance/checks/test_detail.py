@@ -122,7 +122,7 @@ def _reported_levels(call: Call) -> dict[str, object]:
 
 
 def _differing_fields(one: Call, other: Call) -> Iterator[tuple[Record, set[str]]]:
-    """Records of *one* that differ in *other*, each with the fields that only one of the two has."""
+    """Records of *one* that have other fields in *other*, each with the fields that it has in only one of the two."""
     others = by_id(other.file_records)
     for key, record in by_id(one.file_records).items():
         if key in others and (differing := _fields_that_differ(record, others[key])):

@@ -97,7 +97,8 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
         found = [r for r in call.records or [] if "id" in r]
         if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
             subjects.not_observed(
-                "an unusual query found too little, or the operation offloaded no ordinary call without output_dir"
+                "an unusual query returned too few records or none, or the operation offloaded no ordinary call "
+                "without output_dir"
             )
             continue
         subjects.expect(

@@ -42,10 +42,10 @@ def test_whole_records_within_the_threshold(
 
     It may exceed the threshold by 15 % and 16 tokens, because the suite mostly infers the size of records from the E of
     files; a formatted text may exceed it by 60 % and 200 tokens. A result counts as too small only if it has no
-    records, although the first one has less than a quarter of the threshold. If memories can be stored while the server
-    runs, one call finds a few memories that are several times as large as the others, so that a fixed number of records
-    does not pass. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05), or if a low threshold has no
-    effect (LRO-CFG-02).
+    records, although the first record of the file has less than a quarter of the threshold. If memories can be stored
+    while the server runs, one call finds a few memories that are several times as large as the others, so that a fixed
+    number of records does not pass. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05), or if a low
+    threshold has no effect (LRO-CFG-02).
     """
     found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
     _judge_all(found, failed_writes, subjects)
@@ -157,7 +157,7 @@ def _judge_all(
 ) -> None:
     """Report the findings of a rule on failed writes. A miss is shown in its context.
 
-    *remark* is added to every text of what was observed.
+    *remark* is appended to each text that says what was observed.
     """
     missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
     for failing, judged in found:

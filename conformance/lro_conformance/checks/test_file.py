@@ -98,8 +98,8 @@ def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
 
     At full detail, the content of a stored memory must not be cut off with an ellipsis, even if the inline result cuts
     it off. If inline results are Markdown or prose and show a text of a stored memory unchanged, the file must have it
-    unchanged, too. If ids differ from one server process to the next, only memories that the suite stored are
-    compared, and other memories whose title is the same in the file and inline. A file with the fields of another
+    unchanged, too. If ids differ from one server process to the next, only two kinds of memories are compared: those
+    that the suite stored, and others whose title is the same in the file and inline. A file with the fields of another
     detail level fails LRO-DET-01 instead.
     """
     exchanges.judge("LRO-FILE-10", subjects)

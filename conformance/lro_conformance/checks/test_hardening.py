@@ -19,7 +19,8 @@ from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name
 
 NEAR = 2**40
-"""Minimum difference of two random numbers of 80 bits; a smaller one occurs by chance about once in 500 billion."""
+"""Least difference of the random parts of two ULIDs (numbers of 80 bits) that counts as random. A smaller difference
+occurs by chance about once in 500 billion pairs."""
 
 
 @check("LRO-HARD-01")
@@ -116,7 +117,7 @@ def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects:
 
 
 def _first_names(files: Sequence[str]) -> str:
-    """The names of the first files, and the number of further files."""
+    """The names of the first five files, and the number of further ones."""
     more = f" and {len(files) - 5} more" if len(files) > 5 else ""
     return f"{', '.join(map(show, files[:5]))}{more}"
 

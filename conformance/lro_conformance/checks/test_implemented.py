@@ -13,8 +13,9 @@ def test_should_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 2 offloads large results.
 
     If a server returns no descriptor, it is tried again with `enabled` set to true. If there is reason to expect
-    offloading (the profile names `settings` or `cleanup`, or the server mentions it), or if the threshold cannot be
-    set, inline results count as a failure only if one of them surely exceeds the default threshold.
+    offloading (the profile names `settings` or `cleanup`, or the server mentions it), a low threshold without effect
+    may only mean that it is set in the wrong way. Then, and if the threshold cannot be set, inline results count as a
+    failure only if one of them surely exceeds the default threshold.
     """
     _offloads(survey, subjects)
 

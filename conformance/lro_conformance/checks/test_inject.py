@@ -132,7 +132,8 @@ def test_decided_before_budgeting(
 
 
 def _measured_text(edge: Edge) -> str:
-    """Description of the text that decides, with the thresholds below and above its tokens if calls there show that."""
+    """Description of what the server seems to measure. If calls at thresholds just below and above the tokens of the
+    formatted text show that it is this text, these thresholds are named."""
     if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
         return "what is left after budgeting"
     return (
@@ -142,7 +143,7 @@ def _measured_text(edge: Edge) -> str:
 
 
 SEVERAL = 40
-"""Number of memories from which a file counts as complete if another operation finds the same memories."""
+"""A file of inject with this many memories or more counts as complete if another operation finds the same memories."""
 
 FEWER = 0.8
 """If a file has at most this share of the memories in a file of another detail level, a budget must have cut it."""

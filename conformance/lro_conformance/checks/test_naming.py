@@ -70,7 +70,8 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
 
 
 APART_S = 0.02
-"""Least seconds between two calls whose ULIDs are compared: a server's clock may tick only sixty times a second."""
+"""Least number of seconds from the end of a call to the beginning of a later one, if their ULIDs are to be compared: a
+server's clock may tick only sixty times a second."""
 
 
 @check("LRO-NAME-04")

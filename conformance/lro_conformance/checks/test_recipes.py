@@ -142,7 +142,8 @@ def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Sub
 
 
 def _by_text(commands: Commands) -> list[dict[str, Command]]:
-    """For each descriptor, its commands by their texts without the path of the file."""
+    """For each descriptor, those of its commands that the suite can parse, by their texts without the path of the
+    file."""
     found: dict[int, dict[str, Command]] = {}
     for one in (c for c in commands if c.pipeline is not None):
         found.setdefault(id(one.call), {})[without_path(one)] = one

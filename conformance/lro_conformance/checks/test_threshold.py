@@ -485,8 +485,9 @@ def test_one_token_above_is_offloaded(
     """A result that exceeds the threshold by one token is offloaded.
 
     The call is made twice. If E differs between identical calls, the margin is larger. With a seed tool, the suite may
-    store memories until the results of further operations reach the threshold of the same server. If such a result is
-    decided wrongly, the operation is tested again on a server with a threshold of its own.
+    store memories on the servers that it uses for one operation, until results of further operations reach the
+    threshold of these servers. If such a result is decided wrongly, its operation is tested again on servers of its
+    own.
     """
     _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
@@ -645,7 +646,7 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
         raise NotObserved(f"a threshold of {survey.lowest} has no effect, so perhaps no threshold has (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
-        raise NotObserved("the large memory could not be retrieved alone")
+        raise NotObserved("no large memory could be stored and then retrieved alone")
     subjects.expect(
         call.outcome == "inline",
         expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned "

@@ -1,4 +1,4 @@
-"""`lro bench` and `lro weigh`: commands of the benchmark, which is a package of its own, behind the extra ``bench``."""
+"""`lro bench` and `lro weigh`: commands of the benchmark, a package of its own that needs the extra ``bench``."""
 
 from __future__ import annotations
 

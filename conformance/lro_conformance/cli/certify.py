@@ -26,7 +26,7 @@ BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
 
 TIMEOUTS_S = {"quick": 600.0, "standard": 600.0, "thorough": 3600.0}
-"""Longest time of a run in seconds, by the name of its budget."""
+"""Default time limit of a run in seconds, by the name of its budget."""
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Maximum number of concurrent servers (default: one per core).",
+    help="Number of experiments at a time, besides one that mostly waits (default: one per core).",
 )
 @click.option(
     "--budget",

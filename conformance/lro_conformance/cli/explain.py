@@ -1,6 +1,6 @@
 """The explanation of a requirement, for `lro explain` and the documentation.
 
-It combines the catalogue, the docstrings of the checks, the interpretations and errata, and examples recorded of
+It combines the catalogue, the docstrings of the checks, the interpretations and errata, and examples recorded from
 servers that pass and fail (``examples.json``, written by ``tests/tools/examples.py``).
 """
 
@@ -57,7 +57,7 @@ def explanation(requirement: Requirement) -> Explanation:
 
 
 def as_text(page: Explanation, width: int = WIDTH) -> Iterator[str]:
-    """Lines for a terminal of *width* columns; words that are longer are broken."""
+    """Lines for a terminal of *width* columns; words that are longer than a line are broken."""
     yield from textwrap.wrap(f"{page.id}  {page.title}", width)
     yield from textwrap.wrap(page.facts, width, break_on_hyphens=False)
     for section in page.sections:
@@ -128,9 +128,9 @@ def _sections(r: Requirement) -> Iterator[Section]:
 
 
 def example_key(r: Requirement) -> str:
-    """Key of a requirement's examples: its id, with the first edition that has this statement.
+    """Key of a requirement's examples: its id, and the name of the first edition in which it has this statement.
 
-    That edition is left out if it is the first one that has the requirement.
+    The name is left out if no earlier edition has the requirement.
     """
     first, *_ = versions = by_edition(r.id)
     own = next(name for name in versions if versions[name].statement == r.statement)

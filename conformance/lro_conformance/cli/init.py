@@ -158,7 +158,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 
 
 def _may_be_seeded(found: ProbeResult) -> bool:
-    """True if a tool that seems to store memories was not called yet, so that it may be the next step."""
+    """True if a tool seems to store memories and was not called yet, so that the next step may be to name it as
+    seed."""
     is_seeded = found.profile.seed is not None or "seed" in found.troubles
     return found.storing is not None and found.unfound is None and not is_seeded
 

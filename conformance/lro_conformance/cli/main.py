@@ -100,7 +100,8 @@ def command_named(name: str) -> click.Command:
 
 
 class _Commands(click.Group):
-    """A group that imports its commands when needed, and whose help shows their complete first paragraph."""
+    """A group that imports a command when it is needed. Its help shows the first sentence of each command's help,
+    however long it is."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -1,4 +1,5 @@
-"""Options that certify and judge share: how a report is written and shown."""
+"""Parts that several commands share: the options for writing and showing a report, the command of a server at the end
+of a command line, and the names of editions."""
 
 from __future__ import annotations
 
@@ -102,7 +103,7 @@ class ReportOptions:
 
     @staticmethod
     def _write(outputs: Outputs, report: Report) -> None:
-        """Write the files; a baseline only if the run shows enough to accept anything."""
+        """Write the report to its files. No baseline is written if the run shows too little to accept anything."""
         (outputs if _reason_for_no_baseline(report) is None else outputs.without(WRITE_BASELINE)).write(report)
 
     def _report_baseline(self, report: Report) -> None:

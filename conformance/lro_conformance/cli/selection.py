@@ -58,13 +58,17 @@ def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
 
 
 def needs_all_trials(chosen: Iterable[str], profile: Profile) -> bool:
-    """True if a chosen requirement last failed only in trials that its checks do not need, such as the explorer's."""
+    """True if a chosen requirement last failed only in trials that a run of its checks alone leaves out, such as the
+    explorer."""
     failures = _failures(_failures_file(profile))
     return any(failures.get(id, False) for id in chosen)
 
 
 def remember(report: Report, profile: Profile) -> None:
-    """Record the requirements that failed, for ``--only failed``; entries that a partial run did not judge are kept."""
+    """Record which requirements failed, for ``--only failed``.
+
+    Earlier entries are kept for requirements that this run did not judge. A run without a verdict changes nothing.
+    """
     if report.failure is not None:
         return
     judged = {r.requirement.id for r in report.requirements if r.checks}
@@ -91,13 +95,14 @@ def _last_failures(profile: Profile) -> set[str]:
     if not failed:
         raise NothingFailed(
             f"--only {FAILED}: nothing failed in the last run of this server in this directory, or there was none; "
-            "to run a requirement that was not observed again, name it, for example --only CLN-02"
+            "to try a requirement again that was not observed, name it, for example --only CLN-02"
         )
     return set(failed)
 
 
 def _failures(path: Path) -> dict[str, bool]:
-    """Ids of failed requirements; True if the failure showed only in trials that its checks do not need."""
+    """Ids of failed requirements, each with True if its failure showed only in trials that a run of its checks alone
+    leaves out."""
     try:
         value: Any = json.loads(path.read_bytes())
     except (OSError, ValueError):

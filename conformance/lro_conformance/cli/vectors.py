@@ -149,7 +149,7 @@ def run(
 def check(folder: Path, verbose: bool) -> int:
     """Check that the suite agrees with your vectors.
 
-    It has to give the answers that they expect, in each of their editions.
+    The suite has to give the answers that the vectors expect, in each of their editions.
 
     Exit code: 0 all expected answers are right, 1 one is wrong, 2 a file is not a file of vectors, 3 only an
     implementation can answer them.

@@ -29,10 +29,11 @@ from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_limit
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("inline", "edges", "defaults", "disabled", "control", "lasting", "explored", "cleanup", "fallback")
-"""Trials that start first: the explorer, which takes longest, the trials that it depends on, and slow trials."""
+"""Trials that start first: those on which the explorer depends, the explorer itself (it takes longest), and other slow
+trials."""
 
 WATCH_S = 0.25
-"""Seconds between two checks of the time and the disk space that are left."""
+"""Seconds between two looks at the time and the disk space that are left, and at the wall clock."""
 
 ATTEMPTS = 4
 """Maximum number of attempts of a trial. It is repeated if the machine's clock was set during an attempt."""
@@ -81,7 +82,7 @@ class Capture:
     def run(
         self, jobs: int, meanwhile: Callable[[], bool] = bool, reason_to_end: Callable[[], str | None] = lambda: None
     ) -> CapturedRun:
-        """Run all trials, *jobs* at a time.
+        """Run all trials, *jobs* at a time and one more, since the cleanup trial mostly waits for a TTL to pass.
 
         *meanwhile* does a small part of the work on `evidence`, and returns False if nothing can be done yet. It is
         called repeatedly in this thread, while trials run and after the last one; each part has to be small, because no
@@ -186,7 +187,7 @@ class Capture:
             return
         waiting = self._wanted(survey)
         under_way: dict[Future[Any], Trial] = {}
-        workers = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
+        workers = jobs + 1
         pool = ThreadPoolExecutor(workers, thread_name_prefix="trial")
         try:
             while waiting or under_way:
@@ -223,8 +224,8 @@ class Capture:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _wanted(self, survey: Survey) -> list[Trial]:
-        """The trials to run after the survey, `FIRST_TRIALS` first; without trials of features that the server does not
-        list and, if it does not implement LRO, without trials that need LRO."""
+        """The trials to run after the survey, `FIRST_TRIALS` first. Trials of features that the server does not list
+        are left out; and unless the survey has shown that the server implements LRO, so are trials that need LRO."""
         for name, reason in self.plan.unlisted(survey).items():
             self.evidence.add(name, reason)
         wanted = [

@@ -55,7 +55,7 @@ class Judgement:
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
         self._partial: dict[frozenset[str], Evidence] = {}
-        self._looked: set[str] = set()
+        self._judged_early: set[str] = set()
         self._failed: str | None = None
         self._shortage = ""
         self._judging = self._judge_each()
@@ -64,7 +64,7 @@ class Judgement:
     def prepare(self) -> bool:
         """Validate one captured document, or run its recipes, in advance, so that less is left to do after the run.
 
-        Returns False if nothing of the captured evidence is left to do.
+        Returns False if nothing is left to prepare in the evidence that has been captured so far.
         """
         return next(self._preparation)
 
@@ -113,8 +113,8 @@ class Judgement:
             needed = Plan.trials_for(check)
             if self._failed is not None:
                 break
-            if check.name not in self._looked and needed <= self._evidence.captured.keys():
-                self._looked.add(check.name)
+            if check.name not in self._judged_early and needed <= self._evidence.captured.keys():
+                self._judged_early.add(check.name)
                 with suppress(Shortage):  # raised again, and reported, when all evidence is judged
                     self._note(self._judged_by(needed, check))
         return self._failed
@@ -147,7 +147,8 @@ class Judgement:
         return self._report(run)
 
     def _look_elsewhere(self) -> None:
-        """Mark failures that show only in trials that their checks do not need, such as the explorer."""
+        """Mark failures that a run of the check alone would not show, because they show only in further trials, such as
+        the explorer."""
         self._partial.clear()  # made before all evidence was captured
         for check in self._checks:
             result = self._results[check.name]
@@ -159,7 +160,8 @@ class Judgement:
             self._results[check.name] = replace(result, elsewhere=elsewhere)
 
     def _exclude_what_does_not_apply(self) -> None:
-        """Mark checks that were not observed as not applicable, if the evidence of an incomplete run shows it."""
+        """Change verdicts of not-observed to not-applicable, if the evidence of an incomplete run shows that a check
+        does not apply."""
         for check in self._checks if self._gate() is None else ():
             if self._results[check.name].verdict is Verdict.NOT_OBSERVED:
                 reason = reason_not_bound(check, self._evidence_for(check), edition=self._profile.edition)
@@ -191,7 +193,8 @@ class Judgement:
         return dict.fromkeys(check.needs, gate)
 
     def _gate(self) -> Exception | None:
-        """The reason why most checks cannot have a verdict (`_evidence_for`); None if they can."""
+        """The reason why checks cannot have a verdict, apart from the exceptions in `_evidence_for`; None if they
+        can."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")

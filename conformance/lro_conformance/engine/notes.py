@@ -211,7 +211,7 @@ LISTED = 900
 """Maximum length of the list of tools in a report without a verdict; reports show lines of up to 1,000 characters."""
 
 MOST_CALLS = 8
-"""Maximum number of calls that a report without a verdict names."""
+"""Maximum number of different outcomes of calls that a report without a verdict lists."""
 
 
 def _above(survey: Survey) -> str:
@@ -260,7 +260,8 @@ def _helpful_key(survey: Survey) -> str:
 
 
 def start_reproducer(survey: object) -> str:
-    """Command that restarts a server which failed before it could be observed."""
+    """Script that repeats the conversation with a server which failed before it could be observed; empty if there is no
+    such server."""
     start = survey.start if isinstance(survey, ServerTrouble) else None
     return "" if start is None else reproducer_of(Conversation(start))
 

@@ -35,11 +35,12 @@ def certify(
 ) -> Report:
     """Run the suite against the server of *profile*.
 
-    *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core).
-    *only* restricts the run to checks with these names or requirement ids and, unless *all_trials*, to the trials that
-    these checks need. *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
-    *evidence* is a directory in which everything that was observed is recorded. The run ends after *timeout_s* seconds
-    and reports what it has observed by then; with *fail_fast*, it ends once a MUST of a level has failed.
+    *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core); one
+    more runs beside them, because the cleanup trial mostly waits. *only* restricts the run to checks with these names
+    or requirement ids and, unless *all_trials*, to the trials that these checks need. *examples* is the number of
+    sequences that the explorer tries; 0 leaves the explorer out. *evidence* is a directory in which everything that was
+    observed is recorded. The run ends after *timeout_s* seconds and reports what it has observed by then; with
+    *fail_fast*, it ends once a MUST of a level has failed.
 
     Nothing that a server does raises an exception: if the server cannot be observed, ``failure`` of the report says
     why. Raises `lro_conformance.wire.shortage.Shortage` before the run if the machine lacks space or its limits are too

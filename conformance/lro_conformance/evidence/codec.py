@@ -2,9 +2,9 @@
 
 A call is written as its number, because checks distinguish calls by identity. Fields with ``metadata={"kept": False}``
 are left out. No class name is written: a file is decoded by the return type of the trial that it is named after, and by
-the names of fields. So a class may be renamed freely, but a trial may not. A renamed field keeps its earlier name as
-``metadata={"formerly": NAME}``, so that older recordings can be read. A new field needs a default for older recordings;
-unknown fields are ignored. Class names only matter for exceptions (``_KNOWN_PROBLEMS`` in
+the names of fields. So a class can be renamed freely, but a trial has to keep its name. A renamed field keeps its
+earlier name as ``metadata={"formerly": NAME}``, so that older recordings can be read. A new field needs a default for
+older recordings; unknown fields are ignored. Class names only matter for exceptions (``_KNOWN_PROBLEMS`` in
 `lro_conformance.evidence.reader`).
 """
 
@@ -26,7 +26,8 @@ Plain = Any
 
 
 class Codec:
-    """Encodes and decodes values; *special* has the conversions of types that are not plain data.
+    """Encodes values, or decodes them: *special* has conversions, in one of these directions, for types that are not
+    plain data.
 
     *store* converts bytes to JSON, and *fetch* converts them back. They may keep long byte strings in files.
     """
@@ -175,7 +176,8 @@ def _demand(holds: bool, kind: Any, value: Plain) -> None:
 
 
 def answer(raw: bytes, id: int) -> tuple[Any, Any]:
-    """The result and the error in a line that answers a request. In a batch, the response with this *id* counts.
+    """The result and the error in a line that answers a request. In a batch, the response with this *id* counts, or
+    else the first response.
 
     Both are None if the line has neither.
     """

@@ -1,7 +1,7 @@
 """Restriction of evidence to an edition.
 
 One capture is judged by several editions. For each edition, two things are removed: calls of operations that it does
-not have, and cleanings in which the planted files have names of another edition, unlike the server's own files.
+not have, and cleanings with planted files that are named neither like files of this edition nor like the server's own.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 FORMAT = "lro-evidence/1"
 MANIFEST = "evidence.json"
-"""The description of the run, with the checksums of all other files."""
+"""The description of the run, with the checksums of all other files, except for those in `FILES`, whose names are their
+checksums."""
 CALLS = "calls.jsonl"
 PROPERTIES = "properties.jsonl"
 """Results of property checks in evidence of earlier versions, which explored without keeping what they saw."""
@@ -48,7 +49,8 @@ class EvidenceError(Exception):
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:
-    """JSON for recording, which can be written as UTF-8: if a text has a lone surrogate, all is escaped to ASCII."""
+    """JSON for recording, which can always be written as UTF-8: if a text has a lone surrogate, the whole document is
+    escaped to ASCII."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()

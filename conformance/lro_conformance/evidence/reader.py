@@ -28,7 +28,7 @@ from lro_conformance.wire.reply import Failure, Reply
 from lro_spec.jsonl.opening import read_regular
 
 MAX_BYTES = 1 << 30
-"""Largest file of evidence that is read."""
+"""Size, in bytes, of the largest file of evidence that is read."""
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, NotApplicable)}
 

@@ -49,7 +49,7 @@ class _Track:
     chatter: int = 0
     """Bytes of unsolicited lines so far, including those that were not recorded."""
     dropped: int = 0
-    """Number of unsolicited lines that were not recorded, because there were more than `format.CHATTER_BYTES`."""
+    """Number of unsolicited lines that were not recorded, because `format.CHATTER_BYTES` was exceeded."""
     answer_lines: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """Numbers of the lines of the transcript that are answers, by the checksum of the line."""
 

@@ -36,7 +36,7 @@ class Store:
         return {"sha256": name, "bytes": len(masked)}
 
     def bytes(self, data: bytes) -> dict[str, Any]:
-        """A reference to *data* if it is long, otherwise the data itself, as JSON."""
+        """*data* as a JSON object: the data itself or, if it is long, a reference to a file to which it is written."""
         return self.contents(data) if len(data) > INLINE_BYTES else as_text(self._masks.data(data))
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:

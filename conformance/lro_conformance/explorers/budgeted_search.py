@@ -42,10 +42,13 @@ class BudgetedSearch(Generic[Observed]):
     _shrinks: int = 0
     """Number of attempts that look for a smaller violation."""
     _spent: bool = False
-    """True if no time or attempts were left for the last attempt."""
+    """True if `begin` has refused the last attempt."""
 
     def begin(self) -> None:
-        """Count an attempt that is about to begin. Raises `OutOfBudget` if no time or attempts are left for it."""
+        """Count an attempt that is about to begin.
+
+        Raises `OutOfBudget` if no time or attempts are left for it, or if the search is aborted.
+        """
         self.attempts += not self.failing
         self._shrinks += bool(self.failing)
         self._spent = time.monotonic() > self.deadline or self._shrinks > SHRINKS or self.is_aborted()

@@ -1,5 +1,5 @@
-"""Explorer: gives three servers the same sequences of steps, which Hypothesis composes, and checks every exchange by
-the model."""
+"""Explorer: gives three servers the same sequences of steps, and checks every exchange by the model. Some sequences are
+fixed; Hypothesis composes the others."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ MAX_REDUCED = 3
 """Largest number of requirements whose violation is reduced to its shortest sequence."""
 
 TRIES = 4
-"""Number of memories that are stored, one after another, to place a result at the threshold."""
+"""Largest number of memories that are stored, one after another, to place a result at the threshold."""
 
 MUST_RUN_BEFORE = ("defaults", "control", "lasting")
-"""Trials that end before the explorer begins: they compare calls of the kept servers, in which the explorer stores more
-memories, or look at files in folders that it breaks."""
+"""Trials that end before the explorer begins: they compare calls of servers that trials share (`Lab.kept`), in which
+the explorer stores more memories, or look at files in folders that it breaks."""
 
 LARGE_BUDGET = 100
 """Only if the budget has at least this many sequences, those that Hypothesis composes include steps that start a
@@ -71,20 +71,20 @@ BEGINNING_CHARACTERS = 40
 """A text is recognised by its beginning of this many characters, since a server perhaps shows no more of it."""
 
 SERIES = 250
-"""Largest number of equal calls that are made of one process."""
+"""Largest number of equal calls in the series (`Series`) that one process has to answer."""
 
 SERIES_AT_ONCE = 10
 """Number of calls of the series that are in flight together."""
 
 SERIES_S = 2.5
-"""Time in seconds after which the series ends: slow servers answer fewer calls."""
+"""Time, in seconds, after which no further calls of the series begin: slow servers answer fewer calls."""
 
 SIZES = (100, 101, 128, 129)
 """Limits of calls that test batches: multiples of the usual sizes (10, 16, 20, 25, 32, 50, 64, 100), and one more than
 these."""
 
 UNEVEN = 8_000
-"""Characters of a record that is much larger than others."""
+"""Characters in the content of memories that are much larger than others (`_try_growing_results`)."""
 
 Step = Sequence[Any]
 """The name of a step and its arguments."""
@@ -145,7 +145,7 @@ class Explorer:
         self._kind = ""
         """Kind of failure of the broken folders."""
         self._asked_before: Mapping[str, Any] = {}
-        """The call that was made before the folders were broken."""
+        """The arguments of the call that was made before the folders were broken."""
         self._is_stuck = False
         """True if a server ended while its folder was broken, or does not offload any more."""
         self._starts_afresh = False
@@ -222,7 +222,8 @@ class Explorer:
 
     @property
     def _can_sweep(self) -> bool:
-        """True if cleanup can be triggered without a restart, by the default TTL."""
+        """True if cleanup of the first server's own folder can be triggered without a restart, under the default
+        TTL."""
         first = self._benches[0]
         how = first.profile.cleanup
         is_default = "ttl_seconds" not in first.profile.preset
@@ -235,7 +236,8 @@ class Explorer:
         return self._benches[0].output_dir is not None
 
     def explore(self) -> Explored:
-        """Try sequences until the budget is spent; search again after a violation, `MAX_REDUCED` times in all."""
+        """Try sequences until the budget is spent. After a violation, search again, up to `MAX_REDUCED` searches in
+        all."""
         from lro_conformance.explorers.hypothesis_runner import isolated, run_sequences
         from lro_conformance.explorers.machine import Steps, machine
 
@@ -289,7 +291,8 @@ class Explorer:
     # sequences
 
     def begin(self) -> None:
-        """Count a sequence that is about to begin, and forget the previous one. Raises `OutOfBudget`."""
+        """Count a sequence that is about to begin, and forget the previous one. Raises `OutOfBudget` as
+        `BudgetedSearch.begin` does."""
         self._search.begin()
         self._forget()
 
@@ -470,7 +473,7 @@ class Explorer:
             self._word = word
 
     def call(self, asked: Sequence[Mapping[str, Any]]) -> None:
-        """Make calls of each server, several at once, and judge what they return."""
+        """Make these calls of each server, all at the same time, and judge what they return."""
         wanted = [self._arguments(one) for one in asked]
         before = [set(b.files()) for b in self._benches]
         with ExitStack() as stack:
@@ -550,8 +553,8 @@ class Explorer:
         return tuple((self._known_events - known).elements())
 
     def _events(self, known: int) -> Counter[str]:
-        """OffloadWriteFailed events of the first server. Further ones are awaited longer if there are not more than
-        *known*."""
+        """OffloadWriteFailed events of the first server. If there are not more than *known* yet, further ones are
+        awaited longer; with -1, the wait is always short."""
         return Counter(self._benches[0].events("OffloadWriteFailed", known))
 
     def sweep(self, asked: Mapping[str, Any], ages: Sequence[int]) -> None:
@@ -707,8 +710,8 @@ class Explorer:
     def _violated(self, exchange: Exchange) -> Iterator[str]:
         """Requirements that an exchange violates.
 
-        Of the calls in lockstep, only the descriptor and file of the call at the lowest threshold are validated: the
-        other calls have the same ones.
+        Of the calls in lockstep, only the descriptor and file of the call at the lowest threshold are validated: those
+        of the other servers should have the same content.
         """
         for requirement in RULES:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))

@@ -14,14 +14,14 @@ from lro_conformance.trials.extensions.extraction import MARK
 from lro_conformance.trials.extensions.families import FileToolCall
 
 _LARGE = 3
-"""Index of the only large old message in the suite's conversation."""
+"""Index of the only large result of a tool in the suite's conversation, apart from the latest message."""
 
 
 @check("LRO-EXTRACT-18")
 def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Subjects) -> None:
     """The file that replaces a message has all of its text, and `read_file` returns this text unchanged."""
     if compaction.stored is None:
-        raise NotObserved("no message refers to a file")
+        raise NotObserved("the message in place of the large one names no file")
     stored = compaction.stored.data.decode("utf-8", "replace")
     subjects.expect(
         TEXT in stored,
@@ -51,16 +51,16 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
         at=compaction.done,
     ):
         return
-    for place, (before, after) in enumerate(zip(original, compacted, strict=True)):
+    for index, (before, after) in enumerate(zip(original, compacted, strict=True)):
         message = as_record(after)
-        if place == _LARGE:
+        if index == _LARGE:
             rest = {**message, "content": TEXT} == before
             shorter = isinstance(message.get("content"), str) and len(message["content"]) < len(TEXT) / 2
             holds, expected = rest and shorter, "a content of less than half the length, and no other change"
         else:
             holds, expected = message == before, show(before, 120)
         subjects.expect(
-            holds, expected=f"message {place + 1}: {expected}", observed=show(after, 160), at=compaction.done
+            holds, expected=f"message {index + 1}: {expected}", observed=show(after, 160), at=compaction.done
         )
 
 

@@ -78,8 +78,8 @@ def _text_if_read(one: FileToolCall) -> str:
 
 
 def refused(call: Call) -> bool:
-    """Return whether a call failed: with a JSON-RPC error, with isError true and a text, or with a JSON object that has
-    the key error."""
+    """Return whether a call failed: with a JSON-RPC error, with isError true and a text, or with a text that is a JSON
+    object with the key error."""
     if call.outcome == "error":
         return bool(call.text.strip() or call.reply.error)
     try:
@@ -142,7 +142,7 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
 
 
 _KNOWN = ("a keyword that is there", "a keyword that is nowhere")
-"""Purposes of the two calls whose answers show that the tool heeds the keyword."""
+"""Purposes of the two calls whose answers show whether the tool heeds the keyword."""
 
 
 def _without(call: Call, value: str) -> tuple[str, str]:
@@ -177,7 +177,7 @@ def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None
 
 @check("LRO-EXTRACT-09")
 def test_answers_are_never_offloaded(extraction: Extraction, subjects: Subjects) -> None:
-    """Answers read from a file and errors are returned inline, however large."""
+    """Errors, and answers that were read from a file, are returned inline, however large."""
     for one in extraction.every:
         subjects.expect(
             one.call.outcome != "offloaded",

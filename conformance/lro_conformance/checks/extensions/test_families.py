@@ -107,7 +107,7 @@ def _has_characters(part: Part) -> bool | None:
 
 @check("LRO-EXTRACT-22")
 def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
-    """Ranges count characters, and if one range begins where another ends, no character between them is left out.
+    """Ranges count characters, and if one range begins where another ends, no character is left out at the border.
 
     A range may have one character more or less at either end.
     """
@@ -116,7 +116,7 @@ def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
     for part in (*families.ranges, *families.consecutive):
         holds = _has_characters(part)
         if holds is None and part in families.consecutive and part.asked.call.outcome == "error":
-            holds = False  # of the other ranges, the last may be refused, since its end is beyond the file
+            holds = False  # an error for one of `families.ranges` does not count: the last of them ends beyond the file
         if holds is not None:
             expected = f"{part.asked.about}, give or take one at either end: {show(part.expected[1:-1], 80)}"
             subjects.expect(holds, expected=expected, observed=describe(part.asked.call), at=part.asked)
@@ -162,7 +162,7 @@ def _judge_searches(
     id = str(extraction.families.source.file_records[0].get("id"))
     for one, finds in zip(asked, wanted, strict=False):
         if one.call.outcome != "inline":
-            subjects.not_observed("a search for a word is rejected")
+            subjects.not_observed("a search for a word has no inline result")
             continue
         subjects.expect(
             (id in one.call.text) is finds,
@@ -179,7 +179,9 @@ def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -
     ids = [str(r.get("id")) for r in extraction.families.source.file_records]
     for one in extraction.families.counted:
         if len(ids) < MANY or one.call.outcome != "inline":
-            subjects.not_observed(f"the file has fewer than {MANY} records, or a search for every line is rejected")
+            subjects.not_observed(
+                f"the file has fewer than {MANY} records, or a search for every line has no inline result"
+            )
             continue
         found = sum(id in one.call.text for id in ids)
         subjects.expect(
@@ -198,7 +200,7 @@ def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) ->
     title = first.get("title")
     for one in extraction.families.formatted:
         if one.call.outcome != "inline" or not isinstance(title, str) or not title.isprintable():
-            subjects.not_observed("a query for titles is rejected, or the first record has no printable title")
+            subjects.not_observed("a query for titles has no inline result, or the first record has no printable title")
             continue
         lines = one.call.text.splitlines()
         if "compact" in one.call.arguments:

@@ -22,7 +22,7 @@ from lro_spec.schema.line_schema import lines_violating, schema_problem
 from lro_spec.tokens import honest_estimates
 
 PREVIEW_SHARE = 1 / 3
-"""Share of an offloaded payload that the answer may contain as a preview."""
+"""Largest share of an offloaded payload that the answer may contain as a preview."""
 
 
 @check("LRO-PROXY-01")
@@ -81,7 +81,7 @@ def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Forwarded, in
 
 
 def _not_offloaded(call: Call) -> str | None:
-    """The reason why a call was not offloaded to a file with a header and as many records as that says.
+    """The reason why a call was not offloaded to a file with a header and as many records as the header states.
 
     None if it was.
     """
@@ -153,7 +153,7 @@ def test_payload_is_stored_once(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-08")
 def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None:
-    """A result of a tool with an output schema is valid for the schema that the proxy lists, offloaded or not."""
+    """A result of a tool with an output schema, offloaded or not, is valid for the schema that the proxy lists."""
     schema: Any = next((t.get("outputSchema") for t in proxied.tools if t.get("name") == proxied.names["typed"]), None)
     if schema is None:
         raise NotApplicable("the proxy lists no output schema")
