@@ -67,9 +67,9 @@ class Steps(Protocol):
 
 
 def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
-    """A state machine whose steps are those of the *explorer*; one instance is one sequence.
+    """A class of state machines whose rules take the steps of the *explorer*; each instance is one sequence.
 
-    Hypothesis never releases a class of machines, so *explorer* should be a weak reference.
+    Hypothesis never releases such a class, so *explorer* should be a weak reference.
     """
     arguments = calls(explorer.details, explorer.filters)
 

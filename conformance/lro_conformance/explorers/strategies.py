@@ -1,4 +1,4 @@
-"""Hypothesis strategies: memories that any honest server can be given, calls, file names, ages."""
+"""Hypothesis strategies: memories that a server should be able to store, calls, file names, ages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u01
 
 def _spelt(data: bytes) -> str:
     """The text that some bytes stand for. Of the values of a byte, half stand for an ASCII character and a quarter for
-    an odd one (`_ODD`). A byte of the last quarter and the two bytes after it together stand for any character."""
+    an odd one (`_ODD`). A byte of the last quarter stands, together with the two bytes after it, for one character,
+    which may be any but NUL."""
     text: list[str] = []
     rest = iter(data)
     for byte in rest:
@@ -96,7 +97,7 @@ _SOMETIMES: dict[str, st.SearchStrategy[Any]] = {
 MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
     st.fixed_dictionaries(_ALWAYS, optional=_SOMETIMES), min_size=1, max_size=6
 )
-"""Some memories that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
+"""Lists of memories whose JSON all libraries should read alike: no lone surrogates, no NUL, no integers beyond 2^53.
 
 The fields of `_ALWAYS` are present, those of `_SOMETIMES` may be absent; some values are empty. The memories have no
 ids yet, and no word to find them by. The explorer adds both, anew each time, so that a server that still holds the
@@ -104,7 +105,7 @@ memories of an earlier attempt gives the same answers.
 """
 
 NEAR = (-1, 0, 1, 2)
-"""Distances from the threshold, in tokens, at which the explorer places results."""
+"""Distances, in tokens, at which the explorer places results: just below the threshold, at it, and just above it."""
 
 
 def calls(
@@ -145,7 +146,7 @@ _FILE_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 
 
 def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
-    """Lists of file names, some of which begin almost like those of offloaded files."""
+    """Lists of file names, some of which resemble those of offloaded files, or even match their pattern."""
     almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
     near = st.tuples(st.sampled_from(almost), _FILE_NAME, endings).map("".join)

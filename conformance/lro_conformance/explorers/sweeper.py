@@ -70,7 +70,7 @@ class _Sweeper:
         sweep: Callable[[Value], Sweep],
         wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
-        """Sweeps without a violation, and the smallest one with a violation, if that recurred."""
+        """The sweeps before the first violation, and the smallest sweep with a violation, if that recurred."""
         from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2

@@ -74,7 +74,7 @@ class ProbeResult:
     """Findings about a server. A field is None or empty if nothing was found for it."""
 
     profile: Profile
-    """Profile with the command and the settings that took effect."""
+    """The profile with which the server was probed; once settings were tried, with those that took effect."""
     name: str = ""
     version: str = ""
     protocol: str = ""
@@ -96,11 +96,12 @@ class ProbeResult:
     fruitless: Sequence[str] = ()
     """Names of the operations that found nothing by any query."""
     inline: Literal["records", "text", "unknown"] | None = None
-    """The form of an inline result: ``records`` if it has records; ``text`` if its text shows the title and content of
-    memories that are known from a file or were stored by the suite; otherwise ``unknown``. None if there was no inline
-    result."""
+    """The form of a result that was offloaded at the lowest threshold and inline at the highest one: ``records`` if
+    the suite found records in it; ``text`` if its text shows the title and content of a memory that is known from a
+    file or was stored by the suite; otherwise ``unknown``. None if no result was seen in both ways."""
     unfound: str | None = None
-    """A message that no call found the memories that were stored, with advice; None if a call found them."""
+    """A message that no call found the memories that were stored, with advice; None if a call found one of them, or if
+    none were stored."""
     troubles: dict[str, str] = field(default_factory=dict[str, str])
     """Reasons why something could not be tried to the end: the server did not start, ended, or gave no answer. The key
     is the name of a setting, ``cleanup``, or an argument such as ``search.query``. Under ``seed`` is the reason why
@@ -123,8 +124,8 @@ class ProbeResult:
 
     @property
     def seed(self) -> Seed | None:
-        """The seed that every process was given or, if there was none, a seed to propose. None if no tool seems to
-        store memories, or if none of its arguments seems to take their text."""
+        """The seed in `profile` or, if it has none, a seed to propose. None if no tool seems to store memories, or if
+        none of its arguments seems to take their text."""
         if self.profile.seed is not None or self.storing is None:
             return self.profile.seed
         arguments = memory_arguments(self.storing)
@@ -149,7 +150,7 @@ class ProbeResult:
 
 
 Choice = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
-"""A function that chooses tools from those that a server lists. Returns their names by operation."""
+"""A function that chooses tools from those that a server lists, and returns the chosen names by operation."""
 
 
 def probe(
@@ -287,9 +288,9 @@ def _fields_with(bench: Bench, operation: Operation, arguments: Mapping[str, Any
 def levels_by_fields(fields: Mapping[DetailValue, Collection[str]]) -> dict[str, DetailValue]:
     """Values of an argument by detail level, inferred from the *fields* that records have with each value.
 
-    Empty unless the values can be ordered so that each gives more fields than the value before. If the value before
-    gives three fields or more, one of them, such as an excerpt, may be missing. Also empty if a value has the name of a
-    level, but its fields are those of another level.
+    Empty unless every value gives fields, and the values can be ordered so that each gives more fields than the value
+    before. If the value before gives three fields or more, one of them, such as an excerpt, may be missing. Also empty
+    if a value has the name of a level, but its fields are those of another level.
     """
     ordered = sorted(fields, key=lambda value: len(fields[value]))
     levels = levels_of(ordered)
@@ -304,13 +305,14 @@ def _gives_more(less: set[str], more: set[str]) -> bool:
 
 
 _FEW = 5
-"""Limit of the calls that show which fields the records have."""
+"""Number of records that a call asks for if it only has to show which fields records have."""
 
 
 def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     """A lab whose servers are all given the suite's memories by a tool, and findings about one of these servers.
 
-    If the tool accepts no memory, returns the given lab and findings, with the reason in `troubles`.
+    If no argument of the tool seems to take the text of a memory, or if the tool accepts no memory, returns the given
+    lab and findings, with the reason in `troubles`.
     """
     tool = listed_tool(name, found.tools)
     arguments = memory_arguments(tool)
@@ -340,7 +342,8 @@ def _as_written(o: Operation) -> NamedOperation:
 
 
 def _find_settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
-    """Find a way to set each setting: the documented one, or one that the help or the server's descriptions name."""
+    """Find a way to set each setting: the documented one, or one that the command, its help or the descriptions of the
+    server name."""
     usual, texts = dict(found.profile.settings), None
     known: dict[str, Setting | None] = dict.fromkeys(SETTINGS)
     for name in SETTINGS:
@@ -369,7 +372,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
             return _threshold(lab, found)
         if name == "ttl_seconds":
             deleted = _deleted_by_age(_cleaning(lab, first, threshold, TTL))
-            # A server that reads the value in a wrong unit deletes both files, and neither without the setting.
+            # A server that reads the value in a wrong unit deletes both files with the setting, and neither without it.
             without = _cleaning(lab, first, threshold, None) if deleted == (True, True) else None
             return deleted == (False, True) or _deleted_by_age(without) == (False, False)
         enabled = False if name == "enabled" else None
@@ -423,7 +426,7 @@ def _while_it_runs(bench: Bench) -> Generator[None]:
 def _threshold(lab: Lab, found: ProbeResult) -> bool:
     """True if a result is offloaded at the lowest threshold that the server accepts, and inline at a billion tokens.
 
-    Also sets `calls` if a result was offloaded, and `inline` if the result was then inline.
+    Also sets `calls` if a result was offloaded at the first threshold, and `inline` if it was inline at the second.
     """
     with lab.lowest_bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
         low = {name: bench.call(name) for name in bench.operations}

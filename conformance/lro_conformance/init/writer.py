@@ -35,7 +35,7 @@ SETTINGS = {
     "ttl_seconds": "lifetime of a file",
     "output_dir": "directory of the files",
 }
-"""What each setting decides, for the comment next to it."""
+"""The meaning of each setting, for the comment next to it."""
 
 PURPOSES = {
     "recall": "returns many memories",
@@ -122,7 +122,7 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
 def _client(found: ProbeResult) -> Iterator[str]:
     client = found.profile.client
     if client.name is not None:
-        yield f"client: {_flow({'name': client.name})}   # nothing was offloaded for the suite's own name"
+        yield f"client: {_flow({'name': client.name})}   # nothing was offloaded for a client with the suite's name"
         yield ""
     elif found.operations and not found.offloads:
         yield "# If the server offloads only for certain clients, name one of them:"
@@ -231,12 +231,13 @@ def _entry(operation: Operation) -> str:
 
 
 def _is_true_for_full(operation: Operation, detail: str) -> bool:
-    """Return whether the name of a boolean argument says enough in a profile: that true is full detail."""
+    """True if a profile needs only the name of the argument, and not its values by level: it is a boolean for which
+    true means full detail, as the suite assumes anyway (`flag_levels`)."""
     return operation.levels == flag_levels(detail) and operation.levels["full"] is True
 
 
 def _hint(found: ProbeResult, name: str) -> Iterator[str]:
-    """A tool that may perform an operation, for the reader to decide."""
+    """A comment with a tool that may perform an operation, if there is one; the reader has to decide."""
     tool = hinted_tool(name, found.tools, {o.tool for o in found.operations.values()})
     if tool is not None:
         guess = operations_of({name: str(tool.get("name"))}, found.tools)[name]

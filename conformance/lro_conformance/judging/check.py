@@ -3,8 +3,8 @@
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
 evidence that it reads, which trials capture (``trials/``) or functions derive (`lro_conformance.judging.derived`).
 Evidence that it declares as optional is None if it is missing. Two parameters are no evidence: ``edition`` is the
-edition that it judges by, and ``subjects`` is a `Subjects`, to which it reports each thing that it examines. It passes
-only if it examined something that could have failed it.
+edition by which the check judges, and ``subjects`` is a `Subjects`, to which the check reports each thing that it
+examines. A check passes only if it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Check:
     """A registered check."""
 
     name: str
-    """``module.function``, with the names of both but without their ``test_``."""
+    """``module.function``, where both names lack their beginning ``test_``."""
     requirement: str
     function: Callable[..., None]
     needs: tuple[str, ...]

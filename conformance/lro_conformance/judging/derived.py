@@ -1,10 +1,10 @@
 """Evidence by name, as checks request it: captured by a trial, or derived from captured evidence.
 
-Derived evidence serves several checks. It is computed once per run by a pure function decorated with `derived`. The
-function's parameters name the evidence that it depends on, which may be derived itself. Two more names are possible:
-`EDITION`, the edition to judge by, and `FOUND`, the evidence of all successful trials. If evidence that it depends on
-is missing, the derived evidence is missing for the same reason. Derived evidence is never recorded: it is computed
-again when a recorded run is judged.
+Derived evidence serves several checks. It is computed once for all of them (once for each `Evidence`), by a pure
+function decorated with `derived`. The function's parameters name the evidence that it depends on, which may be derived
+itself. Two more names are possible: `EDITION`, the edition to judge by, and `FOUND`, the evidence of all successful
+trials. If evidence that it depends on is missing, the derived evidence is missing for the same reason. Derived evidence
+is never recorded: it is computed again when a recorded run is judged.
 """
 
 from __future__ import annotations

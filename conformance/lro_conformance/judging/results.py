@@ -35,7 +35,7 @@ class CheckResult:
     evidence: str = ""
     """Evidence to read or paste, such as the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
-    """True if a *warn* is a defect of the specification, not of the server."""
+    """True if a *warn* shows a defect of the specification, not of the server."""
     reproduce: str = ""
     """A bash script that reproduces the failure: it sends the same lines to the same server."""
     location: str = ""
@@ -109,7 +109,7 @@ class Acceptance:
     state: Literal["accepted", "expired", "stale", "open"]
     """The state in this run: ``accepted`` if the check has the accepted verdict, ``expired`` if it has it on a day
     after `until`, ``stale`` if it has a different one. ``open`` if there is no verdict to compare with: the check was
-    not part of the run, the suite erred, or the server could not be observed."""
+    not part of the run or had an *error*, or the run has no verdict (`Report.failure`)."""
 
     @property
     def explanation(self) -> str:
@@ -144,7 +144,8 @@ class Coverage:
     threshold: int
     """Threshold, in tokens, of the server between those with the lowest and the highest one; 0 if there was none."""
     in_flight: int
-    """Number of calls that were made while others were in flight."""
+    """Number of calls that were made while others were in flight. A call counts once, although each of the explorer's
+    servers gets it."""
     broken: int = 0
     """Number of times that output folders were broken."""
     sweeps: int = 0
@@ -171,7 +172,7 @@ class DecidedCall:
 
     @property
     def is_right(self) -> bool:
-        """True if the result was offloaded exactly because E exceeds the threshold."""
+        """True if E exceeds the threshold and the result was offloaded, or if neither is the case."""
         return (self.estimate > self.threshold) == (self.outcome == "offloaded")
 
 

@@ -1,7 +1,7 @@
 """Verdicts, their order, and the roll-up from checks to requirements to levels.
 
 The order is total, with the worst verdict last. A requirement has the worst verdict of its checks that observed
-something.
+something; there is one exception (`CheckResult.hindered`).
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """The verdict on a level: proved if every MUST of this and lower levels that is judged passed, has a warning or
-    does not apply.
+    """The verdict on a level, by those MUSTs of this and lower levels that are judged.
+
+    It is *failed* if one of them failed. It is *unproved* if one was not observed or had an error, or if there are
+    none. It is *attested* if one is attested. Otherwise it is *proved*: each passed, has a warning or does not apply.
 
     A *warn* on a MUST does not prevent the level, because it is no failure of the server: it is an erratum of the
     specification, or an allowed value that not every reader understands.

@@ -88,7 +88,8 @@ class Bench:
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that results of this server named."""
     state_changing_requests: list[int] = field(default_factory=list[int])
-    """The ids of the requests that stored memories in this process or triggered its cleanup."""
+    """The ids of the requests that stored memories in this process or triggered its cleanup, apart from those that
+    `forget_experiment` has removed."""
     cleanup_request: int | None = None
     """The id of the request that last triggered cleanup; None if none did."""
     stored_at: float = 0.0
@@ -96,8 +97,8 @@ class Bench:
     memories: list[Memory] = field(default_factory=list[Memory])
     """The memories that the server has accepted since it was last started."""
     corpus_requests: int = 0
-    """Number of the first `state_changing_requests`, which stored the suite's own memories; the later ones belong to
-    one experiment."""
+    """Number of requests at the beginning of `state_changing_requests` that stored the suite's own memories; all the
+    others belong to one experiment."""
 
     @property
     def profile(self) -> Profile:
@@ -316,7 +317,8 @@ class Bench:
 
     def _file_without_descriptor(self, reply: Reply, started: float) -> str | None:
         """The path of a file that the call wrote and that its result names without a valid descriptor: in prose, as a
-        link, or in malformed JSON. None if there is no such file or more than one, or if the result has records."""
+        link, or in malformed JSON. None if there is no such file or more than one, if the result has records or is an
+        error, or once the suite has limited the size of the files that the process writes (`limit_files`)."""
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.server.file_limit_applied:
             return None

@@ -1,4 +1,5 @@
-"""Errors that are raised if a server does not start, or if the conversation with it cannot be opened."""
+"""Errors that are raised if a server cannot be used: mostly because it does not start, or because the conversation with
+it cannot be opened."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class ServerTrouble(NotObserved):
 
     @property
     def subject(self) -> object:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The conversation with the server that failed."""
+        """The conversation with the server that failed; None if `start` is None."""
         return None if self.start is None else Conversation(self.start)
 
     declined = False

@@ -2,7 +2,8 @@
 
 The suite first sends `initialize`. If the server refuses it, the server is started again and gets `server/discover`; if
 it accepts that, all later processes of the run get `server/discover`, too. If it accepts `initialize`, one later
-process gets `server/discover` before `initialize`, as from a client that speaks both protocols.
+process gets `server/discover` first, as from a client that speaks both protocols; if it answers, but does not accept
+that, it then gets `initialize`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Handshakes:
     tried_modern: bool = False
     """True if `server/discover` was tried because a server had refused `initialize`."""
     knows_modern: bool | None = None
-    """True if a server that accepts `initialize` also accepted `server/discover`; None if that was not tried."""
+    """True if a server that accepts `initialize` accepts `server/discover`, too; False if it does not; None if that was
+    not tried."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Capabilities that the suite claims as a client, besides those that the profile names."""
     slowest_s: float = 0.0

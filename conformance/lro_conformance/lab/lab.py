@@ -231,7 +231,7 @@ class Lab:
             self._equip(made, seeds=seeds)
         except Refused as refused:
             self.launcher.stop(server)
-            # an earlier server was opened in this way, or `server/discover` was already tried
+            # no other protocol is tried if this one has opened an earlier server, or if the other was tried before
             if self._operations is not None or not handshakes.switch_protocol():
                 raise
             try:
@@ -315,7 +315,9 @@ class Lab:
                 if settings.threshold_tokens is None or not trouble.declined or not find(starts):
                     raise
                 if self.accepted.nearest(settings.threshold_tokens) == settings.threshold_tokens:
-                    self.ledger.remark(f"a start of the server failed, and succeeded with the same settings: {trouble}")
+                    self.ledger.remark(
+                        f"a start of the server failed, but a second start with the same settings succeeded: {trouble}"
+                    )
                 bench = stack.enter_context(self.bench(settings, keep=keep))
             yield bench
 

@@ -97,10 +97,11 @@ class Ledger:
         self.remarks: list[str] = []
         """Remarks for the report, such as on the profile, on how servers stopped, and on memories that they refused."""
         self.protocol_violations: list[str] = []
-        """Output on stdout that is not a JSON-RPC message of MCP, up to `MAX_VIOLATIONS` of each server that ended."""
+        """Violations of the protocol on stdout, such as a line that is not JSON or a second response to one request; up
+        to `MAX_VIOLATIONS` of each server that ended."""
         self.first_violation: tuple[Start | None, float | None] = None, None
-        """The start of the server with the first of `protocol_violations`, and the time at which this output was read,
-        in seconds since the epoch; None for both if there is none."""
+        """The start of the server with the first of `protocol_violations`, and the time at which this violation was
+        noticed, in seconds since the epoch; None for both if there is none."""
         self.trouble: str | None = None
         """The first call of a tool without a response, and the reason, in one line; None if there is none. Calls for
         which the suite did not wait do not count."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
-"""The operations of the default edition, which `lro init` looks for. If an edition lists no operations, planted files
-are named for these."""
+"""The operations of the default edition, which `lro init` looks for. If an edition lists no operations, the names of
+planted files contain these."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -63,7 +63,7 @@ class Operation:
     name: str
     tool: str
     arguments: Mapping[str, Any]
-    """Arguments sent with every call; the query, limit and detail of a call override them."""
+    """Arguments sent with every call; the query, limit, detail and budget of a call override them."""
     query: str | None
     limit: str | None
     detail: str | None
@@ -84,8 +84,9 @@ class Operation:
     profile says that there is no such argument."""
 
     possible_query: str | None = None
-    """The argument that may be the query under an unusual name, because it is the only one for a text that the tool
-    requires. None if there is no such argument, if `query` is known, or if the profile says that the tool has none."""
+    """The argument that may be the query under an unusual name, because it is the tool's only required argument that
+    takes any text. None if there is no such argument, if `query` is known, or if the profile says that the tool takes
+    no query."""
 
     def detail_value(self, level: str) -> DetailValue:
         """The value of the detail argument for a level."""
@@ -327,7 +328,8 @@ def _arguments(kind: str, properties: Mapping[str, Any]) -> list[str]:
 
 
 def _is_largest_number(name: str, schema: object) -> bool:
-    """True for a number whose name is max and the plural of a thing that is no unit, such as maxArticles."""
+    """True for a number that limits how many records are returned, by its name: max and a plural that is no unit, such
+    as maxArticles."""
     first, *others = re.findall(r"[A-Z]?[a-z]+", name) or [""]
     counts = first.lower() in ("max", "maximum") and bool(others) and others[-1].lower().endswith("s")
     is_integer = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") in ("integer", "number")
@@ -373,7 +375,7 @@ def levels_of(values: Sequence[DetailValue]) -> dict[str, DetailValue]:
 def _possible_details(properties: Mapping[str, Any]) -> dict[str, tuple[DetailValue, ...]]:
     """Arguments that may choose a level of detail, with their values: booleans, and enumerations of two or three words.
 
-    Enumerations with the name of a notation, such as json, are left out: they choose the notation.
+    Enumerations that contain the name of a notation, such as json, are left out: they choose the notation.
     """
     found: dict[str, tuple[DetailValue, ...]] = {}
     for kind in ("asks for full", "asks for light"):
@@ -430,8 +432,8 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that a schema admits, by its constant, default, enumeration, or type and format; "memory" if these are
-    missing."""
+    """A value that a schema probably admits, by its constant, default, enumeration, or type and format; "memory" if
+    these are missing. Other keywords, such as ``minimum``, are ignored."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     for certain in ("const", "default"):
         if certain in node:

@@ -33,7 +33,7 @@ def tokens_of(call: Call) -> float:
 
 
 def is_enough(bench: Bench, call: Call) -> bool:
-    """Return whether a result is surely above the default threshold."""
+    """Return whether a result is surely above the default threshold of each edition by which the run is judged."""
     return tokens_of(call) >= 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
 
 

@@ -73,8 +73,8 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "blocks": ("blocks",),
     "citations": ("citations",),
 }
-"""Usual names of arguments for each field of a memory, the most usual first. If a name belongs to two fields, the
-argument is for the first of them for which the tool has no argument with a more usual name."""
+"""Usual names of arguments for each field of a memory, the most usual first. An argument whose name belongs to two
+fields is for the first of them that it accepts and for which the tool has no argument with a more usual name."""
 
 _OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
 """Usual names of arguments for a complete memory, or for a list of memories."""
@@ -92,11 +92,11 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
     kinds = {name: node.get("type") for name, node in properties.items()}
     arguments: dict[str, Any] = {}
     named = (*_OBJECT_NAMES, *(n for n in _FIELDS["content"] if kinds.get(n) == "object"))
-    whole = next((n for n in properties if n in named), None)
-    if whole is not None:
-        text, many = kinds[whole] == "string", kinds[whole] == "array"
-        arguments[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"
-    if whole is None or kinds[whole] == "string":
+    for_memory = next((n for n in properties if n in named), None)
+    if for_memory is not None:
+        is_text, is_list = kinds[for_memory] == "string", kinds[for_memory] == "array"
+        arguments[for_memory] = "$memory.content" if is_text else ["$memory"] if is_list else "$memory"
+    if for_memory is None or kinds[for_memory] == "string":
         for name, field in _fields_by_argument(properties, arguments):
             if name not in required or all(value_of(field, m) is not ABSENT for m in corpus()):
                 arguments[name] = f"$memory.{field}"
@@ -169,7 +169,7 @@ def _is_sample(name: str, schema: Mapping[str, Any], seed: Seed) -> bool:
 
 
 def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Optional arguments of the seed's tool that get no value, except those for a confidence of another scale; empty if
+    """Optional arguments of the seed's tool that get no value, except those for a confidence on another scale; empty if
     the tool is given a complete memory."""
     tool = next((t for t in tools if seed is not None and t.get("name") == seed.tool), None)
     if seed is None or tool is None or "$memory" in memory_placeholders(seed.arguments):
@@ -252,7 +252,7 @@ def other_scale(schema: Mapping[str, Any]) -> str | None:
 
 
 _SPAN = re.compile(r"(?<![\w.-])(?P<low>[01](\.0+)?)\s*(?:to|and|-|–|—|\.{2,3}|…)\s*(?P<high>\d{1,4}(\.\d+)?)(?![\w-])")
-"""Matches the range of numbers in a description, such as "0 to 100"."""
+"""Matches a range of numbers that begins at 0 or 1, such as "0 to 100"; it is looked for in descriptions."""
 
 
 def _names_a_type(schema: Mapping[str, Any]) -> bool:
@@ -272,7 +272,8 @@ _KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number")
 
 
 FOUND_S = 2.0
-"""Longest time, in seconds, to wait once for a stored memory that is not found at first."""
+"""Longest time, in seconds after the last memory was stored, for which memories that are not found at first are looked
+for again."""
 
 LEAST_LAG_S = 1.0
 """Shortest time, in seconds, to wait after storing in a server that does not find memories at once. If its index is

@@ -13,10 +13,12 @@ NEVER = 1_000_000_000
 """A threshold that no result of the suite reaches."""
 
 LOW = (16, 64, 128, 256, 512, 1024, 2048)
-"""Thresholds that are tried if 1 is refused. No higher ones are tried: results of most servers do not exceed them."""
+"""Thresholds that are tried if 1 is refused. Higher ones are not tried, because the results of most servers would not
+exceed those."""
 
 HIGH = (1_000_000, 200_000, 100_000)
-"""Thresholds that are tried if `NEVER` is refused. No lower ones are tried, because many results exceed them."""
+"""Thresholds that are tried if `NEVER` is refused. Lower ones are not tried, because many results would exceed
+those."""
 
 # The last value of each list is the most likely to be accepted, so it is tried first. If a server does not start with
 # it either, no further value is tried, because something other than the threshold prevents the start. So for a server
@@ -40,9 +42,9 @@ class AcceptedThresholds:
         return min(max(self.lowest, threshold), self.highest)
 
     def find_lowest(self, starts: Callable[[int], bool]) -> bool:
-        """Set `lowest` to the first of 1 and `LOW` with which the server *starts*.
+        """Set `lowest` to the lowest of 1 and the values of `LOW` with which the server starts, as *starts* finds out.
 
-        Returns False if it starts with none.
+        Returns False if the server does not start with the last value of `LOW`.
         """
         if not starts(LOW[-1]):
             return False
@@ -50,9 +52,10 @@ class AcceptedThresholds:
         return True
 
     def find_highest(self, starts: Callable[[int], bool]) -> bool:
-        """Set `highest` to the first of `NEVER` and `HIGH` with which the server *starts*.
+        """Set `highest` to the highest of `NEVER` and the values of `HIGH` with which the server starts, as *starts*
+        finds out.
 
-        Returns False if it starts with none.
+        Returns False if the server does not start with the last value of `HIGH`.
         """
         if not starts(HIGH[-1]):
             return False

@@ -44,6 +44,7 @@ class PytestRun:
         """Names of the checks in the report."""
         self._problem: Exception | None = None
         self._items_ran = False
+        """True if a check ran as an item; False if only tests that use `lro_report` needed the run."""
 
     # server and checks
 

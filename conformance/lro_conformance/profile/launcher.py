@@ -33,11 +33,11 @@ class Launch:
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    """Variables that are added to the environment of the suite."""
+    """Variables that the process gets in addition to those of the suite."""
     cwd: Path
     unset: tuple[str, ...] = ()
-    """Variables of settings that get no value. They are removed from the environment of the suite: a test of a default
-    must not use a value from the user's shell."""
+    """Variables of settings that get no value. The process does not get them from the environment of the suite, either:
+    a test of a default must not use a value from the user's shell."""
     config_file: Path | None = None
     """The written config file, if the profile has one."""
     events_file: Path | None = None
@@ -53,8 +53,8 @@ def launch(
 ) -> Launch:
     """Compose the parameters of a server process, and write its config file.
 
-    *values* are settings by name; all other settings keep the default of the server. *workdir* is an existing, empty
-    directory for this process; ``{workdir}`` stands for a directory within it (see `fill`). If the profile has a config
+    *values* are settings by name; all other settings keep the default of the server. *workdir* is an existing directory
+    for this process alone; ``{workdir}`` stands for a directory within it (see `fill`). If the profile has a config
     file, it is written even if it is empty, so that the server does not read the user's. Raises `SettingNotOffered` for
     a setting that the profile gives no way to set.
     """
@@ -137,5 +137,5 @@ def toml(keys: Mapping[str, Value]) -> str:
 def _toml_value(value: Value) -> str:
     if isinstance(value, bool | int | float):
         return as_text(value)
-    # TOML strings are JSON strings, except that DEL must be escaped and surrogate pairs must not
+    # JSON strings are TOML strings if DEL is escaped and no character is written as a pair of surrogates
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

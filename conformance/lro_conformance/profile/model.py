@@ -27,13 +27,13 @@ class ServerSpec:
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables that are added to the environment of the suite."""
+    """Variables that the server gets in addition to those of the suite."""
     cwd: str = "."
     """The working directory, relative to the directory of the profile."""
     timeout_s: float = DEFAULT_TIMEOUT_S
-    """Seconds for one request."""
+    """Longest time, in seconds, for the response to one request."""
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
-    """Seconds for the start and the handshake."""
+    """Longest time, in seconds, for the start and the handshake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Profile:
     """Ways to set the settings by name (enabled, threshold_tokens, ttl_seconds, output_dir); None for a setting that
     the server lacks."""
     given: tuple[str, ...] = ()
-    """Names of the settings that the profile sets explicitly."""
+    """Names of the settings for which the profile itself names a way to set them."""
     config_file: ConfigFile | None = None
     operations: Mapping[str, Operation | None] | None = None
     """Operations by name, with None for one that the server does not have. If this is None itself, the suite looks for

@@ -51,8 +51,8 @@ _Keyed = tuple[tuple[str | int, ...], str | Complaint]
 def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
     """Read and check a profile.
 
-    *command* replaces ``server.command``, which may then be missing. *edition* replaces the
-    profile's edition, with all defaults that depend on it.
+    *command* replaces ``server.command``, which may then be missing. *edition* replaces the profile's edition, with all
+    defaults that depend on it.
 
     Raises `ProfileError` with all problems.
     """

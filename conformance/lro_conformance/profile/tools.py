@@ -20,15 +20,16 @@ _OPEN = {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternPropert
 
 
 _MISSPELT = 0.8
-"""Similarity from which a name counts as a misspelling of another."""
+"""Similarity from which a name counts as a misspelling of another, although the tool may admit arguments that it does
+not list."""
 
 
 def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
     """Compare the names of tools and arguments in a profile with those of the server; return notes on doubtful ones.
 
-    Raises `ProfileError` for a tool that the server does not list, and for an argument that its tool cannot have.
-    Nothing is reported if the server lists no tools, and nothing on the arguments of a tool whose inputSchema is
-    missing or empty.
+    Raises `ProfileError` for a tool that the server does not list, and for an argument that its tool seems not to have:
+    see `_mistake`. Nothing is reported if the server lists no tools, and nothing on the arguments of a tool whose
+    inputSchema is missing or empty.
     """
     if not tools:
         return []
@@ -79,7 +80,11 @@ def _fixed(arguments: Mapping[str, Any]) -> Iterator[tuple[_Key, str, bool]]:
 
 def _mistake(name: str, tool: Mapping[str, Any], *, must_be_listed: bool) -> str | None:
     """Suffix of a message about a wrong argument name; "" if the name is doubtful, None if it is right or if the tool's
-    inputSchema is missing or empty."""
+    inputSchema is missing or empty.
+
+    A name that the schema does not list is wrong if the schema admits no other arguments. If the schema lists some and
+    does not say whether it admits others, the name is wrong if it *must_be_listed*, or if it resembles a listed one.
+    """
     schema = _object(tool.get("inputSchema"))
     properties = _object(schema.get("properties"))
     if name in properties:

@@ -1,7 +1,8 @@
 """Baselines: known failures that a project accepts, each with a reason and a last day.
 
 A baseline lets a pipeline pass in spite of known failures. It changes no verdict and no level. It cannot go out of date
-unnoticed: an entry that has expired, or whose check has a different verdict now, fails the run.
+unnoticed: an entry fails the run if its check has a verdict other than the accepted one, or still has that after the
+last day. Entries without a verdict to compare with (`Acceptance.state`) do not fail it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Entry:
 
 
 def load(path: Path) -> tuple[Entry, ...]:
-    """Read the entries of a baseline. Raises `UsageError` with all problems of the file, one a line."""
+    """Read the entries of a baseline. Raises `UsageError` with the problems of the file, one a line."""
     try:
         document = read(read_file(path), dates=True, least="accept: []")
     except OSError as problem:

@@ -131,7 +131,8 @@ def _is_check_of(decorator: ast.expr, id: str) -> bool:
 def select(
     requirements: Iterable[Requirement], *, level: int | None = None, groups: Sequence[str] = ()
 ) -> list[Requirement]:
-    """The requirements of these groups (of all groups if none is given), up to *level* if one is given."""
+    """The requirements of these groups (of all groups if none is given). If a *level* is given, only those that decide
+    this level or a lower one."""
     return [
         r
         for r in requirements

@@ -1,4 +1,4 @@
-"""Failures grouped by cause, servers that ended or fell silent, and the next step to take."""
+"""Failures grouped by cause, servers that could not be used, and the next step to take."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ from lro_conformance.report.exit_code import is_selection
 from lro_conformance.report.sanitize import one_line
 
 SHOWN = 6
-"""Number of causes that a terminal shows, one of them with its evidence."""
+"""Largest number of causes that a terminal shows, one of them with its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A server that ended or fell silent in an experiment, and the requirements not observed because of that."""
+    """A server that could not be used in an experiment, and the requirements that were not observed because of that.
+
+    For example, the server ended, fell silent or refused the handshake.
+    """
 
     text: str
     ids: tuple[str, ...]
@@ -42,7 +45,7 @@ class Trouble:
 
 
 def troubles(report: Report) -> list[Trouble]:
-    """Servers that ended or fell silent in an experiment, each once; empty if the run has no verdict at all."""
+    """Servers that could not be used in an experiment, once for each reason; empty if the run has no verdict at all."""
     found: dict[str, Trouble] = {}
     for result in report.requirements if report.failure is None else ():
         for check in result.checks:
@@ -107,7 +110,8 @@ def causes(report: Report) -> list[Cause]:
 
 
 def _cause_key(result: RequirementResult) -> tuple[object, ...]:
-    """A key that failures share if they have the same place or, if they have none, the same observation and evidence.
+    """A key that results share if they have the same verdict and the same place or, if they have no place, the same
+    observation and evidence.
 
     The key is taken from the check with the worst verdict. If several have that verdict, one is preferred whose place
     `ROOTS` maps to this requirement.
@@ -139,7 +143,7 @@ def _cause(results: list[RequirementResult]) -> Cause:
 
 
 def _without(detail: Detail, seen: Container[tuple[str, ...]]) -> Detail:
-    """The requirement. Checks whose evidence has already been shown are left without evidence, script and location."""
+    """The details without evidence, script and location of those checks whose evidence has already been shown."""
     checks = (replace(c, evidence=(), reproduce=(), location="") if c.evidence in seen else c for c in detail.checks)
     return replace(detail, checks=tuple(checks))
 
@@ -161,8 +165,8 @@ def _binds(result: RequirementResult) -> bool:
 def next_step(report: Report) -> str | None:
     """The repairs or, if no level failed, the observations that would prove the next level, as a sentence.
 
-    None if there is no verdict, if only a part was judged, if nothing but attestations or errors of the suite keeps a
-    level from being proved, or if the notes already say what to do.
+    None if there is no verdict, if only a part was judged, if all levels are proved, if nothing but attestations or
+    errors of the suite keeps a level from being proved, or if the notes already say what to do.
     """
     if report.failure is not None or is_selection(report):
         return None
@@ -211,7 +215,8 @@ def _next_observation(report: Report) -> str | None:
 
 
 def _hiding(report: Report) -> str:
-    """The servers that ended or fell silent, as words for a sentence; empty if none did."""
+    """Words for the servers that could not be used, with the number of requirements that were not observed because of
+    that; empty if there are no such servers."""
     hidden = {id for trouble in troubles(report) for id in trouble.ids}
     return f"the trouble that hides {len(hidden)} requirement{'s' * (len(hidden) > 1)}" if hidden else ""
 

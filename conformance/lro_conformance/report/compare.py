@@ -12,6 +12,7 @@ from lro_conformance.report.details import reason_of
 from lro_conformance.report.exit_code import is_selection, is_unselected
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import applicable_extensions
+from lro_spec.display import counted
 
 Direction = Literal["worse", "better", "other"]
 
@@ -201,8 +202,6 @@ def _notes(old: Report, new: Report) -> list[str]:
     found = [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]
     for which, report in (("old", old), ("new", new)):
         if is_selection(report):
-            judged = sum(not is_unselected(r) for r in report.requirements)
-            found.append(
-                f"the {which} run judged only {judged} requirements (--only): no others and no levels are compared"
-            )
+            judged = counted(sum(bool(r.checks) for r in report.requirements), "requirement")
+            found.append(f"the {which} run judged only {judged} (--only): no others and no levels are compared")
     return found

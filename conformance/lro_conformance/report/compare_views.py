@@ -20,11 +20,11 @@ _LEVEL_MARKS = {"proved": "✓", "failed": "✗", "unproved": "–", "attested":
 _LEVEL_SIGNS = {"proved": "✅", "failed": "❌", "unproved": "❔", "attested": "📝"}
 
 _OMITTED = "passed, do not apply or are not judged in every report"
-"""Requirements without a row in a matrix, as a relative clause."""
+"""Description of the requirements without a row in a matrix, as the end of a relative clause."""
 
 
 def text_lines(comparison: Comparison | Matrix) -> Iterator[str]:
-    """Plain lines, each of which can be searched with grep."""
+    """The comparison as plain lines."""
     yield from _matrix_lines(comparison) if isinstance(comparison, Matrix) else _comparison_lines(comparison)
 
 

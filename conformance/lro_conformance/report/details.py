@@ -23,9 +23,10 @@ BRIEF_EVIDENCE = 9
 BRIEF_SCRIPT = 2_000
 """Longest script that a short view shows, in characters; a longer one is left out, because half a script is useless."""
 SHORT_SCRIPT = 8
-"""Longest script, in lines of the terminal, that a view shows once it had to be shortened."""
+"""Longest script, in lines of the terminal, that a shortened view shows (`Brevity.step`)."""
 TWO_SCREENS = 120
-"""Lines of a terminal that a short view may take, so that even the report on a bad server fits two screens."""
+"""Largest number of terminal lines that a short view should take, so that even the report on a bad server fits two
+screens."""
 STEPS = range(4)
 """Steps by which a view is shortened until it fits `TWO_SCREENS`."""
 
@@ -36,7 +37,7 @@ class Brevity:
 
     step: int = 0
     """From 1 on, only short scripts are shown, and lines of evidence are cut to the width of the terminal. From 2 on,
-    so are the rows of requirements. At 3, counts replace the rows."""
+    the rows of requirements are cut to it, too. At 3, counts replace the rows."""
     columns: int | None = None
     """The width of the terminal; None for a file or a pipe, where no line is wrapped."""
 
@@ -77,7 +78,8 @@ class CheckDetail:
     observed: tuple[str, ...]
     evidence: tuple[str, ...]
     reproduce: tuple[str, ...]
-    """Command that reproduces the observation, complete."""
+    """Lines of the complete script that reproduces the observation; empty if there is none, or if a short view omits
+    it."""
     location: str
     """File and line in the evidence directory."""
     omitted: str = ""
@@ -99,7 +101,8 @@ class Detail:
 
 
 def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
-    """Details of all requirements that were not met: errors of the suite, then failures; *warnings* come first."""
+    """Details of all requirements that were not met: errors of the suite, then failures. If *warnings* is true, the
+    requirements with a warning come before them."""
     if warnings:
         yield from warnings_of(report)
     for verdict in (Verdict.ERROR, Verdict.FAIL):
@@ -179,11 +182,13 @@ def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Itera
 
 
 IN_JSON = ("; complete in the JSON report", "; more in the JSON report")
-"""Where to find the rest of a line that is cut; the second if the report, too, has only more of it, but not all."""
+"""Where to find the rest of a line that is cut: the first text if the JSON report has the complete line, the second if
+it has more of the line, but not all."""
 
 
 def length(text: str, complete: str, partial: str) -> str:
-    """Length of a line that is cut, with *complete*; if the evidence has only its beginning, with *partial*."""
+    """The length of a line that a view cuts, followed by *complete*; if even the evidence has only the beginning of the
+    line, its length as received, followed by *partial*."""
     received = _RECEIVED.search(text)
     return f"{len(text):,} characters{complete}" if received is None else f"{int(received[1]):,} bytes{partial}"
 
@@ -203,7 +208,8 @@ def failure_lines(report: Report) -> list[str]:
 
 
 def failure_reproducer(report: Report) -> list[str]:
-    """Lines of a command that starts the server that could not be observed; empty if there is a verdict."""
+    """Lines of a command that starts the server that could not be observed; empty if there is a verdict, or if no such
+    command is known."""
     return lines(report.reproduce) if report.failure is not None else []
 
 
@@ -219,7 +225,7 @@ def reason_of(result: RequirementResult) -> str:
 
 
 def unobserved_part(result: RequirementResult) -> str:
-    """The number of checks of a requirement that were not observed, and the reasons; empty if all were observed."""
+    """The number of checks of a requirement that were not observed, and the reasons; empty if there are none."""
     reasons = [check.observed for check in result.checks if check.verdict is Verdict.NOT_OBSERVED]
     if not reasons:
         return ""

@@ -17,9 +17,9 @@ def exit_code(report: Report) -> int:
     not be observed, if no call showed whether it offloads, or if a run of some requirements observed none of them.
 
     An *error* is a defect of the suite. It never fails the server, but a MUST of the claimed level (without a claim:
-    any requirement) with an error leaves the run without a verdict, unless something failed. Checks that the baseline
-    accepts are ignored; an expired or stale entry of the baseline fails. A run that ended before its last experiment
-    can fail, but not pass.
+    any requirement) with an error leaves the run without a verdict, unless a MUST of that level (without a claim: of
+    any level) failed. Checks that the baseline accepts are ignored; an expired or stale entry of the baseline fails. A
+    run that ended before its last experiment can fail, but not pass.
     """
     if report.failure is not None or report.implemented is None:
         return EXIT_NO_VERDICT

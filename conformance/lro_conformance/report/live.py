@@ -191,7 +191,7 @@ class LiveView:
         height = max(3, self._console.height - 3)
         table = Table.grid(padding=(0, 1))
         table.add_column(no_wrap=True)
-        table.add_column()  # may wrap, since rich narrows no other columns; its cells do not
+        table.add_column()  # rich narrows only columns that may wrap; the cells of this one are cut instead
         table.add_column(no_wrap=True, justify="right")
         table.add_column(style="dim")
         trials = self._progress.trials()

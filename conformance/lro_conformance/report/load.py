@@ -34,7 +34,7 @@ MAX_NAME = 1_000
 
 
 def read_report(path: Path) -> Report:
-    """Read the report in the file at *path*. Raises `UsageError` if the file is not a report."""
+    """Read the report in the file at *path*. Raises `UsageError` if the file cannot be read or is not a report."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -45,7 +45,8 @@ class View(Protocol):
         ...
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Show a report after the run; *brief*: only its summary, as for the further editions of a run."""
+        """Show a report after the run; if *brief*, only those lines of its summary that differ between the editions of
+        a run."""
         ...
 
 
@@ -60,7 +61,7 @@ def open_view(stream: TextIO, *, plain: bool = False, verbosity: int = NORMAL) -
 
 
 class PlainView:
-    """Unwrapped lines without terminal escapes, in a fixed order, each of which can be searched with grep."""
+    """Unwrapped lines without terminal escapes, in a fixed order, so that they can be compared and searched."""
 
     def __init__(self, stream: TextIO, verbosity: int = NORMAL) -> None:
         self._stream = stream
@@ -136,7 +137,7 @@ def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
 
 
 def brief_lines(report: Report) -> Iterator[str]:
-    """Summary of a report that is shown after another report of the same run."""
+    """Those lines of the summary that differ between the editions of a run, for the reports after the first."""
     yield ""
     for fact in brief_facts(report):
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
@@ -177,7 +178,7 @@ def brief_detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def trouble_lines(trouble: Trouble) -> Iterator[str]:
-    """As plain lines: a server that ended or stopped answering in an experiment."""
+    """A server that could not be used in an experiment, as plain lines."""
     yield f"TROUBLE {trouble.text}"
     yield f"  unobserved   {', '.join(trouble.ids)}"
     yield from trouble.evidence

@@ -81,7 +81,7 @@ def test_what_was_not_part_of_a_run_is_not_compared_and_nor_are_levels():
     part = report(replace(first, verdict=Verdict.FAIL), other, levels={1: "failed", 2: "failed", 3: "failed"})
     assert changed(whole, part) == [("worse", "LRO-A-01")]
     assert changed(part, whole) == [("better", "LRO-A-01")]
-    said = "the new run judged only 1 requirements (--only): no others and no levels are compared"
+    said = "the new run judged only 1 requirement (--only): no others and no levels are compared"
     assert compare(whole, part, NAMES).notes == (said,)
 
 

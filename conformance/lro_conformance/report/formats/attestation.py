@@ -49,8 +49,8 @@ def subject(artifact: str) -> Subject:
 def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
     """A statement of type ``test-result`` about *subjects*, as JSON.
 
-    The result is ``PASSED`` if `lro certify` exits with 0 without a warning, ``WARNED`` if it exits with 0 and there
-    is a warning or a check that the baseline accepts, and ``FAILED`` otherwise.
+    If `lro certify` exits with 0, the result is ``WARNED`` if there is a warning or a check that the baseline accepts,
+    and ``PASSED`` if there is neither. Otherwise it is ``FAILED``.
 
     Tests are the requirements (by id), the levels (``lro-6400/level-2``) and the applicable extensions
     (``lro-6400/proxy``). They are listed as passed, warned or failed; an *error* of the suite is listed as failed, too.

@@ -41,11 +41,12 @@ def from_workspace(path: str) -> str:
 
 
 def report_annotations(report: Report, file: str) -> Iterator[str]:
-    """Failures and warnings as annotations of the profile *file*, the most severe first.
+    """Annotations of the profile *file*: failures, errors of the suite, and warnings, in this order, and of each of
+    these at most `MAX_ANNOTATIONS`.
 
-    A missing verdict, and stale and expired entries of the baseline, become errors. So do failures of MUSTs of the
-    claimed level or, without a claim, of any level, because only these affect the exit code. All other failures,
-    warnings and errors of the suite become warnings; a requirement whose deciding checks are all accepted by the
+    A missing verdict, and stale and expired entries of the baseline, come first and become errors. Failures of MUSTs of
+    the claimed level or, without a claim, of any level become errors, too; other failures do not affect the exit code.
+    These, errors of the suite and warnings become warnings. A requirement whose deciding checks are all accepted by the
     baseline becomes a notice.
     """
     from lro_conformance.judging.verdicts import Verdict

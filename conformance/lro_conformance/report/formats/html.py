@@ -271,7 +271,8 @@ def _place(distance: float, widest: int) -> float:
 
 
 def render(template: str, **values: Any) -> str:
-    """Render a template with its styles and script inline, and a Content-Security-Policy that allows nothing else."""
+    """Render a template with its styles and script inline, and a Content-Security-Policy that allows only these, and
+    images within the page."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
@@ -391,13 +392,13 @@ def _check_entry(detail: CheckDetail, result: RequirementResult) -> CheckEntry:
 def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
     """Classify lines of evidence, and mark the line that shows the observation.
 
-    That is the first line with a marked key or, if there is none, the last response of the server. Evidence without
+    That is the first line with a marked key or, if there is none, the last line that the server sent. Evidence without
     either, such as a listing of files, has no marked line.
     """
     lines = list(evidence_lines(evidence))
     kinds: list[Kind] = [_kind(line.text) for line in lines]
-    responses = [n for n, kind in enumerate(kinds) if kind == "received"]
-    marked = next((n for n, line in enumerate(lines) if line.end > line.start), responses[-1] if responses else None)
+    received = [n for n, kind in enumerate(kinds) if kind == "received"]
+    marked = next((n for n, line in enumerate(lines) if line.end > line.start), received[-1] if received else None)
     return tuple(
         Line(n + 1, kind, line.text, n == marked, line.start, line.end, line.name)
         for n, (kind, line) in enumerate(zip(kinds, lines, strict=True))

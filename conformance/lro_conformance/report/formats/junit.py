@@ -38,8 +38,8 @@ def to_junit(report: Report) -> str:
       failure it would fail a pipeline although the exit code is 0.
     - A requirement whose deciding checks are all accepted by the baseline is skipped, with the reasons given there.
     - Each entry of the baseline has a case, which fails if the entry is stale or expired.
-    - If the server could not be observed, or the run ended early without a verdict, a further case is an error that
-      explains why.
+    - If the run has no verdict (`Report.failure`), or ended early without one, a further case is an error that explains
+      why.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):

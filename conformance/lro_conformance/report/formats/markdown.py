@@ -1,6 +1,7 @@
 """The report as Markdown for a step summary of GitHub, a comment or a wiki.
 
-Untrusted text is always within ``<code>`` or a code block, and escaped: it cannot add markup, links or mentions.
+Untrusted text is either escaped, and mostly within ``<code>``, or in a code block that it cannot close. So it cannot
+add markup, links or mentions.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ SIGNS = {
 }
 
 UNTRUSTED = ("server", "note", "accepted", "expired", "undecided")
-"""Labels of the facts that contain text of a server, a profile or a baseline, which is shown as code."""
+"""Labels of the facts that are shown as code, because they consist mainly of text of a server, a profile or a
+baseline."""
 
 MAX_BYTES = 900_000
-"""Length at which a document is cut, because GitHub rejects step summaries of more than one mebibyte."""
+"""Length, in bytes, at which a document is cut, because GitHub rejects step summaries of more than one mebibyte."""
 MAX_LINE_CHARACTERS = 1_000
 MAX_SCRIPT_CHARACTERS = 4_000
 """Length of the longest script that is shown. As half a script is useless, a longer one is replaced by the command that

@@ -30,7 +30,7 @@ NO_VERDICT, BASELINE = "no-verdict", "baseline"
 """Ids of `OWN_RULES`."""
 
 LEVELS: Mapping[Verdict, Level] = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.ERROR: "note"}
-"""Verdicts that become results, with their level. An *error* is a defect of the suite, so it is only a note."""
+"""Verdicts that become results, with their level in SARIF. An *error* is a defect of the suite, and so only a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def to_sarif(report: Report, profile: str) -> str:
     """The report as a SARIF log.
 
     It has a result for each check that gives its requirement the verdict *fail*, *warn* or *error*, for each entry of
-    the baseline that is stale or expired, and one if the server could not be observed.
+    the baseline that is stale or expired, and one if the run has no verdict (`Report.failure`).
 
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
