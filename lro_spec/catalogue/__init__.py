@@ -1,8 +1,8 @@
 """The requirement catalogue: every MUST, SHOULD and MAY of an edition, in our own words.
 
 The texts are in ``data/*.yaml``, one file per chapter, in the wording of the default edition. The requirements of
-another edition are in ``data/editions/<edition>.yaml``, which `lro_spec.catalogue.overlays` reads. Ids have the form
-``LRO-<CHAPTER>-<NN>``, are stable and never reused; an id means the same in every edition that has it.
+another edition are its set, ``data/editions/<edition>.yaml``, which `lro_spec.catalogue.overlays` reads. Ids have the
+form ``LRO-<CHAPTER>-<NN>``, are stable and never reused; an id means the same in every edition that has it.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
 def edition_chapters(edition: str = "lro-6400") -> tuple[Chapter, ...]:
     """The catalogue of one edition by chapters, in the wording of that edition, without empty chapters.
 
-    For the default edition, the sets of the other editions are not read, which saves time; the `editions` of its
-    requirements therefore lack them.
+    For the default edition, the sets of the other editions are not read, which saves time. Therefore the other editions
+    are missing in `Requirement.editions`.
     """
     if edition == DEFAULT_EDITION:
         own = (Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in default_chapters())
@@ -98,7 +98,8 @@ def first_wording(id: str) -> Requirement:
 def by_edition(id: str) -> dict[str, Requirement]:
     """The wording of a requirement in each edition that has it, by edition; empty if none has it.
 
-    If a chapter's own file has the id, no other chapter is read, only the sets, so that `lro explain` answers at once.
+    If a chapter's own file has the id, no other chapter is parsed, but only the sets, so that `lro explain` answers at
+    once.
     """
     for path in sorted(FOLDER.glob("*.yaml")):
         if f"id: {id}" in path.read_text(encoding="utf-8"):

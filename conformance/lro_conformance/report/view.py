@@ -133,7 +133,8 @@ def facts(report: Report) -> Iterator[Fact]:
 
 
 def brief_facts(report: Report) -> Iterator[Fact]:
-    """The facts of the summary that differ between editions of one run."""
+    """The facts of the summary for a report that is shown after another one of the same run: those that depend most on
+    the edition."""
     return (f for f in facts(report) if f.label in ("edition", "achieved", "verdicts", "errata") or f.label in _LEVELS)
 
 
@@ -169,7 +170,7 @@ def _outcome(report: Report) -> Iterator[Fact]:
 
 def _by_experiments(report: Report) -> str:
     if report.all_experiments:
-        return "judged by the experiments for all requirements, because the last failure showed only in one of them"
+        return "judged by all experiments, because the last failure showed only in one that their checks do not need"
     return "judged by the experiments that their checks need"
 
 
@@ -297,14 +298,15 @@ _ADVICE = {
 
 
 MOST_OPEN = 12
-"""Number of checks that the summary names as still open."""
+"""Largest number of checks that the summary lists as still open; it only counts further ones."""
 
 
 def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
-    """Requirement, check and verdict of each check that keeps the claim from holding and that no entry accepts.
+    """Requirement, check and verdict of each check that keeps the claim from holding and that no entry of the baseline
+    accepts.
 
-    Checks with an expired entry are left out, because these entries are reported anyway. Empty if there is no baseline,
-    or if the claim holds with it.
+    Checks with an expired entry are left out, because expired entries are reported anyway. Empty if there is no
+    baseline, or if the claim holds with it.
     """
     if not report.baseline or exit_code(report) == EXIT_OK:
         return []
@@ -344,7 +346,8 @@ def _acceptance(entry: Acceptance) -> Fact:
 
 
 def acceptance_line(entry: Acceptance) -> str:
-    """The state of an entry of the baseline, and the advice to remove it if it is stale."""
+    """An entry of the baseline in one line: what it accepts, until when, and why. For a stale entry, the advice to
+    remove it instead."""
     subject = one_line(f"{entry.requirement} {entry.check}".strip())
     reason = one_line(entry.explanation, 300)
     if entry.state == "stale":
@@ -384,8 +387,13 @@ def _implemented(report: Report) -> Fact:
     return Fact("offloads", f"no: it does not implement LRO, {_duty_to_implement(report)}")
 
 
+_MUST_IMPLEMENT = "LRO-IMPL-03"
+"""The requirement to implement LRO: it binds from level 1 or from level 3 on, depending on the edition."""
+
+
 def _duty_to_implement(report: Report) -> str:
     """Consequence of not implementing LRO in the edition of the report."""
-    if report.levels.get(1) == "failed":
+    level = next((r.requirement.level for r in report.requirements if r.requirement.id == _MUST_IMPLEMENT), 3)
+    if level == 1:
         return "which every level requires"
     return "which is optional at levels 1 and 2 and required at level 3"

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
-"""The TTL, in seconds, that is tried if the server rejects `LONG_TTL`."""
+"""The TTL, in seconds, that is tried if the server rejects `LONG_TTL`. If it rejects this one, too, the TTL is two
+hours."""
 LONG_TTL = 2 * DAY
 """The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
 `timedelta.seconds`, which leaves out whole days."""
@@ -87,7 +88,8 @@ class Decoy:
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Observations of one cleanup under one TTL. It is triggered until no expired file is left, or none is deleted."""
+    """Observations of cleanup under one TTL. It is triggered until no expired file is left, and then once more; or
+    until a run deletes nothing."""
 
     ttl_s: int | None
     """The TTL set; None if the default applied."""
@@ -114,7 +116,7 @@ class Cleaning:
     runs: int = 1
     """Number of times that cleanup was triggered."""
     triggered: bool = True
-    """True when the profile names a cleanup trigger, or the server has the conventional tool."""
+    """True when the profile names a cleanup trigger, or the server has the conventional tool for cleanup."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -165,7 +167,7 @@ class Crowd:
     gone: tuple[str, ...]
     """Names of the fresh files that were deleted by the end of the call."""
     earlier: tuple[Call, ...] = ()
-    """The previous call; the fresh files are copies of its file."""
+    """The previous call; the fresh files are its file and copies of that file."""
 
 
 @evidence_of.register
@@ -176,12 +178,13 @@ def _(crowd: Crowd) -> str:
 
 @dataclass(frozen=True)
 class Sessions(CallSubject):
-    """A fresh file of an earlier server process, and the start of the next process."""
+    """A fresh file that looks like one of an earlier server process, and a process that was started beside it."""
 
     call: Call
-    """A later call of the next process."""
+    """The second call of that process."""
     at_start: str | None
-    """The name of the earlier file if the start deleted it; None if it did not."""
+    """The name of the file if it was gone after `call`, which means that the process deleted it at its start or soon
+    after; None if it was still there."""
 
 
 @dataclass(frozen=True)
@@ -199,10 +202,10 @@ class Cleanup:
     refused: str | None = None
     """Reason why `own` was not observed: the server does not start with a short TTL."""
     at_start_only: bool = False
-    """True when cleanup was triggered by a restart."""
+    """True when the profile says that a restart triggers cleanup."""
     nothing_planted: str | None = None
     """Reason why `set_ttl` and `sessions` are None: no output folder could be set, and in a folder that servers share,
-    others may clean up, too."""
+    other servers may clean up, too. None if a folder could be set."""
     after_the_only_file: Call | None = None
     """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup, or if
     a call for fewer records was not offloaded either: then the result may be too small to be offloaded."""
@@ -244,7 +247,8 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
 def _clean_up_under(
     lab: Lab, settings: Settings, known: Call, ttl_s: int
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file of an earlier process."""
+    """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file that looks like one of an
+    earlier process."""
     earlier: list[Path] = []
     name = known.operation
     prepare = folder_with_a_file(known, 60, lab.editions.convention_of(known.path), earlier)

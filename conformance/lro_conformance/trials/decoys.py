@@ -22,7 +22,7 @@ from lro_spec.timestamps import parse
 
 DAY = 86_400
 HOUR = 3600
-"""The default TTL, in seconds."""
+"""An hour in seconds, which is also the default TTL."""
 OLD_S = 40 * DAY
 """An age, in seconds, above every TTL that the suite sets."""
 AHEAD_S = 60
@@ -51,7 +51,8 @@ def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: st
 
 
 def folder_with_a_file(call: Call, age_s: float, edition: str, planted: list[Path]) -> Callable[[Path], None]:
-    """A function that makes an output folder with a back-dated copy of a call's file and adds its path to *planted*."""
+    """A function that makes an output folder with a back-dated copy of a call's file, and adds the path of the copy to
+    *planted*."""
 
     def make(folder: Path) -> None:
         folder.mkdir()

@@ -33,8 +33,9 @@ MAX_LIMIT = 4000
 QUERIES = 40
 """Largest number of words, from rare to frequent, that are searched for if a tool takes no limit."""
 NEAR = 0.85
-"""Share of the default threshold. Once E has reached this share, the server as shipped is called after each further
-memory, so that the threshold is not missed."""
+"""Share of the default threshold. Where a result is made to grow by storing one memory after the other, a server with
+its defaults is first called when E has reached this share, and then after each further memory, so that the crossing of
+the threshold is not missed."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class Defaults:
 
     brackets: tuple[Bracket, ...]
     cleaning: Cleaning | None
-    """A cleanup under the default TTL; None if that is not in force, or if nothing was offloaded to a readable file."""
+    """A cleanup under the default TTL; None if that TTL is not in force, if nothing was offloaded to a readable file,
+    or if no output folder could be set."""
     bare: Call | None
     """A call for as many records as possible, on a server without any setting; None if nothing was offloaded when only
     the output folder was set."""
@@ -79,7 +81,7 @@ class Defaults:
 def require_default(preset: Mapping[str, str], setting: str) -> None:
     """Raise `NotObserved` if the profile's command or environment gives the server a value of this *setting*."""
     if setting in preset:
-        raise NotObserved(f"the server is started with {preset[setting]}, so its default is not in force")
+        raise NotObserved(f"the server is started with {preset[setting]}, so the default of {setting} is not in force")
 
 
 @trial("default threshold, from both sides; default TTL")
@@ -184,7 +186,7 @@ def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) 
     """Brackets of results that grow with each stored memory, for the operations that have no close bracket yet.
 
     Two servers are given the same memories: one as shipped, and one with the lowest threshold, which states E in the
-    headers of its files.
+    headers of its files. No brackets if memories cannot be stored, or if one of these operations takes a limit.
     """
     seed, default = lab.profile.seed, lab.editions.own.default_threshold_tokens
     loose = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]

@@ -34,25 +34,27 @@ SAMPLES = 8
 memories that are stored first, to measure their size, before a result is filled up to a threshold."""
 
 TRIES = 3
-"""Largest number of attempts to store a memory of the length with which a result reaches a threshold exactly."""
+"""Largest number of attempts to make a result reach a threshold exactly. Each attempt stores a memory whose length is
+corrected by the result of the attempt before."""
 
 AROUND = 0.1
-"""Share by which thresholds lie below and above the tokens of a text, because servers estimate these tokens a little
-differently."""
+"""Share by which the thresholds of `Edge.below_text` and `Edge.above_text` lie below and above the tokens of the text
+that is examined there, because servers estimate the tokens of a text a little differently."""
 
 MARGIN = 80
 """Characters by which the memory of the first attempt is longer than needed, so that the result surely exceeds the
 threshold and its header states E."""
 
 MOST_PLACED = 140
-"""Largest number of memories in a result that is filled up to a threshold."""
+"""Largest number of memories in each of the three sets from which results are filled up to a threshold
+(`_edge_by_storing`)."""
 
 PLACING_S = 10.0
 """Longest time, in seconds, that storing `MOST_PLACED` memories in two servers may take, estimated from the time of a
 call. If it would take longer, it is faster to start two more servers for the operation."""
 
 MOST_CHARACTERS = 900
-"""Length of the longest title of the memory that fills up a result."""
+"""The title of the memory that fills up a result is shorter than this number of characters."""
 
 LONG = "a-folder-whose-name-is-as-long-as-that-of-a-folder-may-be-" * 3 + "in-a-file-system-of-today"
 """Name of the output folder of one server, for a path of more than 260 characters in each command and the guidance."""
@@ -308,8 +310,8 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
         return None
     at = tuple(Probe(call(upper, word), threshold, threshold) for _ in range(2))
     below = (Probe(result, threshold, threshold - 1), Probe(call(lower, word), threshold, threshold - 1))
-    passed = upper.call(name, detail=_richest(upper, name)).outcome == "offloaded"
-    after = Probe(call(upper, word), threshold, threshold) if passed else None
+    has_offloaded = upper.call(name, detail=_richest(upper, name)).outcome == "offloaded"
+    after = Probe(call(upper, word), threshold, threshold) if has_offloaded else None
     edge = Edge(name, threshold, 0, _largest(result), at, below, after)
     return edge if _is_as_expected(edge) else None
 

@@ -31,7 +31,8 @@ class Eras:
 
 @trial("MCP 2026-07-28, if the server speaks it", after=("folders",))
 def eras(lab: Lab, survey: Survey) -> Eras:
-    """Open a conversation by ``server/discover``, and repeat the survey's calls that were offloaded."""
+    """Open a conversation by ``server/discover``. For each operation, repeat the survey's call for `EDGE_LIMIT` records
+    if it was offloaded."""
     if survey.protocol == MODERN_VERSION:
         raise NotObserved(f"the server speaks MCP {MODERN_VERSION} all along")
     lab.launcher.handshakes.require_modern()

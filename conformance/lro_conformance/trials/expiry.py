@@ -34,8 +34,8 @@ one.
 AGED = 30
 """Age of planted files, as a multiple of the TTL."""
 LATER, YOUNG = 0.65, 0.75
-"""Shares of the TTL: the time after which a further file is written, and an age at which that file has surely not
-expired yet."""
+"""Shares of the TTL: the time from the first files until a further one is written, and an age up to which that further
+file has surely not expired."""
 PATIENCE_S = 6.0
 """Seconds without a deletion after which the wait for expired files ends. Until then cleanup is triggered repeatedly.
 
@@ -73,8 +73,8 @@ class Expiry(CallSubject):
     call: Call
     """One of the calls that wrote the files; if files are left, one that wrote such a file."""
     paths: tuple[str, ...]
-    """Two files of one operation, and one of each other operation that offloads; then one that was written later, if
-    it was left over."""
+    """Two files of one operation, and one of each other operation that offloads; at the end, a file that was written
+    later, but only if cleanup left that one, too."""
     left: tuple[str, ...]
     """The files that are still there at the end."""
     aged_gone: bool
@@ -82,9 +82,9 @@ class Expiry(CallSubject):
     fresh_stays: bool | None
     """True when a new file stayed in a process older than the TTL; None when that could not be observed."""
     triggered: bool
-    """True when the profile names a cleanup trigger, or the server has the conventional tool."""
+    """True when the profile names a cleanup trigger, or the server has the conventional tool for cleanup."""
     waited_s: float
-    """Seconds from the planting of that file until the observation of `left` ended."""
+    """Seconds from the planting of the file that `aged_gone` is about until the observation of `left` ended."""
     cleanups: int
     """Number of times that cleanup was triggered in this time."""
     trigger: int | None = None
@@ -98,10 +98,10 @@ class Expiry(CallSubject):
     in_the_way: tuple[Entry, ...] = ()
     """The entries of `stopped_by`, so that a script can plant them again."""
     written_by: tuple[Call, ...] = ()
-    """The calls that wrote the files, in their order."""
+    """The calls that wrote the files of `paths`, in the same order."""
     restarted: Start | None = None
-    """The start of the server that should have deleted the expired files next to `in_the_way`; None if nothing was in
-    the way, or if cleanup was triggered otherwise."""
+    """The restart at which the server should have deleted the expired files next to `in_the_way`; None if nothing was
+    in the way, or if cleanup was not triggered by a restart."""
     within_s: float | None = None
     """Seconds within which the server cleans up by itself, according to the profile; None if the profile names none."""
     younger: Younger | None = None
@@ -142,8 +142,8 @@ def observe_expiry(
     """Observe the expiry of two files of a *known* call's operation and one of each of the *others*.
 
     An expired file is in the folder from the start. If a tool triggers cleanup, it is called once before the first
-    call. If the expired file was deleted then, but later ones are left, both of the server's own and a planted one, the
-    server is observed again, without that first cleanup.
+    call. If the expired file is gone before the first call, but later ones are left, both of the server's own and a
+    planted one, a further process is observed, without a file at its start and without that first cleanup.
 
     Returns two values: the observation, or None if no file was written; and the first call, if the expired file was
     deleted before it, so that the folder was empty, otherwise None. Raises `RefusedError` if the server starts with
@@ -156,8 +156,8 @@ def observe_expiry(
         with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
                 lab.step("cleanup", f"ttl_seconds = {ttl_s}")
-                if bench.cleans_up_on_request:  # a list of files that a server may remember from this is outdated later
-                    bench.cleanup()
+                if bench.cleans_up_on_request:
+                    bench.cleanup()  # a server that remembers which files it finds now will overlook later ones
                 is_empty = any(not path.exists() for path in expired)
                 first = bench.offloading_call(known.operation, 5)
                 own = _observe(bench, ttl_s, first, others)
@@ -166,7 +166,7 @@ def observe_expiry(
     else:
         raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds: {trouble}")
     if is_empty and own is not None and not own.gone and not own.aged_gone:
-        # a server that has just cleaned up may not clean up again so soon
+        # perhaps a server that has just cleaned up does not clean up again so soon
         with lab.bench(Settings(threshold, ttl_s), in_far_zone=True) as bench:
             own = _observe(bench, ttl_s, bench.offloading_call(known.operation, 5), others)
     return own, first if is_empty else None

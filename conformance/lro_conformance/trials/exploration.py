@@ -27,7 +27,7 @@ class Sweep(CallSubject):
     worked: bool = False
     """True if a control file, older than every TTL, is gone, which shows that cleanup has run."""
     own_gone: tuple[str, ...] = ()
-    """Files that the server wrote less than a minute before the cleanup, and that are gone."""
+    """Names of files that the server wrote in the same sequence of calls before the cleanup, and that are gone."""
 
 
 @dataclass(frozen=True)

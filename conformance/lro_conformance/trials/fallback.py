@@ -49,8 +49,8 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""The threshold is E divided by this number. Then about a sixth of the records fits, so that a server that truncates to
-a fixed number of records, or to half of them, returns more than the threshold."""
+"""The threshold is the smallest E of the calls divided by this number. Then at most about a sixth of the records fits,
+so that a server that truncates to a fixed number of records, or to half of them, returns more than the threshold."""
 
 UNLIMITED = 1 << 50
 """A file-size limit, in bytes, that is never reached. With it, the server is started with SIGXFSZ ignored, so that the
@@ -60,10 +60,10 @@ LARGE, MOST_CHARACTERS = 0.6, 900
 """Content of a large memory among small ones: this share of the threshold, but at most this many characters."""
 
 TOO_MANY = 1.6
-"""The large memories at the beginning have at least the threshold times this number of tokens together."""
+"""Least number of tokens of all large memories at the beginning together, as a multiple of the threshold."""
 
 FOLDER = "results/out"
-"""The output folder. Its parent contains nothing else, so that it can be broken, too."""
+"""The output folder. Its parent folder contains nothing else, so that the parent can be broken, too."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ class Failing(CallSubject):
     original: Call
     """The same call when its file could be written."""
     known: Mapping[str, Record]
-    """The records as they are inline, by id."""
+    """The records of `original` by id, from the inline result or from the file (`known_records`); empty if they are not
+    known."""
     alive: bool
     events: tuple[str, ...]
     first: bool
@@ -92,7 +93,7 @@ class Failing(CallSubject):
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions before the call that may matter, in a sequence of the explorer or in the same process."""
+    """Earlier calls and interventions that may matter, in a sequence of the explorer or in the same process."""
     task_status: str | None = None
     """The last status of the task, if the call was made as a task; None otherwise."""
     events_known: bool = True
@@ -100,7 +101,8 @@ class Failing(CallSubject):
 
     @property
     def recreated(self) -> bool:
-        """True if the server wrote the file after all, which is allowed, such as by making the removed folder again."""
+        """True if the server wrote the file after all, for example because it made the removed folder again. That is
+        allowed."""
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
@@ -233,7 +235,8 @@ class _Experiment:
     """E of records that came inline, by operation, detail level and ids."""
 
     def run(self) -> None:
-        """Make writes fail in every way, in a single server if it writes again whenever its folder is mended."""
+        """Make writes fail in every way, in a single server if it writes again whenever its folder is mended. Then, if
+        memories can be stored, make them fail once more in a server with memories of uneven size."""
         try:
             if not self._from_start():
                 with self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders) as bench:

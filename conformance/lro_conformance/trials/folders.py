@@ -142,8 +142,8 @@ def _note_stray(bench: Bench, call: Call) -> None:
 def _awkward(lab: Lab, survey: Survey, names: list[str], seen: Folders) -> Folders:
     """Add calls in the folder `AWKWARD`, and a cleanup of it, to the observations.
 
-    The folder is set by a relative path: first with LRO explicitly switched on, then without that. If no readable file
-    is written there, it is set by its absolute path.
+    The folder is set in up to three ways, until a readable file is written there: by a relative path with LRO
+    explicitly switched on (if that can be set), by a relative path without that, and by its absolute path.
     """
     on = (True,) if lab.can_set("enabled") else ()
     tried: list[tuple[Call, ...]] = []

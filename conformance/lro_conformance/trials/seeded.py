@@ -58,7 +58,7 @@ class Seeded:
     wide: tuple[Call, ...]
     """Offloaded calls after memories in CJK scripts were stored; the largest share of wide characters comes first."""
     large: Call | None
-    """A call for one memory of many thousand tokens at a threshold of twice its E."""
+    """A call for one memory, whose size is one of `LARGE`, at a threshold of twice its E."""
     large_filed: Call | None
     """The call for the memory of `large` at a threshold of 1, which offloads it."""
     large_estimate: int

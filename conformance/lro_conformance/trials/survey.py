@@ -91,7 +91,7 @@ class Survey:
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
-    """All calls except the concurrent ones, in their order."""
+    """All calls in their order, except the concurrent ones, `many`, and those of `queries`."""
     whole: Mapping[tuple[str, str | None], Call]
     """By operation and requested detail level (None: the default): the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
@@ -106,8 +106,8 @@ class Survey:
     """Inject calls with a small and a large token budget in turn, if the tool has that argument: two with the usual
     limit, then two without (only these if the tool takes no limit)."""
     unsettled: tuple[Call, ...]
-    """Those of `calls` whose file was still growing when the server answered, each with the file as it was then. In
-    `calls` and in the fields with some of these calls, they have the final file."""
+    """Those of `calls` whose file was still growing when the server answered, each with the file as it was then. In all
+    other fields, such as `calls` and `whole`, the same calls have the final file."""
     later: Mapping[str, FileSeen]
     """The files that calls named, by path, as they were when they were read again at the end."""
     unnamed: tuple[str, ...]
@@ -207,11 +207,12 @@ class Survey:
 
     @property
     def implemented(self) -> bool | None:
-        """True when the server offloads at all; None when its results do not show that.
+        """True when the server offloads at all, False when it does not; None when its results show neither.
 
-        Only an inline result above the threshold in force shows that it does not. If offloading is claimed, a threshold
-        of 1 without effect may only mean that the setting is wrong, so the result has to exceed the default threshold.
-        If a flag of the server's command fixes the threshold, the one in force is unknown.
+        They show neither if only other tools behind a proxy offload (`offloads_other_records`). Only an inline result
+        above the threshold in force shows that the server does not offload. If offloading is claimed, a threshold of 1
+        without effect may only mean that the setting is wrong, so the result has to exceed the default threshold. If a
+        flag of the server's command fixes the threshold, the one in force is unknown.
         """
         if self.offloaded:
             return None if self.offloads_other_records else True

@@ -25,9 +25,9 @@ SETTLED_S = 0.25
 def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = lambda: None) -> None:
     """Trigger cleanup until all *due* files, which are in one folder, are gone, or until a run deletes nothing there.
 
-    A server may delete files only after its answer, so each run is waited for, unless the files are gone by then. A run
-    that deletes nothing is waited for up to `Ledger.cleanup_patience_s`, which is then reduced to twice the longest
-    delay of a deletion so far. *after* is called after each run.
+    Some servers answer first and delete files afterwards, so each run is waited for, unless the files are gone by the
+    time of the answer. A run that deletes nothing is waited for up to `Ledger.cleanup_patience_s`, which is then
+    reduced to twice the longest delay of a deletion so far. *after* is called after each run.
     """
     folder = due[0].parent
     for _ in range(len(_names(folder)) + 1):  # a bound, in case a server deletes and creates files of its own

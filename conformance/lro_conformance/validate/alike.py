@@ -15,8 +15,8 @@ LINES_NAMED = 3
 """Of the findings of a group whose lines are not shown, at most this many are listed by their line numbers."""
 
 _COMPARED = 10_000
-"""Of the findings of one requirement and kind in a file, this many are compared. Further ones are in no group, and only
-the summary counts them, because computing the details of a finding takes much longer."""
+"""Of the findings of one requirement and kind in a file, at most this many are compared. Further ones are in no group,
+and only the summary counts them, because computing the details to compare takes much longer than counting."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -66,7 +66,7 @@ class FindingGroups:
 
     def first_of_each_group(self, findings: Iterator[Finding], *, is_of_lines: Callable[[], bool]) -> Iterator[Finding]:
         """Yield the findings of a document that are not similar to an earlier one. Any other finding is added to the
-        group of the earlier one.
+        group of the earlier one, except those beyond `_COMPARED`, which are dropped.
 
         *is_of_lines* returns whether the document is a file of lines. It is called only when the document has a
         finding, because its kind is not known before it is read. Findings in a descriptor are never grouped; those in

@@ -58,7 +58,8 @@ _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
-"""Texts by which the kind of a document is guessed if it is not valid JSON, the first that occurs."""
+"""Texts by which the kind of a document is guessed if it is not valid JSON. The first in this list that the document
+contains decides."""
 _COMPRESSIONS = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
@@ -118,8 +119,8 @@ class Document:
     def findings(self) -> Iterator[Finding]:
         """Yield its findings while it is read.
 
-        Raises `OSError` if it cannot be read. Raises `UnknownKindError` if its kind cannot be determined, or if it is a
-        reply without a descriptor.
+        Raises `OSError` if it cannot be read. Raises `UnknownKindError` if its kind cannot be determined, or is none of
+        those that are checked, such as a reply without a descriptor.
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
@@ -343,7 +344,7 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _looks_like_profile(start: bytes) -> bool:
-    """True if the first line other than comments is a key of a profile in YAML."""
+    """True if the first line that is neither blank nor a comment begins with a key of a profile in YAML."""
     lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
     first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
     return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]

@@ -30,7 +30,7 @@ class FindingsPrinter:
 
     At most *limit* findings of all documents are shown, errors in preference to warnings, and the others are counted;
     if *limit* is None, all are shown. In the form ``text`` with a limit, similar findings (`FindingGroups`) are shown
-    as one. *before* is called before each finding is printed.
+    as one, and the limit counts them as one. *before* is called before each finding is printed.
     """
 
     def __init__(

@@ -34,7 +34,8 @@ _VIOLATIONS = {
     "stdout-closed": "closed its stdout but keeps running",
 }
 """Predicates for messages about an adapter, by kind of anomaly. These are the kinds for which the words in
-`lro_conformance.wire.jsonrpc.KINDS` speak of MCP or of a server; the words for other kinds fit an adapter, too."""
+`lro_conformance.wire.jsonrpc.KINDS` do not fit an adapter, because they speak of a server, of MCP, or of messages that
+an adapter does not send. The words for other kinds fit."""
 
 
 class AdapterError(Exception):

@@ -58,7 +58,7 @@ def content(question: Input) -> bytes:
 
 
 def broken(findings: Iterable[Finding]) -> list[str]:
-    """The requirements that findings violate, including those that bind only from a higher level on."""
+    """The requirements that findings violate, including those that bind only from level 2 on."""
     return sorted({f.rule for f in findings if breaks(f)})
 
 

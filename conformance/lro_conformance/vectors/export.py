@@ -1,4 +1,5 @@
-"""Copies of the vectors: a folder with the runners, or an archive whose bytes depend on nothing but the content."""
+"""Copies of the vectors, with their documentation and the runners: in a folder, or in an archive whose bytes depend on
+nothing but the content."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Comparison of an answer with what a vector expects: a list of rules, each of which holds for one place of the answer.
+"""Comparison of an answer with what a vector expects: a list of rules, each of which is about one place of the answer.
 
-There are three rules, so that a runner in any language needs about ten lines for them; ``schemas/vectors.schema.json``
-describes each.
+There are three kinds of rules, so that a runner in any language needs about ten lines for them;
+``schemas/vectors.schema.json`` describes each.
 """
 
 from __future__ import annotations

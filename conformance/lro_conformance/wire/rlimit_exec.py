@@ -1,6 +1,7 @@
 """Executes a program that cannot write files beyond a size: ``python -I -S rlimit_exec.py BYTES KEEP PROGRAM ARG…``.
 
-KEEP is ``LC_CTYPE`` if the caller has set this variable. Otherwise it is removed, because this interpreter may set it.
+KEEP is ``LC_CTYPE`` if the caller has set this variable. Otherwise the variable is removed, because this interpreter
+may have set it.
 
 An intermediate program is necessary: the limit must apply before the server's first instruction, and SIGXFSZ must be
 ignored, so that a write beyond the limit fails with EFBIG instead of killing the server. The alternatives do not work:

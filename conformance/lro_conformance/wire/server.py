@@ -55,13 +55,13 @@ class Limits:
     """Size of the transcript; beyond it, older lines are cut to their beginnings, and then dropped if they are chatter
     (see `Transcript`)."""
     max_chatter: int = 10_000
-    """Most lines of stderr that the transcript keeps, and most other lines that are neither requests of the suite nor
-    their answers."""
+    """The transcript keeps at most this many lines of stderr, and at most this many other lines of chatter (see
+    `Transcript`)."""
     stderr_bytes: int = 1 << 20
     """Number of bytes that are kept of the end of stderr."""
     max_unanswered: int | None = None
-    """After this many consecutive requests without a response in time and below the size limit, the suite no longer
-    waits for responses, until one has arrived; None for no such limit."""
+    """After this many requests in a row whose response did not come in time, or was over the size limit, the suite no
+    longer waits for responses, until one has arrived; None for no such limit."""
 
 
 class Watcher(Protocol):
@@ -413,8 +413,8 @@ class ServerProcess:
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
-        """Open a conversation in the protocol of 2026-07-28, in which the ``_meta`` of each request carries the version
-        and the client, its envelope.
+        """Open a conversation in the protocol of 2026-07-28. There, the ``_meta`` of each request carries the version
+        and the client: the envelope of the request.
 
         Afterwards `modern` is True if the server speaks this protocol. Otherwise the conversation is not open, and
         `initialize` may follow.

@@ -68,10 +68,11 @@ def violations(anomalies: Iterable[Anomaly]) -> list[Anomaly]:
 class Transcript:
     """The lines of one server.
 
-    *Chatter* (everything except requests and answers) is kept in two rings of *max_chatter* lines, stderr in one and
-    notifications and the like in the other, so that neither displaces the other; requests and their answers are kept.
-    All lines together have a budget of *max_bytes*. Beyond it, lines are cut to `CUT_BYTES`: chatter first, and the
-    oldest first. If no line is left to cut, chatter is dropped.
+    *Chatter* is everything except the suite's own requests and notifications, and the lines with the answers to these
+    requests. It is kept in two rings of *max_chatter* lines, stderr in one and all else in the other, so that neither
+    displaces the other; lines that are not chatter are never dropped. All lines together have a budget of *max_bytes*.
+    Beyond it, lines are cut to `CUT_BYTES`: chatter first, and the oldest first. If no line is left to cut, chatter is
+    dropped.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:

@@ -112,9 +112,7 @@ def test_a_part_that_all_experiments_judged_says_so() -> None:
     part = report(judged("LRO-A-01", Verdict.FAIL), left_out)
     assert "judged by the experiments that their checks need" in "\n".join(plain_lines(part))
     (line,) = (li for li in plain_lines(replace(part, all_experiments=True)) if li.startswith("selected"))
-    assert (
-        "1 of 2 requirements, judged by the experiments for all requirements, because the last failure showed " in line
-    )
+    assert "1 of 2 requirements, judged by all experiments, because the last failure showed only in one that " in line
 
 
 def test_all_experiments_of_a_part_are_seen_in_its_evidence() -> None:

@@ -610,8 +610,10 @@ def test_a_setting_that_the_server_is_started_with_hides_its_default(tmp_path: P
     assert profile.preset == {"ttl_seconds": ttl, "threshold_tokens": threshold}
     report = certify(profile, only={"LRO-THR-01", "LRO-CLN-02"}, examples=0, seed=1)
     assert {c.name: c.observed for r in report.requirements for c in r.checks if c.observed} == {
-        "threshold.default_threshold": f"the server is started with {threshold}, so its default is not in force",
-        "cleanup.default_ttl": f"the server is started with {ttl}, so its default is not in force",
+        "threshold.default_threshold": (
+            f"the server is started with {threshold}, so the default of threshold_tokens is not in force"
+        ),
+        "cleanup.default_ttl": f"the server is started with {ttl}, so the default of ttl_seconds is not in force",
         "cleanup.any_age_at_any_step": "this run did not explore",
     }
 

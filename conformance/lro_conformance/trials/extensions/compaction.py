@@ -179,7 +179,7 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
 def _escapes(
     bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> Iterator[tuple[FileToolCall, str]]:
-    """Make a call for each of *tries*, which are a description, the id of the tool call, and further arguments.
+    """Make a call for each of *tries*: a description, the id of the tool call, and further arguments.
 
     Yields each call with the path at which its text appeared outside the server's folders; empty if it did not.
     """

@@ -65,7 +65,7 @@ class Extraction:
     reaching: tuple[FileToolCall, ...]
     """Queries for more than their input, such as the environment."""
     temp: str
-    """The server's TMPDIR, by which an answer to `reaching` with the environment is recognised."""
+    """The server's TMPDIR; an answer to `reaching` that contains this path shows the server's environment."""
     spliced: tuple[FileToolCall, ...]
     """Values with a different meaning as part of a program or a command."""
     large: Call | None
@@ -110,7 +110,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         asked = [(name, count) for name in bench.operations for count in COUNTS]
         sources = [call for name, limit in asked if (call := _offloaded(bench, name, limit)) is not None]
         if len(sources) < 2:
-            raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
+            raise NotObserved("fewer than two results were offloaded to files that have records with ids")
         source, other = (
             sources[0],
             next((c for c in sources if c.file_records[0].get("id") not in _ids(sources[0])), None),

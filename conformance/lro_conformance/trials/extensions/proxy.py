@@ -355,8 +355,8 @@ def _cancel(bench: Bench) -> Cancelled:
         call = bench.calls([{"name": "heard"}])[0]
         answer = _answer(call)
         notes, calls = [as_record(n) for n in answer.get("heard", [])], answer.get("waiting", [])
-        ended = (n.get("params") for n in notes if n.get("method") == "notifications/cancelled")
-        if any(as_record(one).get("requestId") in calls for one in ended) or time.monotonic() > until:
+        cancelled = (n.get("params") for n in notes if n.get("method") == "notifications/cancelled")
+        if any(as_record(one).get("requestId") in calls for one in cancelled) or time.monotonic() > until:
             return Cancelled(call, tuple(calls), tuple(notes))
         bench.server.drain(0.2)
 
@@ -402,7 +402,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
 
 
 def _recipes(passed: Sequence[Forwarded]) -> Iterator[Recipe]:
-    """Run the recipes of every descriptor whose file could be read on that file."""
+    """For every descriptor whose file could be read, run the recipes of the descriptor on the file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
     with BoundedRunner(fallback=True, max_output=8 << 20) as runner:
         for call in readable:

@@ -1,4 +1,4 @@
-"""A reader of offloaded files, as small as it can be: true if a file is valid."""
+"""A reader of offloaded files, as small as it can be: `is_valid` tells whether a file is valid."""
 
 import json
 from datetime import datetime
