@@ -1,7 +1,7 @@
 """Search for a descriptor in the result of a tool call, wherever a server put it.
 
-MCP gives a server two places, text blocks and `structuredContent`, and frameworks add their own: an object around the
-value, a sentence around the JSON, JSON inside a JSON string. All of these are read, and none of them is an error.
+MCP gives a server two places, text blocks and `structuredContent`, and frameworks wrap the descriptor in an object, in
+a sentence, or in a JSON string that is a member of an object. All of these are read, and none of them is an error.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Any, Literal, NamedTuple, cast
 
 from lro_spec.jsonl.strict import too_deep
 
-# A descriptor stands near the beginning of its text. If so many braces come before it, they belong to a payload.
 _MAX_BRACES = 64
+"""Largest number of opening braces in a text at which a descriptor is looked for. A descriptor stands near the
+beginning of its text; if more braces come before it, they belong to a payload."""
 
 
 class _Found(NamedTuple):
-    """A descriptor in a value or text, the rest of that value or text, and the texts from which it was parsed."""
+    """A descriptor in a value or text, the rest of that value or text, and the JSON texts from which the descriptor was
+    parsed."""
 
     value: dict[str, Any]
     rest: str
@@ -30,18 +32,21 @@ class FoundDescriptor:
     """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
-    """The descriptor. If a text block and `structuredContent` have one, that of the text block, which a model reads."""
+    """The descriptor. If both a text block and `structuredContent` have one, it is that of the text block, because a
+    model reads the text block."""
     where: Literal["text", "structured", "both"]
     """The place or places that have a descriptor: a text block, `structuredContent`, or both."""
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     around: str
-    """All other text of the result. If the server also returns the records themselves, they are in it."""
+    """All other text of the content blocks and of `structuredContent`. If the server also returns the records
+    themselves, they are in this text."""
     pointer: str = ""
     """JSON pointer (RFC 6901) within the result, to the text or the structured content that contains the descriptor."""
     sources: tuple[str, ...] = field(default=(), compare=False)
-    """The JSON texts that were parsed, leniently, to get the descriptor: the text block, and the JSON string within an
-    object, if the descriptor is in them."""
+    """The JSON texts that were parsed, leniently, to get the descriptor: the text block (or the part of it that is
+    JSON), and the JSON string in a member of an object. Empty if no text had to be parsed, because the descriptor is an
+    object in `structuredContent`."""
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
@@ -49,7 +54,8 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
 
     A descriptor is an object whose `offloaded` is set and not false, or one that has a `file_path` together with a
     `line_schema`, with `jq_recipes`, or with a `summary` that is an object; null counts as absent. It may stand alone,
-    within a sentence, or as a member of an object, also as JSON in a string.
+    within a sentence, or as a member of an object; such a member may also be a string that contains the descriptor as
+    JSON.
     """
     around: list[str] = []
     in_text: _Found | None = None

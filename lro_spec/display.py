@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 _SHOWN = 120
+"""Largest number of characters of a value or text that is shown in a line of a report."""
 
 
 def show(value: object) -> str:
@@ -37,8 +38,9 @@ def pointer(path: list[str | int]) -> str:
 def error_line(stderr: Sequence[str]) -> str:
     """The line of standard error that says why a process ended; empty if no line has a word.
 
-    It is the last line with a word. If that names no error, it is the first line that does, because some programs print
-    a stack, the properties of the error or a frame after the error itself.
+    It is the last line with a word. But if that line names no error and an earlier one does, it is the first line that
+    names one, because some programs print a stack trace, the properties of the error, or the border of a box after the
+    error itself.
     """
     lines = [" ".join(line.split()) for line in stderr if re.search(r"\w", line)]
     errors = [line for line in lines if _ERROR.search(line)]

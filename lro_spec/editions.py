@@ -33,10 +33,10 @@ class StandardRecipe:
     @property
     def requirement(self) -> str:
         """The id of the requirement that it fulfils, which depends on its purpose, not on its number."""
-        return _PURPOSE[self.effect]
+        return _REQUIREMENT_BY_EFFECT[self.effect]
 
 
-_PURPOSE = MappingProxyType(
+_REQUIREMENT_BY_EFFECT = MappingProxyType(
     {
         "title-confidence-table": "LRO-REC-01",
         "namespace-prefix": "LRO-REC-02",
@@ -74,7 +74,8 @@ class Edition:
     recipes: tuple[StandardRecipe, ...]
     """The recipes that the edition prints; the paper prints five of its ten."""
     settings: Mapping[str, str]
-    """The environment variable of each setting."""
+    """The environment variable of each setting. The paper gives none of them a name, so it has those of the other
+    editions here."""
     default_ttl_seconds: int = 3600
     """Lifetime of a file, in seconds."""
     default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
@@ -94,12 +95,12 @@ class Edition:
     score_in_recipes: bool = True
     """True if a recipe may refer to ``.score``."""
     marked_header: bool = True
-    """True if a header has to state its type, ``lro_header``. Editions with this mark also put the query into the
-    header."""
+    """True if a header has to state its type, ``lro_header``. In the editions with this rule, the header also has the
+    query."""
     descriptor_fields: tuple[str, ...] = (
         "offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance",
     )  # fmt: skip
-    """Fields of a descriptor at level 1."""
+    """Fields that a descriptor must have at level 1."""
     summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
     """Required fields of the summary; `score_range` is optional in every edition."""
     self_contained_schema: bool = False

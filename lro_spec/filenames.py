@@ -50,7 +50,8 @@ class FileName:
 def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = None) -> str:
     """The name of a file for this operation, with *ulid* or else a new, unpredictable ULID of the current time.
 
-    Raises `ValueError` for an operation that the edition does not know, and for an invalid ULID.
+    Raises `ValueError` for an operation that the edition does not know or that cannot be part of a file name, for an
+    invalid ULID, and for an unknown edition.
     """
     facts = _edition(edition)
     if facts.operations and operation not in facts.operations:
@@ -67,7 +68,8 @@ def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = N
 def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
     """The parts of a bare file name; None if it does not follow the edition's convention.
 
-    The operation may be any word, so that a caller can report a wrong one.
+    The operation may be one that the edition does not know, so that the caller can report it. Raises `ValueError` for
+    an unknown edition.
     """
     prefix = _edition(edition).file_prefix
     if not name.startswith(f"{prefix}-"):
@@ -115,7 +117,7 @@ def ulid_time(ulid: str) -> datetime:
 
 
 def _decode(ulid: str) -> bytes:
-    # Without python-ulid, whose import takes a third of the time that it takes to validate a descriptor.
+    # Without python-ulid: to import it takes a third of the time in which a descriptor is validated.
     return int(ulid.upper().translate(_CROCKFORD_TO_PYTHON), 32).to_bytes(16)
 
 

@@ -18,7 +18,7 @@ MAX_LAZY_BYTES = 64 * 1024
 """The longest line that a lazy finding may refer to; findings in longer lines are computed at once."""
 
 _EXCERPT = 120
-"""Most characters of an excerpt."""
+"""Largest number of characters of an excerpt."""
 _BEFORE = 50
 """The excerpt of a longer line begins this many characters before the value."""
 
@@ -77,7 +77,7 @@ class Kind(StrEnum):
     # contradictions between two places
     CONTRADICTION = "contradiction"
     NAME_AGAINST_SUMMARY = "name-against-summary"
-    """Name and summary name different operations; only the file shows which of them is wrong."""
+    """The file's name and the summary state different operations; only the file's header shows which is wrong."""
     NOT_AS_ASKED = "not-as-asked"
     """An operation or a detail level other than that of the call."""
     MISQUOTED = "misquoted"
@@ -197,7 +197,8 @@ class Finding(_Details):
     ) -> Finding:
         """A finding that takes its other fields from the result of *compute* when one of them is first read."""
         finding = cls.__new__(cls)
-        put = object.__setattr__  # one by one: a loop takes three times as long, and a file may have a million of them
+        # One by one, because a loop takes three times as long, and a file may have a million findings.
+        put = object.__setattr__
         put(finding, "rule", rule)
         put(finding, "kind", kind)
         put(finding, "line", line)
@@ -223,7 +224,7 @@ class Finding(_Details):
 
     @property
     def message_with_place(self) -> str:
-        """The message with the place of the value, which is not repeated: ``summary.count is missing``.
+        """The message with the place of the value, unless the message has it already: ``summary.count is missing``.
 
         If the message begins with the value's name, the dotted path replaces that name; otherwise the pointer stands
         before the message.

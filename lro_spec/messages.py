@@ -2,8 +2,8 @@
 
 Each class reads itself from parsed JSON (`from_dict`) and writes itself with the keys of the specification (`to_dict`).
 A descriptor also writes the members in `further`. Reading is lenient about details that do not matter (unknown keys,
-3.0 for 3). A `MessageError` begins with the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor
-in the result of a tool call.
+3.0 for 3). The text of a `MessageError` begins with the JSON pointer to the invalid value. `lro_spec.discovery` finds a
+descriptor in the result of a tool call.
 """
 
 from __future__ import annotations

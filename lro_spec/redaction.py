@@ -81,8 +81,8 @@ class Masks:
         pattern = "|".join(f"{_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
         self._escaped = re.compile(pattern) if parts else None
         self._escaped_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
-        # Unusual escapes of their characters; `_forms` has the usual ones. These are searched for first, because that
-        # is fast and usually finds nothing.
+        # Unusual escapes of the characters in these parts; `_forms` has the usual ones. They are searched for before
+        # the parts are, because that is fast and usually finds nothing.
         units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
@@ -114,7 +114,7 @@ class Masks:
         return f"[masked {name}]" if name in self.names else self.text(value)
 
     def value(self, value: Value) -> Value:
-        """A value made of texts, lists, mappings and dataclasses, without secrets."""
+        """A value made of texts, lists, tuples, dictionaries and dataclasses, without secrets."""
         return cast("Value", self._value(value)) if self._forms is not None else value
 
     def _value(self, value: Any) -> Any:

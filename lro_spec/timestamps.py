@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 
 _FORM = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}|\d{4}-?\d{3})[Tt ]"
-    r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d+))?)?)?"
+    r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>[0-5]\d|60)(?:[.,](?P<fraction>\d+))?)?)?"
     r"\s?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 )
 

@@ -24,6 +24,7 @@ _WIDE = re.compile(
     "\U00020000-\U0003ffff"  # rarer ideographs
     "]+"
 )
+"""Characters of wide scripts: Chinese, Japanese and Korean, and emoji."""
 
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64

@@ -30,7 +30,7 @@ GROUPS: tuple[str, ...] = (
     "proxy",
     "extraction",
 )
-"""Subjects of requirements. The last ones are `EXTENSIONS`."""
+"""Subjects of requirements. The last two are the `EXTENSIONS`."""
 
 EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
 """Groups of requirements that bind only a server with the feature of that name. They decide no level; each group has a
@@ -81,7 +81,7 @@ class Chapter:
 def load(folder: Path) -> Iterator[Chapter]:
     """Load the chapters of a folder of YAML files, in the order of the file names.
 
-    Raises a `ValueError` that names the file, the entry and the problem.
+    Raises a `ValueError` that names the file, the problem and, if the problem is in an entry, the entry.
     """
     used: set[str] = set()
     for path in sorted(folder.glob("*.yaml")):
@@ -105,7 +105,10 @@ def read_yaml(path: Path) -> dict[str, object]:
 
 
 def read_chapter(path: Path) -> tuple[str, list[object]]:
-    """The title of a chapter and its unparsed entries. Raises `ValueError` if a key is missing."""
+    """The title of a chapter and its unparsed entries.
+
+    Raises `ValueError` if the file is not YAML, or if one of the two keys is missing or has a value of another type.
+    """
     chapter = read_yaml(path)
     title, entries = chapter.get("chapter"), chapter.get("requirements")
     if not (isinstance(title, str) and isinstance(entries, list)):

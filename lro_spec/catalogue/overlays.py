@@ -36,7 +36,7 @@ def sets() -> tuple[RequirementSet, ...]:
 
 
 def read(path: Path) -> RequirementSet:
-    """The set in one file. Raises a `ValueError` that names the file, the id and the problem."""
+    """The set in one file. Raises a `ValueError` that names the file, the problem and, if it is in an entry, the id."""
     document = read_yaml(path)
     held, entries = document.get("held"), document.get("requirements")
     if not (document.get("edition") == path.stem and isinstance(held, dict) and isinstance(entries, list)):
@@ -97,7 +97,7 @@ def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[s
 
 
 def in_words_of(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
-    """The requirements of a chapter that an edition has, in its words."""
+    """Those requirements of a chapter that are part of an edition, in the wording of that edition."""
     changes = {id: change for s in sets() if s.edition == edition for id, change in s.changes.items()}
     return tuple(_changed(r, changes.get(r.id), edition) for r in chapter.requirements if edition in r.editions)
 

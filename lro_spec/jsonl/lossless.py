@@ -32,8 +32,10 @@ def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
     """The value of a JSON text; a number that a float or 64 bits would change is an `orjson.Fragment`.
 
     `dump` of the result has every member, element and digit. `orjson.dumps` writes the same, but refuses half of a
-    surrogate pair, and more than 254 levels of nesting; *allow_deep* accepts texts with more levels. Raises
-    `InexactError`.
+    surrogate pair, and more than 254 levels of nesting.
+
+    Raises `InexactError`; without *allow_deep*, also for a text with more than 254 levels. But a text that orjson
+    cannot read, for example because it has half of a surrogate pair, may have more levels in any case.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -84,7 +86,8 @@ def members(value: object) -> Any:
 
 
 def is_whole(value: Any, data: bytes) -> bool:
-    """True if orjson lost nothing but spaces when it read *value* from *data*. Raises `InexactError`.
+    """True if orjson lost nothing but spaces when it read *value* from *data*. Raises `InexactError` if the value is
+    nested too deeply to be written again.
 
     orjson can lose digits and members. It lost none if it writes the same tokens again, apart from spaces and the
     spelling of strings. Strings are not compared: if the same number of them is in the same places, they are the same.
@@ -101,7 +104,7 @@ def is_whole(value: Any, data: bytes) -> bool:
     # Escapes that JSON does not have (\x, \U) occur in no JSON text, so they cannot make different texts equal.
     if again.decode().encode("ascii", "backslashreplace").translate(None, _SPACE) == spaceless:
         return True
-    as_python_writes = json.dumps(value).encode()  # it spells strings and small floats differently
+    as_python_writes = json.dumps(value).encode()  # Python and orjson spell strings and small floats differently
     return as_python_writes.translate(None, _SPACE) == spaceless or _tokens(again) == _tokens(data)
 
 

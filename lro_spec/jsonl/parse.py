@@ -102,8 +102,7 @@ def exact(data: bytes, value: Any) -> Any:
     """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
 
     A line with such an integer is read a second time. So callers use this only where the digits matter: for values that
-    findings quote, and for schemas that may treat an integer beyond 64 bits and the nearest double
-    differently.
+    findings quote, and for schemas that may treat an integer beyond 64 bits and the nearest double differently.
     """
     if _LONG_INTEGER not in data.translate(_DIGITS):
         return value

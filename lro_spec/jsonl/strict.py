@@ -28,7 +28,7 @@ Json: TypeAlias = Any
 """Any JSON value; Python has no type for it that would help a reader."""
 
 DEEPEST = 500
-"""Most accepted levels of nested arrays and objects."""
+"""Largest number of levels of nested arrays and objects that is accepted."""
 
 _ORJSON_LEVELS = 254
 """Deepest nesting that orjson writes; for deeper values it raises `TypeError`."""
@@ -124,7 +124,7 @@ def position(text: str, pointer: str) -> int | None:
 
 
 def nearest_position(text: str, pointer: str) -> int:
-    """Like `position`; if there is no such value, the index of the innermost object or array that should contain it."""
+    """Like `position`; if there is no such value, the index of the innermost existing value on the way to it."""
     while True:
         at = position(text, pointer)
         if at is not None or not pointer:
@@ -182,7 +182,8 @@ def surely_equal(a: Json, b: Json) -> bool:
 
 
 def bytes_of(value: Json) -> bytes | None:
-    """Bytes that are equal for values that are `surely_equal`; None if the value is nested too deeply."""
+    """Bytes that are the same for two values if these are spelled alike, and only then; None if the value is nested too
+    deeply."""
     try:
         return marshal.dumps(value, 0)  # version 0 does not mark interned strings
     except ValueError:
@@ -379,14 +380,14 @@ def _half(text: str, offset: int) -> StrictJsonError:
     return StrictJsonError("half of a surrogate pair", text, offset, Kind.LONE_SURROGATE)
 
 
-_value_end = json.JSONDecoder().raw_decode
+_value_and_end = json.JSONDecoder().raw_decode
 
 
 def _member(text: str, at: int, key: str) -> int | None:
     last = None
     at = _skip(text, at + 1)
     while text[at] != "}":
-        name, at = _value_end(text, at)
+        name, at = _value_and_end(text, at)
         value = _end_of_match(_BEFORE_VALUE, text, at)
         if name == key:
             last = value
@@ -408,7 +409,7 @@ def _item(text: str, at: int, index: int) -> int | None:
 
 def _next(text: str, value: int) -> int:
     """The start of the next value, or of the bracket that closes the container."""
-    return _end_of_match(_AFTER_VALUE, text, _value_end(text, value)[1])
+    return _end_of_match(_AFTER_VALUE, text, _value_and_end(text, value)[1])
 
 
 def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:

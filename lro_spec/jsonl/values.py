@@ -1,4 +1,5 @@
-"""Findings about Python values that strict JSON cannot express, and whole numbers by the rules of JSON Schema."""
+"""Findings about Python values that strict JSON cannot express, and about texts that are not strict JSON; and whole
+numbers by the rules of JSON Schema."""
 
 from __future__ import annotations
 

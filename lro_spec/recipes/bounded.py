@@ -9,7 +9,8 @@ from lro_spec.recipes.pipeline import Pipeline
 from lro_spec.recipes.runner import EngineError, JqRun, JqRunner
 
 TIME_LIMIT_S = 4.0
-"""Time limit of a recipe on a file of a few hundred records; a usual one takes 10 ms."""
+"""Time limit of a recipe, as long as it has not been halved. On a file of a few hundred records, a usual recipe takes
+10 ms."""
 
 MIN_TIME_LIMIT_S = 0.5
 """The time limit never becomes lower than this."""
@@ -35,7 +36,7 @@ class BoundedRunner(JqRunner):
 
     @cached_property
     def installed(self) -> JqRunner | None:
-        """The installed jq binary; None if there is none, or if it must not be used."""
+        """A runner of the installed jq binary; None if there is no such binary, or if it must not be used."""
         binary = shutil.which("jq") if self._fallback else None
         return JqRunner(binary, max_output=self.max_output, memory=self.memory) if binary is not None else None
 

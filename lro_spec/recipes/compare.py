@@ -22,7 +22,9 @@ _SHOWN = 300
 _NO_PROGRAM = 3  # jq's exit status if it cannot compile a program
 _QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
 _AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
-_LONGEST_LITERAL = 200  # longer ones are replaced as a whole, because the search for parts takes quadratic time
+_LONGEST_LITERAL = 200
+"""In a literal of at most this many characters, only the text is replaced, and a regular expression around it is kept
+(`_in_place_of`). A longer one is replaced as a whole, because `_AROUND` takes quadratic time."""
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The purposes (`StandardRecipe.effect`) of the standard recipes that search for a text."""
 
@@ -32,15 +34,17 @@ class Agreement:
     """Result of comparing the output of a recipe with what `lro_spec.recipes.oracle` expects."""
 
     ok: bool
+    """True if the output is right, and any error of jq is due to an erratum of the specification (see `erratum`)."""
     expected: str
     """Short text for a report, without control characters; empty if the output is right and jq exited with 0."""
     observed: str
-    """Short text that shows the output, in the same form."""
+    """Short text that shows the output, without control characters; empty if `expected` is empty."""
     with_header: bool = False
     """True if the output is right for the header and the records together: the header was not skipped."""
     erratum: str | None = None
     """Reason why the specification's own command fails on these records, so that an error of jq is not the server's
-    fault. None if it does not fail, or if jq reported no error."""
+    fault. None if that command does not fail, if jq reported no error, if a limit ended jq, or if the output is right
+    and jq exited with 0."""
     difference: str = ""
     """Difference of the output from the expected one, as a clause; empty if the output is right, cannot be read, or was
     ended by a limit."""
@@ -107,12 +111,12 @@ def probe(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Pipeline | None:
-    """The command with *literal* in place of its author's search text; None if there is none.
+    """The command with *literal* in place of its author's search text; None if it has no search text.
 
-    The search text is the value of the first ``--arg`` that the program uses, or else its first string literal. A
-    literal that is a key or a value of *header* may serve to leave out the header, so it is replaced only if there is
-    no other. Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case. Raises
-    `ValueError` for a recipe that searches for nothing.
+    The search text is the value of the first ``--arg`` or ``--argjson`` that the program uses, if that is a text, or
+    else the program's first string literal. A text that is a key or a value of *header* may serve to leave out the
+    header, so it is replaced only if there is no other. Some spellings (`ascii_downcase | contains`) only find lower
+    case: choose a literal in lower case. Raises `ValueError` for a recipe that searches for nothing.
     """
     effect = standard(number, edition, detail).effect
     if effect not in PARAMETRISED:
@@ -152,8 +156,9 @@ def compiles(output: JqRun) -> bool:
 def literal_error(delivered: JqRun, probed: JqRun | None) -> str | None:
     """Error that jq reports for a command as delivered, but not for the same command rewritten to search for a word.
 
-    *probed* is the run of the rewritten command; without it, only a program that does not compile is reported. None if
-    there is no such error; errors that the records cause appear in both runs.
+    *probed* is the run of the rewritten command; without it, or if its errors were cut off, only a program that does
+    not compile is reported. None if there is no such error; errors that the records cause appear in both runs. Also
+    None if a limit ended one of the runs, or if the rewritten command does not compile.
     """
     if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
         return None
@@ -174,7 +179,7 @@ def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None
     for name, value in call.argjson.items():
         if isinstance(value, str) and f"${name}" in call.program and value not in spared:
             return replace(call, argjson={**call.argjson, name: _in_place_of(value, literal)})
-    # "" replaces an absent value.
+    # An empty literal is no search text: it stands for an absent value, as in `(.title // "")`.
     for found in (text for text in literals(call.program) if text and text not in spared):
         return replace(call, program=with_literal(call.program, found, _in_place_of(found, literal)))
     return None

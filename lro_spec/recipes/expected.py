@@ -1,4 +1,5 @@
-"""The shapes of a recipe's output: a selection, a ranking, a projection, a table, counts.
+"""The shapes of a recipe's output: a selection, a ranking, a sorted list, a projection, a table, counts, and distinct
+values.
 
 Each recognises an output of its shape. The layout of an output is its author's choice, so objects, arrays and rows of
 TSV are all read; ties of a sort may come in any order.
@@ -21,7 +22,7 @@ from lro_spec.recipes.numbers import near
 Record = Mapping[str, Any]
 
 _LISTED = 1_000
-"""A list of names in a text ends after this many characters; a report shows fewer."""
+"""A list of names in a text ends with the name that exceeds this many characters; a report shows fewer."""
 
 
 class Expected(Protocol):
@@ -62,7 +63,7 @@ class Selection:
         return at == len(values)
 
     def text(self) -> str:
-        """Number of chosen records, and their names."""
+        """Number of chosen records, and their ids."""
         chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
         undecided = sum(c is None for c in self.chosen)
         also = f" (and up to {undecided} more)" if undecided else ""
@@ -162,8 +163,8 @@ class Projection:
     """Fields that the output may leave out, but only for all records alike."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if each value has the fields of its record. It may have further fields, but not all of the record's,
-        unless the record has no others."""
+        """True if each value has these fields, with the values of its record. It may have more of the record's fields,
+        but not all of them, unless the record has no others."""
         return any(
             len(values) == len(self.records)
             and all(self._is_cut(v, r, fields) for v, r in zip(values, self.records, strict=True))
@@ -308,7 +309,7 @@ def _some(values: Sequence[Any]) -> str:
 
 
 def _not_records(values: Counter[str]) -> str:
-    """A clause about outputs that are not complete records of the file, or that repeat one."""
+    """A clause about values of an output that are not complete records of the file, or that repeat one."""
     number = values.total()
     verb = "is not a complete record" if number == 1 else "are not complete records"
     return f"{counted(number, 'value')} {verb} of the file, or {'repeats' if number == 1 else 'repeat'} one"

@@ -1,7 +1,7 @@
 """Tokens of a jq program, to find its string literals, its fields, and constructs that read anything but its input.
 
-This is a tokenizer, not a parser: enough to tell strings from code. Programs that versions of jq read differently are
-refused.
+This is a tokenizer, not a parser: enough to tell strings from code. `refuse_other_inputs` also refuses programs that
+versions of jq read differently.
 """
 
 from __future__ import annotations
@@ -110,11 +110,7 @@ def unrepeatable(program: str) -> str | None:
     Raises `RecipeSyntaxError` as `tokens` does.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
-    short = {
-        token.start  # a short key: {now} is {now: .now}
-        for before, token, after in zip(found, found[1:], found[2:], strict=False)
-        if before.text in ("{", ",") and after.text in (",", "}")
-    }
+    short = _short_keys(found)
     called = (t.name for t in _names(found) if t.kind == "word" and t.start not in short)
     return next((f"{_NOT_REPEATABLE[name]} ({name})" for name in called if name in _NOT_REPEATABLE), None)
 
@@ -125,6 +121,23 @@ def _names(found: Sequence[Token]) -> Iterator[Token]:
         before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
         if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
             yield token
+
+
+def _short_keys(found: Sequence[Token]) -> frozenset[int]:
+    """The starts of words that are short keys of objects: ``{now}`` is ``{now: .now}``, but ``[now]`` calls a
+    function."""
+    short: set[int] = set()
+    brackets: list[str] = []
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+        if token.text in ("{", "[", "("):
+            brackets.append(token.text)
+        elif token.text in ("}", "]", ")"):
+            del brackets[-1:]
+        elif before is None or after is None or brackets[-1:] != ["{"]:
+            continue
+        elif token.kind == "word" and before.text in ("{", ",") and after.text in (",", "}"):
+            short.add(token.start)
+    return frozenset(short)
 
 
 def literals(program: str) -> list[str]:
@@ -153,6 +166,7 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
     Fields of the input and fields of objects that the program built are not distinguished.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    short = _short_keys(found)
     paths: list[tuple[str, ...]] = []
     path = _NO_PATH
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
@@ -165,9 +179,7 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
             if after is None or not (after.kind == "field" and after.start == end):
                 paths.append(path)
                 path = _NO_PATH
-            continue
-        short = before is not None and after is not None and before.text in ("{", ",") and after.text in (",", "}")
-        if token.kind == "word" and short:
+        elif token.start in short:
             paths.append((token.text,))
     return paths
 

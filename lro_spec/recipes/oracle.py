@@ -57,10 +57,10 @@ class Erratum:
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
-    """Reason why the specification's own command for a recipe fails on these records; None if it does not.
+    """Reason why the specification's own command for a recipe fails on these records; None if it does not fail.
 
-    A command that reads all records at once (``jq -s``) then has no output, and jq exits 5. Any other drops the record,
-    and jq exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds.
+    A command that reads all records at once (``jq -s``) then has no output, and jq exits 5. Any other command prints
+    nothing for the records on which it fails, and jq exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds.
     """
     found = find_erratum(number, records, edition=edition, detail=detail)
     return None if found is None else found.reason
@@ -69,7 +69,8 @@ def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400"
 def find_erratum(
     number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full"
 ) -> Erratum | None:
-    """The defect that makes the specification's own command for a recipe fail on these records; None if it does not."""
+    """The defect that makes the specification's own command for a recipe fail on these records; None if the command
+    does not fail."""
     effect = standard(number, edition, detail).effect
     path, is_fine, reason = _ERRATA.get(effect, _NEVER)
     for place, record in enumerate(records, 1):

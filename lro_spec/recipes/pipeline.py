@@ -36,7 +36,8 @@ _BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "r
 
 @dataclass(frozen=True, slots=True)
 class JqCall:
-    """One call of jq: its program, and all options that change more than the layout of its output."""
+    """One call of jq: its program, and the options that matter for its output. Options for the layout of the output are
+    left out, and so is ``-e``, which only changes the exit status."""
 
     program: str
     slurp: bool = False
@@ -79,8 +80,10 @@ class Pipeline:
 def parse_command(command: str) -> Pipeline:
     """Parse a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 
-    Nothing is run, and nothing is expanded. Anything that a shell would expand, redirect or start in addition is
-    refused, and so are jq programs that read more than their input (the environment, modules, other files). Raises
+    Nothing is run. Variables that the command itself assigns, input from a file (``<``), process substitutions and
+    groups are understood as `lro_spec.recipes.shell.split_pipeline` describes. Anything else that a shell would expand,
+    redirect or start in addition is refused, and so are jq programs that read more than their input (the environment,
+    modules, other files). Raises
     `NotInterpretedError`, a subclass, if the only problem is something that is not interpreted here: a program of awk,
     options or a pattern of grep, a second filter of lines by text, or an option of jq such as -R. Such a command may be
     correct.
@@ -95,7 +98,7 @@ def parse_command(command: str) -> Pipeline:
 
 
 _ANY_FILE = "/lro-recipe-of-any-file.jsonl"
-"""Stands for the path in a command, so that commands that differ only in it are parsed once."""
+"""Stands for the path in a command, so that commands that differ only in their path are parsed once."""
 _PLAIN_PATH = re.compile(r"(?<![^\s'\"])/[\w./-]+\.jsonl(?![^\s'\"|])", re.ASCII)
 """A path that a shell reads as it is written, with or without quotes."""
 
@@ -173,7 +176,7 @@ def one_stage(program: str, words: list[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Lines:
-    """The lines that reach jq, as far as stages were read; the fields are those of `Pipeline`."""
+    """The lines that reach jq according to the stages read so far; the fields are those of `Pipeline`."""
 
     path: str | None = None
     skip: int = 0

@@ -25,8 +25,9 @@ SEARCHING: Mapping[str, str] = {
 
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """Literals to search for in these records, the telling ones first and the default one last; a single None if the
-    effect searches for nothing."""
+    """Literals to search for in these records: first those that best tell a right command from a wrong one
+    (`_searches`), and last the one for which the specification's own command searches. A single None if the effect
+    searches for nothing."""
     if effect not in DEFAULT_LITERAL:
         return [None]
     telling, others = _searches(effect, records)

@@ -189,7 +189,8 @@ _OPTIONS = tuple(f.name for f in fields(JqCall))
 
 
 _ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
-"""Words that, in this order, begin an expression that is evaluated only once."""
+"""Pairs of successive words that are allowed although the first of them is in `_REPEATING`: the `inputs` after it is
+evaluated only once."""
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}

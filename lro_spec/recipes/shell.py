@@ -31,7 +31,9 @@ _SPECIAL_VARIABLES = re.compile(
     r"|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS|HIST\w*|OPT\w*|TMPDIR|(?:BASH|COMP|LD_|DYLD_|JQ_|GREP_|AWK|MALLOC)\w*"
 )
 """Variables with a meaning of their own: setting them has effects beyond their use in the command."""
-_LONGEST_NAME = 100
+_PARTS_OF_NAME = 100
+"""The beginning of an assignment is looked for in this many parts of a word. A word may have very many parts, and is
+examined again for each variable in it."""
 _PLAIN = re.compile(r"[\w./:=+%@-]+", re.ASCII)
 """Characters without any meaning for a shell."""
 _PLAIN_IN_QUOTES = re.compile(r'[^"\\$`]+')
@@ -72,8 +74,8 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
     named file alike. Variables assigned before the pipeline (``FILE=/f; …``) are substituted (``"$FILE"``). The stages
     of ``<(…)`` come before the stage that reads it, in which `SUBSTITUTED` stands for ``<(…)``. Instead of ``{ read -r
     _; …; } < FILE``, there are ``tail -n +2 FILE`` and the command after the `read`. Quotes, backslashes and comments
-    work as in POSIX; ``*`` and ``?`` are literal, as in a shell if no file matches. Raises `RecipeSyntaxError` for
-    everything else that has a meaning for a shell, for an empty stage, and for a command that is too long.
+    work as in POSIX; ``*``, ``?`` and ``[`` are literal, as in a shell if no file matches. Raises `RecipeSyntaxError`
+    for everything else that has a meaning for a shell, for an empty stage, and for a command that is too long.
     """
     if len(command) > LONGEST:
         raise RecipeSyntaxError(f"the command has {len(command)} characters, more than {LONGEST}")
@@ -158,7 +160,7 @@ class _Reader:
         """The name and the equals sign if the word is an assignment, as are all words before it; otherwise None."""
         if self._to_file or len(self._stages) > 1 or len(self._assigned) < len(self._stages[0]):
             return None
-        return _ASSIGNMENT.match("".join(self._word.bare[:_LONGEST_NAME]))
+        return _ASSIGNMENT.match("".join(self._word.bare[:_PARTS_OF_NAME]))
 
     def _quoted(self, char: str) -> bool:
         """Read a quotation or an expansion at this point; False if there is none."""

@@ -220,7 +220,7 @@ def _libjq(
     args = json.dumps({**call["args"], **call["argjson"]})
     try:
         program = compiled(call["program"], args)
-        # This is the program with `input` and `inputs` bound to its input, because libjq does not feed them. It is
+        # `wrapped` is the program with `input` and `inputs` bound to its input, because libjq does not feed them. It is
         # compiled only now, because the added code must not repair a broken program.
         if call["wrapped"]:
             program = compiled(call["wrapped"], args)
@@ -237,7 +237,8 @@ def _libjq(
 
 
 def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, until: float) -> tuple[Result, bytes]:
-    """The outputs of a program, batch by batch."""
+    """Collect the outputs of a program. Each batch has those for one input text, for which the program runs when the
+    batch is read."""
     output = bytearray()
     status, errors = 0, ""
     for batch in batches:
@@ -315,8 +316,8 @@ class _Results:
 
 
 def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, bytes]:
-    """The results and, if all records were read, a note on those on which the query failed; or a problem, if the query
-    is invalid, or failed on records and has no result on any other."""
+    """The results, with a note on the records on which the query failed (if all records were read), and a note if all
+    results were skipped. Or a problem, if the query is invalid, or failed on records and has no result on any other."""
     program: str = request["query"]
     try:
         jq.compile(program, args=request["args"])  # alone, because the added code must not repair it

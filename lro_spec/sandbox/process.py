@@ -54,7 +54,7 @@ class JobLimits:
     wall_s: float
     """Seconds from the start of the job to its end."""
     max_output: int
-    """Bytes of output that the parent reads; the job itself should stop earlier."""
+    """Largest number of bytes of output that the parent reads; the job itself should stop earlier."""
 
 
 @dataclass(frozen=True, slots=True)

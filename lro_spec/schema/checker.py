@@ -62,7 +62,9 @@ class _Traits(NamedTuple):
     fast_validator: FastValidator | None
     """None if jsonschema-rs cannot be used for it."""
     refusal_is_final: bool
+    """True if jsonschema is known to refuse each record that jsonschema-rs refuses."""
     tame: bool
+    """True if jsonschema may run in this process (`is_tame`)."""
     distinguishes_long_integers: bool
     """True if it may treat an integer beyond 64 bits and the nearest double differently."""
 

@@ -1,4 +1,4 @@
-"""Plain words for the keywords of a foreign JSON Schema."""
+"""Plain words for the keywords of a ``line_schema``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Fast validation by jsonschema-rs, which is tried first because it is a hundred times as fast as jsonschema.
 
 A value that jsonschema-rs accepts is valid. For a value that it refuses, jsonschema explains why and, unless the two
-libraries are known to agree (`refusal_is_final`), decides whether the value is valid. Tests compare the two.
+libraries are known to agree (`refusal_is_final`), decides whether the value is valid. Tests compare the two. Here a
+foreign schema is one that does not come from this package, such as the ``line_schema`` of a descriptor.
 """
 
 from __future__ import annotations
@@ -89,12 +90,13 @@ def distinguishes_long_integers(schema: object) -> bool:
 
 @cache
 def record_list_validator(part: str) -> FastValidator:
-    """The fast validator of lists of records that satisfy a part of the line schema; it refuses headers."""
+    """The fast validator of lists of records that satisfy *part*, which is one of the ``$defs`` of the package's schema
+    of a record (line.schema.json). It refuses headers."""
     return cast("FastValidator", _fast_validator_of({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
 
 
 def joint_list_validator(part: str, schema: object) -> FastValidator | None:
-    """The fast validator of lists of records that satisfy our line schema and a foreign one; None if they cannot be
+    """Like `record_list_validator`, for records that satisfy a foreign schema, too; None if the two schemas cannot be
     combined."""
     text = text_of(cast("object", schema)) if isinstance(schema, dict) else None
     return None if text is None else _joint_list_validator(part, text)

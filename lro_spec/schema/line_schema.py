@@ -28,6 +28,7 @@ _MUTANT_RECORDS = 3
 _COMMON_KEYWORDS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
 """Keywords of JSON Schema that are names of fields, too: at the top level of a schema, they are probably keywords."""
 _MAX_FIELDS = 100
+"""Number of fields of a record that are changed, one in each copy."""
 _SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
 """Records on which it is tried whether a schema refuses every record, or none."""
 _SAMPLES_S = 5.0
@@ -89,8 +90,10 @@ def lines_violating(
 
 
 _NO_PATIENCE_S = 0.5
+"""Time limit for the records of a descriptor if its schema is in `_too_slow`."""
 _too_slow: set[int] = set()
-"""Hashes of schemas that exceeded the time limit; a server sends the same schema with every descriptor."""
+"""Hashes of schemas whose evaluation on a single record used up the time or the memory. They are remembered because a
+server sends the same schema with every descriptor."""
 
 
 def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
@@ -119,7 +122,7 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
         if found.stuck:
             _too_slow.add(known)
     judged = seen if found.judged == len(closer) else closer[found.judged][0]
-    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations))
+    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations), found.stuck)
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:

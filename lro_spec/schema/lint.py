@@ -164,7 +164,7 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
 
 
 def _is_address(reference: str) -> bool:
-    """Return whether a reference is an absolute HTTP address."""
+    """True if a reference is an absolute HTTP address."""
     from urllib.parse import urlsplit
 
     try:

@@ -52,8 +52,8 @@ def matches(pattern: str, text: str) -> bool:
 def with_both_dialects(kind: type[Validator]) -> type[Validator]:
     """The validator class *kind*, extended: a string matches a pattern if it does in Python's or ECMA-262's dialect.
 
-    Only ``patternProperties`` requires nothing of names that match in ECMA-262's dialect alone, if Python supports the
-    pattern.
+    There is one exception: if Python supports a pattern of ``patternProperties``, only fields whose names match it in
+    Python's dialect have to satisfy its schema.
     """
     from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 

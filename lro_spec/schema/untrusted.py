@@ -1,7 +1,7 @@
-"""Evaluation of foreign JSON Schemas with bounded time and memory, and without a network.
+"""Evaluation of JSON Schemas that come from a server, with bounded time and memory, and without a network.
 
-A schema whose evaluation takes time in proportion to its size (`is_tame`) is evaluated in this process, any other in a
-sandbox (`SchemaChild`).
+A schema whose evaluation takes time in proportion to its size and the record's (`is_tame`) is evaluated in this
+process, any other in a sandbox (`SchemaChild`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are never schemas."""
 _OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
 _EXPLAINED_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
-"""Keywords of which jsonschema's message shows what is wrong, but the whole value would not."""
+"""For violations of these keywords, jsonschema's message shows what is wrong, but the whole value would not."""
 _MAX_MESSAGE = 300
 _JOB = Path(__file__).with_name("job.py")
 _MEMORY = 1024 * 1024 * 1024
@@ -89,8 +89,8 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """True if evaluation takes time in proportion to the schema's size, and the schema is not too large: no recursion,
-    no regular expressions, nothing quadratic, at most `_MAX_EXPANDED` sub-schemas."""
+    """True if evaluation takes time in proportion to the sizes of schema and record, and the schema is not too large:
+    no recursion, no regular expressions, nothing quadratic, at most `_MAX_EXPANDED` sub-schemas."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
@@ -117,7 +117,7 @@ class SchemaChild:
     """A child process that evaluates schemas, with limits on time and memory; a context manager."""
 
     def __init__(self) -> None:
-        path = [os.path.abspath(folder) for folder in sys.path]  # its working directory is different
+        path = [os.path.abspath(folder) for folder in sys.path]  # the child has another working directory
         self._sandbox = Sandbox(_JOB, memory=_MEMORY, path=path)
 
     def __enter__(self) -> Self:
@@ -192,11 +192,12 @@ def validator_of(schema: object) -> Validator:
     declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
     kind = with_both_dialects(declared)
     # The registry has the drafts' own schemas and cannot fetch any: an unknown reference remains unknown.
-    return kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
+    return kind(cast("Any", _without_unevaluable_keywords(cast("object", schema))), registry=REGISTRY)
 
 
 def judge_of(schema: object) -> Callable[[object], Violation | None]:
-    """A function that returns the first reason why a record violates the schema, or None if it satisfies it."""
+    """A function that returns the most relevant reason why a record violates the schema (jsonschema's `best_match`), or
+    None if the record satisfies it."""
     from referencing.exceptions import Unresolvable
 
     validator = validator_of(schema)
@@ -278,21 +279,21 @@ def _message(error: ValidationError) -> str:
     return message[:_MAX_MESSAGE]
 
 
-def _without_unknown_names(schema: object) -> object:
+def _without_unevaluable_keywords(schema: object) -> object:
     """The schema without ``unevaluatedProperties`` where ``patternProperties`` has a pattern that Python cannot
     compile.
 
     To find out which properties are evaluated, jsonschema uses Python's regular expressions only.
     """
     if isinstance(schema, list):
-        return [_without_unknown_names(item) for item in cast("list[object]", schema)]
+        return [_without_unevaluable_keywords(item) for item in cast("list[object]", schema)]
     if not isinstance(schema, dict):
         return schema
     node = cast("dict[str, object]", schema)
     names = node.get("patternProperties")
     unknown = isinstance(names, dict) and not all(map(compiles, cast("dict[str, object]", names)))
     kept = {k: v for k, v in node.items() if not (unknown and k == "unevaluatedProperties")}
-    return {k: _without_unknown_names(v) for k, v in kept.items()}
+    return {k: _without_unevaluable_keywords(v) for k, v in kept.items()}
 
 
 def children(value: object) -> Iterable[Any]:
@@ -303,8 +304,8 @@ def children(value: object) -> Iterable[Any]:
 
 
 def local_target(root: Mapping[str, Any], reference: object) -> Any:
-    """The target of a reference within the document by a JSON pointer; None for any other reference, or one without a
-    target."""
+    """The target of a reference that is a JSON pointer within the document (``#/…``); None for any other reference, and
+    if there is no target."""
     path = unquote(reference) if isinstance(reference, str) else ""
     if path != "#" and not path.startswith("#/"):
         return None

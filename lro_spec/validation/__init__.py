@@ -1,6 +1,6 @@
 """Validation of descriptors, headers, records and whole files; each finding names the requirement that it breaks.
 
-Each of these functions returns an iterator of `Finding`; none raises for the content of a document.
+`follow` and the functions ``validate_…`` return an iterator of `Finding`; none raises for the content of a document.
 
 >>> from lro_spec.validation import validate_file
 >>> for finding in validate_file("atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP

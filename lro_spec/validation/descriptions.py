@@ -30,7 +30,8 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "id": frozenset({"id", "ids"}),
     "tags": frozenset({"tag", "tags"}),
 }
-"""English words for the fields that standard recipes use; "contents" may be the contents of the file."""
+"""English words for the fields that standard recipes use. "contents" is not one of them, because it may mean the
+contents of the file."""
 
 _NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WORDS} | {
     "confidence": frozenset({"confidence", "score"}),

@@ -15,7 +15,8 @@ from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.findings import Finding, Kind, revise
 
 _OWN_RULE = {"/guidance": "LRO-GUI-01", "/line_schema": "LRO-DESC-14", "/jq_recipes": "LRO-REC-13"}
-"""Fields of a descriptor that other editions require only from level 2 on, each with its requirement."""
+"""Fields of a descriptor that an edition may require only from level 2 on, as the paper does; each with its
+requirement."""
 
 
 def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Finding]:

@@ -22,7 +22,8 @@ MARKER = "lro_header"
 """The type of a header."""
 
 _TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimated_tokens")
-"""Fields by which a header is recognised if its type is wrong or missing; three of them are enough."""
+"""Fields by which a header is recognised if its type is wrong or missing: an object with three of them, and without an
+id, is taken for one."""
 
 
 def is_header(value: object) -> bool:

@@ -94,9 +94,10 @@ def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Itera
 
 
 def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[str, Any] | None:
-    """The object of a line that is a valid and new record, which is counted; None if `_line` has to examine the line.
+    """The object of a line if it is a valid record with a new id; it is counted here. None if `_line` has to examine
+    the line.
 
-    It takes a fraction of the time of `_line`.
+    This takes a fraction of the time of `_line`.
     """
     if state.header is None or type(value) is not dict or line.data[-1:] == b"\r":
         return None

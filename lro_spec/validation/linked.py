@@ -68,15 +68,16 @@ class Following:
         self.lines = 0
         """Number of lines of the file that were validated."""
         self.path: str | None = None
-        """The file that was opened; None until then."""
+        """The file's path, once the file was opened or its given content was taken; None until then."""
         self.header: dict[str, Any] | None = None
         """The file's header, if there is one."""
         self.read = False
-        """True if the file was read to its end."""
+        """True if the file was read, to its end or to a place where compressed data are damaged."""
         self.doubtful = False
-        """True if a line of the file could not be read, so that its records cannot be counted."""
+        """True if the number of records is unknown, because a line may not be a record or the end could not be read."""
         self.sample: Sample | str = "the file was not read"
-        """The beginning of the file, on which recipes run, or the reason why there is none."""
+        """The beginning of the file, on which recipes run, or the reason why there is none. Only set if the descriptor
+        has a list of recipes."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder

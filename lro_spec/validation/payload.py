@@ -28,7 +28,8 @@ def preview_limit(records: int) -> int:
 
 
 def records_shown(value: object, records: Sequence[Mapping[str, Any]]) -> int:
-    """Number of *records* that appear anywhere in a JSON value: by their id, or by their title or content."""
+    """Number of *records* that appear anywhere in a JSON value: the number that are recognised by their id, by their
+    title or by their content, whichever is the largest."""
     known = {_id(record) for record in records}
     ids: set[str] = set()
     texts = list(_texts(value, known, ids))

@@ -50,6 +50,7 @@ _MAX_RECIPES = 40
 _NOT_UNDERSTOOD = "its command could not be understood"
 _HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file does not show which are missing"
 _DOES_NOT_SKIP_HEADER = "it does not skip exactly the header line"
+_INVALID_FIELD = "the field that it depends on is not valid in some records (LRO-FILE-11 or LRO-DET-01)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def _member(value: object, name: str) -> object:
 class RecipeJudge:
     """Checks the recipes of any number of descriptors with one child process; a context manager.
 
-    Identical commands run once on identical records. A command that hit a limit does not run on any other file.
+    Identical commands run once on identical records. A command that hit a limit does not run on any later file.
 
     On the first file that has a command (in an edition, at a detail level), the command is tried with every search word
     that suits the records. On later files, it is only tried with the word for which the specification's own command
@@ -325,7 +326,7 @@ class _Trial:
             if found and any(self._invalid_fields.intersection(path[:1]) for path in paths):
                 # a wrong output may only follow from the invalid values
                 found = [f for f in found if f.kind not in (Kind.WRONG_OUTPUT, Kind.FAILS_AS_PRINTED)]
-                self.undecided[rule] = "the field that it depends on is not valid in some records (LRO-FILE-11)"
+                self.undecided[rule] = _INVALID_FIELD
             yield from found
             if [f.kind for f in found] == [Kind.READS_HEADER]:
                 self.undecided[rule] = _DOES_NOT_SKIP_HEADER

@@ -47,18 +47,18 @@ def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
 
 
 def record_finding(error: SchemaError) -> Finding:
-    """The finding about a violation of the line schema."""
+    """The finding about a violation of the package's schema of a record."""
     rule = record_rule(error)
     return from_schema(error, rule, "the record", _HINTS.get(rule, ""))
 
 
 def level(detail: str | None) -> str:
-    """The part of the line schema for a detail level; ``any`` if *detail* is not one of the three."""
+    """The part of the package's schema of a record for a detail level; ``any`` if *detail* is not one of the three."""
     return detail if detail in _LEVELS else "any"
 
 
 def record_rule(error: SchemaError) -> str:
-    """The requirement for a violation of the line schema."""
+    """The requirement that a violation of the package's schema of a record breaks."""
     match error:
         case SchemaError(path=()):
             return READABLE

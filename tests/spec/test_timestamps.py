@@ -36,7 +36,16 @@ def test_an_hour_may_stand_alone(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "now", "1795294740", "2026-13-01T00:00:00Z", "2026-11-21", "21.11.2026 20:59", "2026-11-21T25:00:00Z"],
+    [
+        "",
+        "now",
+        "1795294740",
+        "2026-13-01T00:00:00Z",
+        "2026-11-21",
+        "21.11.2026 20:59",
+        "2026-11-21T25:00:00Z",
+        "2026-11-21T20:59:61Z",
+    ],
 )
 def test_other_text_means_nothing(text: str) -> None:
     assert parse(text) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.recipes.lexer import field_paths, literals, refuse_other_inputs, tokens, with_literal
+from lro_spec.recipes.lexer import field_paths, literals, refuse_other_inputs, tokens, unrepeatable, with_literal
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 TOKENS: list[tuple[str, list[str]]] = [
@@ -263,6 +263,7 @@ NAMES: list[tuple[str, list[tuple[str, ...]]]] = [
     ('.a["b"]', [("a",)]),
     ('.a | ["b"]', [("a",)]),
     ("{id, title}", [("id",), ("title",)]),
+    ("[.a, length, .b]", [("a",), ("b",)]),
     ("{id}", [("id",)]),
     ("{id: .a}", [("a",)]),
     ("{a: 1, b, c: .d}", [("b",), ("d",)]),
@@ -350,3 +351,13 @@ def test_a_program_names_fields(program: str, paths: list[tuple[str, ...]]) -> N
 @pytest.mark.parametrize("program", [one for one, _ in TOKENS if one not in [program for program, _ in NAMES]])
 def test_any_other_program_names_no_fields(program: str) -> None:
     assert field_paths(program) == []
+
+
+@pytest.mark.parametrize("program", ["now", "[.a, now, .b]", "{a: (1, now, 2)}", "{a, b: now}"])
+def test_a_program_that_reads_the_clock_is_not_repeatable(program: str) -> None:
+    assert unrepeatable(program) == "reads the clock (now)"
+
+
+@pytest.mark.parametrize("program", ["{now}", "{a, now, b}", "{a: [1, 2], now}", ".now", "{now: 1}", '"now"'])
+def test_a_field_with_the_name_of_the_clock_is_repeatable(program: str) -> None:
+    assert unrepeatable(program) is None

@@ -118,6 +118,7 @@ def test_references_that_multiply_end_in_time():
     schema = {"$ref": "#/$defs/a0", "$defs": {**doubled, "a30": {"type": "object"}}}
     assert not is_tame(schema)
     assert "could not be evaluated" in lines_violating(schema, RECORDS, timeout_s=0.5)[0][1]
+    assert judge_lines(schema, RECORDS, timeout_s=0.5).stuck
 
 
 def test_running_out_of_time_over_many_records_accuses_none():
