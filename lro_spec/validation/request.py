@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Operation and detail level of a call.
+    """Operation and detail level of the call that a descriptor answers.
 
-    If they are unknown, the parts of a document can only be compared with each other.
+    Validation without a request can only compare the parts of a document with each other.
     """
 
     operation: str

@@ -23,9 +23,12 @@ class RecordReader(Protocol):
     def take(
         self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
     ) -> Iterator[Finding]:
-        """Receives the objects of consecutive record lines. *satisfied* is True if all of them are known to satisfy
-        `schema`; False if that has not been checked. *known* is given only with a single record: JSON pointers to
-        values that have been reported already."""
+        """Receives the objects of consecutive record lines.
+
+        *satisfied* is True if all of them are known to satisfy `schema`; False if that has not been checked. *known*
+        has JSON pointers to values of which a violation has been reported already; it is given only with a single
+        record.
+        """
         ...
 
 
@@ -104,7 +107,7 @@ class FileState:
 
     @property
     def doubtful(self) -> bool:
-        """True if the number of records is unknown: the end of the file is not known, or a line may not be a record."""
+        """True if the number of records is unknown: the end of the file is unknown, or a line is perhaps no record."""
         return self.is_cut or self.uncertain > 0
 
     @property

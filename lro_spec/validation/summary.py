@@ -20,9 +20,10 @@ from lro_spec.validation.request import Request
 from lro_spec.validation.state import RecordCount
 
 TOP = 5
-"""Largest number of namespaces in a summary."""
+"""Largest number of namespaces in a summary, in the editions that have a maximum."""
 
 _MAX_NAMESPACES = 20_000
+"""Number of different namespaces above which they are no longer counted."""
 _SCORE_TOLERANCE = 0.01
 
 
@@ -75,9 +76,10 @@ class Facts:
         if self.namespaces is not None:
             seen = [record.get("namespace") for record in records]
             try:
-                self.namespaces.update(seen)
+                counted = Counter[object](seen)
             except TypeError:  # one of the values is not hashable
-                self.namespaces.update(n for n in seen if isinstance(n, str))
+                counted = Counter[object](n for n in seen if isinstance(n, str))
+            self.namespaces.update(counted)
             if len(self.namespaces) > _MAX_NAMESPACES:
                 self.namespaces = None
         if self.scored:
@@ -100,8 +102,9 @@ def summary_against_file(
 ) -> Iterator[Finding]:
     """Contradictions between the summary and the file.
 
-    If the *request* is known, the operation and the detail level are compared with it instead. Namespaces are compared
-    only if *count* is exact. Fields in *wrong* are skipped, because they are already reported.
+    If the *request* is known, the operation and the detail level are compared with those of the request, not with those
+    of the header. Namespaces are compared only if *count* is a single number. Fields in *wrong* are skipped, because
+    they are already reported.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     records = count.exact
@@ -168,8 +171,9 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
 def distribution(stated: object) -> dict[str, int | None] | None:
     """Namespaces with their counts, as *stated* in one of several forms.
 
-    The form is an object of counts, or a list whose entries are names, or objects with a name and perhaps a count. A
-    namespace without a count has None. Returns None for any other value, and if a namespace is repeated.
+    *stated* is an object with a count for each namespace, or a list. An entry of the list is a name, or an object with
+    a name and perhaps a count. A namespace without a count has None. Returns None for any other value, and if a
+    namespace is repeated.
     """
     if isinstance(stated, dict):
         return {str(k): v for k, v in cast("dict[str, Any]", stated).items()}
@@ -224,7 +228,8 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
 def _length(descriptor: Mapping[str, Any], tokens: int) -> int:
     """Number of characters of a descriptor.
 
-    If the descriptor cannot be written as JSON, so many that any estimate from 0 to *tokens* is accepted.
+    If the descriptor cannot be written as JSON, twice *tokens*: then `_estimate` accepts any estimate from 0 to
+    *tokens*.
     """
     try:
         return len(json.dumps(descriptor, ensure_ascii=False))

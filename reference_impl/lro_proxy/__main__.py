@@ -13,9 +13,10 @@ from lro_reference.settings import SettingsError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until the client leaves; returns the exit code (2: wrong arguments, 3: no server can be started).
+    """Run until the client leaves; returns the exit code (2: wrong arguments or settings, 3: no server can be started).
 
-    With ``--install`` it edits a client's configuration instead (1: not every edit could be undone).
+    With ``--install`` it edits a client's configuration instead (1: not every edit could be undone; 2: wrong arguments,
+    or the configuration cannot be edited).
     """
     arguments = sys.argv[1:] if argv is None else argv
     try:

@@ -34,7 +34,8 @@ class Server:
 def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
     """The servers of a file, without those that are disabled. Raises `SettingsError`.
 
-    In an address and in headers, ``${NAME}`` or ``${env:NAME}`` stands for an environment variable, as in clients.
+    In an address and in the values of headers, ``${NAME}`` or ``${env:NAME}`` stands for an environment variable, as in
+    clients.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -91,7 +92,10 @@ def _remote(name: str, fields: Mapping[str, Any], where: str, environ: Mapping[s
 
 
 def address(url: str, where: str, original: str) -> str:
-    """Check the address of a server over HTTP; errors quote *original*. Raises `SettingsError`."""
+    """The address of a server over HTTP, checked. Raises `SettingsError`, whose message quotes *original*.
+
+    *original* is the address before variables were filled in, because their values may be secret.
+    """
     import httpx2  # the import takes a tenth of a second
 
     try:

@@ -200,7 +200,7 @@ def _parser() -> Any:
         "--tool-prefix",
         default="",
         metavar="TEXT",
-        help="prefix for those names of the tools added by --tools that servers may also use",
+        help="prefix for those names of the added tools that servers may also use",
     )
     parser.add_argument(
         "--descriptor",
@@ -219,7 +219,7 @@ def _parser() -> Any:
     parser.add_argument(
         "--mask-secrets",
         action="store_true",
-        help="mask the values of secret-looking environment variables in everything servers send",
+        help="mask the values of secret-looking environment variables and headers in everything servers send",
     )
     parser.add_argument(
         "--no-record", action="store_true", help="keep no record for lro gain (LRO_GAIN=off does the same)"

@@ -17,10 +17,10 @@ TOOL_RESULTS = frozenset(("tools/call", "tasks/result", "tasks/get"))
 
 
 def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearray:
-    """Announce the proxy in a request that states the client's capabilities, and return the new line.
+    """Announce the proxy among the client's capabilities in a request, and return the new line.
 
-    Such requests are `initialize` and, since 2026-07-28, those of the methods in `TOOL_RESULTS`. The line of any other
-    message is returned unchanged.
+    It is announced in `initialize` and, since 2026-07-28, in requests of the methods in `TOOL_RESULTS`, if these state
+    capabilities. The line of any other message is returned unchanged.
     """
     method = message.get("method")
     modern = method in TOOL_RESULTS and isinstance(_meta(message).get(_CAPABILITIES), dict)

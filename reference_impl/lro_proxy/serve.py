@@ -1,4 +1,4 @@
-"""`lro serve`: the memory server, with the tools for offloaded files that ``--tools`` names."""
+"""`lro serve`: the memory server, with the families of further tools that ``--tools`` names."""
 
 from __future__ import annotations
 

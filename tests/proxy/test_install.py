@@ -259,6 +259,8 @@ def test_through_a_link_the_file_itself_is_edited(home: Path) -> None:
         ('{"mcpServers": {}}', [], "has no servers"),
         ('{"mcpServers": {"a": {"command": "x"}}}', ["--server", "b"], "has no server 'b'"),
         ('{"mcpServers": {"a": {"command": "x"}}}', ["--server", "a", "--", "y"], "already, with another command"),
+        ('{"mcpServers": {"a": {"args": null}}}', ["--server", "a", "--", "y"], "already, with another command"),
+        ('{"mcpServers": {"a": []}}', ["--server", "a", "--", "y"], "already, with another command"),
         ("{}", ["--", "lro", "proxy", "--", "y"], "without lro proxy"),
         ("{}", ["--threshold-tokens", "-5", "--", "y"], "--threshold-tokens must be"),
         ("{}", ["--undo"], "nothing to undo"),

@@ -26,7 +26,8 @@ class Entry:
     """Tokens that the client received; for a list of tools, only those that the proxy added."""
     offloaded: bool = False
     tool: str = ""
-    """The tool; for what was read from a file, the tool whose result the file holds."""
+    """The tool; for what was read from a file, the tool whose result the file holds, or ``(files)`` if that tool is not
+    known. Empty for a list of tools."""
     client: str = ""
     """The name of the client."""
     at: str = ""
@@ -51,8 +52,8 @@ CEILINGS: Mapping[str, Ceiling] = {
     "claude-code": Ceiling(50_000, 2_000),  # the rest goes to a file
     "codex": Ceiling(10_240, 10_240),  # the middle is left out
 }
-"""Ceilings by the beginning of the client's name, from the rules that the clients publish; ``none`` is a value of
-``lro gain --ceiling``."""
+"""Ceilings by the beginning of the client's name, from the rules that the clients publish. ``none`` is no client: it is
+here because the names are also the values of ``lro gain --ceiling``."""
 
 
 @cache

@@ -21,7 +21,7 @@ VARIABLE = "LRO_GAIN"
 _LARGEST = 8 << 20
 """Size in bytes above which a record is set aside, before a run first appends to it; ``.1`` is added to its name."""
 _MOST_FILES = 10_000
-"""Number of offloaded files whose tools are remembered."""
+"""Maximum number of offloaded files whose tools are remembered."""
 
 
 def path_of(environ: Mapping[str, str]) -> str | None:

@@ -20,11 +20,10 @@ class Client:
     project_file: str = ""
     """The file of a project, as a path within the working directory; it is used instead if it exists."""
     entry: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Members that every entry has."""
+    """Members of every entry that is added, besides its command."""
     document: type[Document] = Json
     options: tuple[str, ...] = ()
-    """Options that the proxy gets if the user gives none, such as a tool that reads files for a client without a
-    shell."""
+    """Options that the proxy gets if the user gives none, such as ``--tools extract`` for a client without a shell."""
 
     def path(self) -> str:
         """The file to edit."""

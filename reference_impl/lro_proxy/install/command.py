@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from lro_proxy.install import FLAG
 from lro_proxy.install.clients import Client, clients
@@ -81,9 +81,12 @@ def _added(
     present = document.servers.get(name)
     if present is None:
         return add(document, name, {**client.entry, "command": words[0], "args": words[1:]})
-    if [present.get("command"), *present.get("args", [])] == words:
+    entry = cast("dict[str, Any]", present) if isinstance(present, dict) else {}
+    arguments = entry.get("args", [])
+    written: list[Any] = [entry.get("command"), *cast("list[Any]", arguments)] if isinstance(arguments, list) else []
+    if written == words:
         return Edited(document.text, (), {name: "already behind lro proxy"})
-    if [present.get("command"), *present.get("args", [])] == list(command):
+    if written == list(command):
         return wrap(document, [name], proxy)
     raise SettingsError(f"there is a server {name!r} already, with another command: give --server another name")
 

@@ -58,7 +58,7 @@ class Document(ABC):
         """The text that adds ``args`` after the value of ``command``."""
 
     def removal(self, server: str) -> tuple[int, int] | None:
-        """The range of the text to delete in order to remove a server; None for a format that cannot say."""
+        """The range of the text to delete in order to remove a server; None if that is not known in this format."""
         del server
         return None
 
@@ -196,14 +196,18 @@ class Toml(Document):
         return names
 
     def _stop(self, start: int, following: int | None) -> int:
-        """The end of a table: the next header (*following*, if there is one) or an array of tables before it."""
+        """The end of a table whose header ends at *start*.
+
+        The table ends where the next header begins, at *following* (None: there is none), or where an array of tables
+        begins before that; if there is neither, at the end of the text.
+        """
         arrays = re.compile(r"^[ \t]*\[\[", re.MULTILINE)
         stop = len(self.text) if following is None else following
         found = arrays.search(self.text, start, stop)
         return stop if found is None else found.start()
 
     def _is_in_string(self, place: int) -> bool:
-        """True if a place is within a string or array of several lines: the text before it is then not valid TOML."""
+        """True if a place is within a string or array of several lines: then the text before it is not valid TOML."""
         try:
             tomllib.loads(self.text[:place].removeprefix("\ufeff"))
         except ValueError:

@@ -93,7 +93,10 @@ def undo(document: Document, edits: Sequence[Edit]) -> Edited:
 
 
 def _undo(document: Document, edit: Edit) -> Document | None:
-    """The document without an edit; None if the entry is no longer as the edit left it."""
+    """The document without an edit.
+
+    None if the entry no longer has what the edit wrote, or has it in another layout in which it cannot be replaced.
+    """
     place = document.find(edit.server)
     if place is None or (edit.part and edit.part not in place.parts):
         return None

@@ -105,7 +105,7 @@ def _separator(text: str, place: int, end: str) -> int:
 
 
 def _skip(text: str, place: int) -> int:
-    """The first place that is not within spaces or comments."""
+    """The first place, from *place* on, that is not within spaces or comments."""
     found = _SPACE.match(text, place)
     return found.end() if found else place
 

@@ -27,13 +27,17 @@ from lro_spec.tokens import characters_in_utf8, wide_in_utf8
 Text = bytes | bytearray
 
 _FIRST, _BATCH = 1 << 14, 1 << 16
+"""Usual size in bytes of the first batch of an array, and of later ones. The first one is small, because the ends of
+elements can only be guessed after it, and guessing is faster."""
 LARGE = 1 << 18
 """Size in bytes from which JSON is read a batch at a time."""
 _LARGEST_ELEMENT = 1 << 20
-"""Size in bytes above which an element makes its array be parsed at once: batches would save little."""
+"""Where the end of an element is found by parsing, it is searched for in fewer bytes than this. If it is not there, the
+array is parsed at once: with elements that large, batches would save little."""
 _AROUND = 1 << 14
-"""Maximum number of bytes around an array that counts as nearly all of its text."""
+"""An array counts as nearly all of a text if at most this many bytes are around it."""
 _ELEMENTS = 1000
+"""Number of elements in a batch of a `ParsedArray`."""
 _CANDIDATES = 64
 """Number of brackets, from the beginning of a text, that are tried as the beginning of its array."""
 _MISSES = 3
@@ -63,9 +67,9 @@ class Look(Protocol):
     """Collects facts about the elements of an array while it is read in batches, as long as they are objects."""
 
     def take(self, array: bytes) -> Known | None:
-        """Take in a batch, as a JSON array, that has only known fields and types.
+        """Take in a batch, as a JSON array, if it has only known fields and types.
 
-        None, without taking it in, if it has others, or if reading it might lose something.
+        If it has others, or if reading it might lose something, it is not taken in, and None is returned.
         """
         ...
 
@@ -207,7 +211,7 @@ def in_memory(value: Any) -> Any:
 def same(one: Any, other: Any) -> bool:
     """True if two values, as `lossless.parse` or `parse` returns them, are the same to the last digit.
 
-    1 is neither 1.0 nor true. Only the order of members does not matter. False if a list or an object is nested too
+    1 is neither 1.0 nor true. The order of members does not matter. False if a list or an object is nested too
     deeply for orjson, or has half of a surrogate pair.
     """
     if isinstance(one, Array) is not isinstance(other, Array):
@@ -244,7 +248,10 @@ def _json(value: Any, arrays: list[Array]) -> bytes:
 
 
 def read(data: Text, start: int, stop: int, look: Look | None = None) -> Array | None:
-    """The array that begins at *start*; *look* has then taken in its elements. None if it cannot be read in batches."""
+    """The array that begins at *start*; None if it cannot be read in batches.
+
+    If all elements are objects, *look* has then taken them in; otherwise, only those of the first batches.
+    """
     batches: list[_Batch] = []
     boundary: bytes | None = None  # the bytes between two elements, with the first key if they are objects
     look = Elements() if look is None else look
@@ -299,7 +306,8 @@ def _batch(data: Text, start: int, stop: int, look: Look | None) -> _Batch | Non
 def _end_of_whole_elements(data: Text, start: int, enough: int, stop: int) -> int:
     """The end of the last element that ends before *enough*; *start* is the place of the first. 0 if none is found.
 
-    If the first element is longer, *enough* is raised, up to `_LARGEST_ELEMENT` bytes.
+    If not even the first element ends there, four times as many bytes are tried, and so on, as long as they are fewer
+    than `_LARGEST_ELEMENT`.
     """
     while enough - start < _LARGEST_ELEMENT:
         window = str(memoryview(data)[start:enough], "utf-8", "ignore")

@@ -29,7 +29,7 @@ class Batched(Generic[Item]):
     ) -> None:
         self._count, self.batches = count, batches
         self.json = json
-        """Returns the batches as JSON arrays; None if the items are not parsed from JSON."""
+        """Returns the batches as JSON arrays that orjson can parse; None if the items do not exist in this form."""
         self.findings: Survey | None = None
         """Findings of the pass that read the items; None if it has not collected any."""
 
@@ -40,7 +40,7 @@ class Batched(Generic[Item]):
         return chain.from_iterable(self.batches())
 
     def texts(self, name: str) -> Iterator[str] | None:
-        """The texts of a field; None if they cannot be read without the rest of the items."""
+        """The texts of a field, read without the other fields; None if that is not possible."""
         return None
 
 
@@ -82,8 +82,8 @@ def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _encoded(batch: Sequence[Any]) -> bytes:
-    # All are written at once, unless something within a record looks like the boundary between two records, or orjson
-    # cannot write a record.
+    # All are written at once, unless a record is not an object, something within a record looks like the boundary
+    # between two records, or orjson cannot write a record.
     try:
         text = orjson.dumps(batch)[1:-1]
     except TypeError:

@@ -18,6 +18,7 @@ from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
 
 _BATCH = 128
+"""Number of texts in a batch, for blocks in memory."""
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -28,6 +29,7 @@ class _Block(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 _BLOCKS = msgspec.json.Decoder(list[_Block])
 _TEXTS = msgspec.json.Decoder(list[str])
 _AROUND_TEXT = len('{"type":"text","text":},')
+"""Bytes that a block in its shortest spelling has besides its text, with the comma before the next one."""
 
 
 class Blocks:
@@ -69,7 +71,10 @@ class Blocks:
         return array, blocks
 
     def take(self, array: bytes) -> Known | None:
-        """Take in blocks in their shortest spelling; None if there is anything else."""
+        """Take in a batch of text blocks, as a JSON array, if all are in their shortest spelling.
+
+        If there is anything else, the batch is not taken in, and None is returned.
+        """
         try:
             texts = [block.text for block in _BLOCKS.decode(array)]
             if len(array) - 1 != sum(map(len, texts)) + _AROUND_TEXT * len(texts):
@@ -80,7 +85,7 @@ class Blocks:
         return Known(len(texts), None)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
-        """Take in blocks in another spelling."""
+        """Take in blocks in another spelling, or note that not all are text blocks."""
         self.are_texts = self.are_texts and all(map(_is_text, records))
         if self.are_texts:
             self._look([block["text"] for block in records])
@@ -114,9 +119,11 @@ class Blocks:
         return self._objects() if self.are_objects else (list(map(value_of, texts)) for texts in self.texts.batches())
 
     def are_lines(self, lines: Iterable[bytes]) -> bool:
-        """True if the texts are certainly the same objects as those in *lines*, blocks of lines, with the same order of
-        members."""
-        return self._exact and are_same_lines(self._lines(), lines)
+        """True if the texts are certainly the same objects as those in *lines*, with the same order of members.
+
+        *lines* are blocks of lines.
+        """
+        return self.are_objects and self._exact and are_same_lines(self._lines(), lines)
 
     def lines(self) -> Iterator[bytes]:
         """The records as lines, a block of them for each batch."""

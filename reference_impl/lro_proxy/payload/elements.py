@@ -21,13 +21,15 @@ from lro_reference.writer import encode
 MOST_LAYOUTS = 2000
 """Number of layouts above which records have nothing in common that a schema could state."""
 _MOST_COUNTED, _MOST_VALUES = 12, 1000
-"""Maximum number of fields whose texts are counted, and of different texts of one of them."""
+"""Maximum number of fields whose texts are counted, and maximum number of different texts of such a field."""
 _MOST_DECODED = 200
-"""Maximum number of fields of records that are decoded into structs."""
+"""Records with more fields are not decoded into structs."""
 _DEEPEST_TYPED, _MOST_MEMBERS = 3, 20
-"""Limits of decoding by type within a field: levels of lists and objects, and members of an object."""
+"""Limits of decoding by type within a field: the deepest level of a list or an object, where the field's own value is
+level 0, and the number of members of an object."""
 _MOST_SURPRISES = 3
-"""Number of batches with something new inside lists or objects above which these are decoded without types."""
+"""If more batches than this were not taken although their layouts were known, lists and objects are decoded without
+types: usually something inside these was new."""
 _DECODED: Mapping[type, Any] = {
     str: str,
     bool: bool,
@@ -240,9 +242,9 @@ class Elements:
         """Fields that have too many different values."""
 
     def take(self, array: bytes) -> Known | None:
-        """Take in a batch, as a JSON array, that has only known fields and types.
+        """Take in a batch, as a JSON array, if it has only known fields and types.
 
-        None, without taking it in, if it has others, or if reading it might lose something.
+        If it has others, or if reading it might lose something, it is not taken in, and None is returned.
         """
         structs = self._layouts.decode(array)
         lines = None if structs is None else self._layouts.lines(structs)
@@ -344,7 +346,7 @@ def can_be_named(name: str) -> bool:
 
 
 def array_of(texts: bytes, between: bytes = b"\n") -> bytes:
-    """The values of JSON texts as one array."""
+    """The values of JSON texts, which are separated by *between*, as one JSON array."""
     return b"[%b]" % texts.replace(between, b",")
 
 
@@ -359,6 +361,7 @@ def _without_spaces(text: bytes) -> bytes:
 def _is_without_escapes(one: bytes, other: bytes) -> bool:
     """True if *one* is the JSON text *other* with characters in place of their escapes.
 
-    Only one spelling is recognised: every character beyond ASCII is an escape with small letters, and none is Latin-1.
+    Only one spelling is recognised: every character beyond ASCII is an escape with small letters, and is neither in
+    Latin-1 nor beyond U+FFFF.
     """
     return b"\\u" in other and one.decode().encode("ascii", "backslashreplace") == other

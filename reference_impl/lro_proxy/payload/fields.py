@@ -14,16 +14,22 @@ from lro_proxy.payload.survey import Layout
 from lro_reference.results import Records
 
 _MOST_FIELDS = 60
+"""If records have more fields altogether, they are treated as if they had none."""
 _MOST_NESTED = 8
+"""Maximum number of names within objects of a field."""
 _TOP = 5
+"""Maximum number of values in `Fields.top`."""
 _SHORT = 80
+"""Maximum length in characters of a short value."""
 _MOST_COLUMNS = 6
+"""Number of columns up to which fields with short values are added to a table."""
 _MOST_GROUPS = 25
 _FILLED = 0.8
 """Share of records in which a field must have a value to be worth grouping, sorting or finding records by."""
 _MOST_WORDS = 3
 """Most words of a value to group by; a longer text is a sentence."""
 _LONG_UNBROKEN = 200
+"""Length in characters above which a text without a blank is long."""
 _IDENTITY = re.compile(r"(?:(?:^|_)(?i:id|uuid|key|hash|sha|number|index|no)|[a-z](?:Id|Key|Number|Index))$")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 _WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*")
@@ -39,7 +45,7 @@ _WEIGHING = (
     "balance", "value", "quantity", "votes", "stars", "age",
 )  # fmt: skip
 _PLACES = frozenset(["n", "line", "hunk", "part", "column", "row", "depth", "level", "year", "month", "day"])
-"""Names of numbers that say where something is: nobody sorts by them."""
+"""Names of numbers that say where or when something is: nobody sorts by them."""
 _NAMING = frozenset(["name", "title", "heading", "path", "file", "key"])
 _JSON_TYPES: Mapping[type, str] = {
     str: "string",
@@ -182,7 +188,7 @@ class _Values:
         return bool(found) and all(isinstance(v, str) for v in found) and not self.are_numbers(path)
 
     def are_numbers(self, path: Path) -> bool:
-        """True if nearly all records have a number, or a text that is one."""
+        """True if nearly all records have a number, or nearly all a text that is one, and the rest have no value."""
         found = self.filled(path)
         texts = [value for value in found if isinstance(value, str)]
         if len(found) < _FILLED * self._count or not found or len(texts) not in (0, len(found)):
@@ -255,8 +261,8 @@ def _choose_grouping(values: _Values) -> Path | None:
 
 
 def _columns(values: _Values, wanted: Sequence[Path | None]) -> tuple[Path, ...]:
-    """The fields of a table, in the order of the records: the wanted ones, and others with short values that
-    differ from record to record."""
+    """The fields of a table, in the order in which they first occur: the wanted ones, and others with short values that
+    are not all the same."""
     chosen = dict.fromkeys(path for path in wanted if path is not None)
     for path in values.by_path:
         if len(chosen) < _MOST_COLUMNS and values.differ(path) and values.length(path) <= _SHORT // 2:

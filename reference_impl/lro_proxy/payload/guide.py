@@ -24,9 +24,10 @@ _SKELETON, _USUAL_PATH = 360, 60
 """Characters of a descriptor without its schema, preview, recipes and guidance, but with a path of the usual length;
 and that length."""
 _LONGEST_VALUE = 40
+"""Maximum number of characters of a frequent value in the guidance."""
 _MOST_RESOURCES = 3
 _MOST_TOP: Mapping[Form, int] = {"compact": 2}
-"""Maximum number of most frequent values that a descriptor names; a full one names all that were found."""
+"""Maximum number of most frequent values in the summary of a descriptor; that of a full one has all that were found."""
 _LARGEST_SCHEMA: Mapping[Form, int] = {"full": 110, "compact": 40}
 """Maximum tokens of a schema with types; instead of a larger one, a descriptor has only names of fields."""
 
@@ -68,7 +69,7 @@ class RecordGuide:
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields of the records, each tried on the first records.
 
-        None in a pointer, or if jq cannot read the file.
+        There are none in a pointer, and none if jq cannot read the file.
         """
         if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
             return ()

@@ -41,6 +41,7 @@ MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
 which lists no operations, so that the name of any tool may be used."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
+"""Maximum number of characters of a tool's name in a file name."""
 _OFFLOADED = re.compile(
     rf"(?:{'|'.join(EDITIONS[name].file_prefix for name in (MEMORY_EDITION, RECORD_EDITION))})"
     rf"-\w{{1,{_LONGEST_NAME + 5}}}-[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.jsonl".encode()
@@ -58,10 +59,10 @@ class Interceptor:
     """Offloads large results of tools; one instance serves any number of calls.
 
     *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); a wrong one raises `SettingsError`.
-    *emit* receives an event for every file written or deleted, and for every failed write. *publish* receives every
-    descriptor and returns the one for the client (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a
-    descriptor says if the records are not memories. With *links*, a link to the file as a resource is added to the
-    result.
+    *emit* receives an event for every file written or deleted, and for every failed write. *estimate* returns the
+    estimated tokens of a text. *publish* receives every descriptor and returns the one for the client
+    (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a descriptor says if the records are not memories.
+    With *links*, a link to the file as a resource is added to the result.
     """
 
     def __init__(

@@ -10,6 +10,7 @@ from lro_spec.jsonl import lossless
 from lro_spec.tokens import script_aware_estimate
 
 _RECORDS, _LINES = 3, 10
+"""Maximum number of records, and of lines of text, that are shown."""
 _SHARE = 4
 """At most one in this many records is shown, but at least one: a preview is not a copy."""
 _WIDTHS = ((100, 6), (60, 4), (30, 2), (15, 1))
@@ -19,8 +20,8 @@ _MOST_MEMBERS = 40
 """Maximum number of fields that are shown of a record."""
 _LONGEST_LINE = 1 << 20
 _LONG_UNBROKEN, _UNBROKEN = 200, 20
-"""A text of more characters than the first number, with no blank among so many, such as base64, is shortened to as many
-as the second number."""
+"""A text with more characters than the first number, and no blank among the first so many, such as base64, is shortened
+to the second number of characters."""
 
 
 def preview(lines: Iterable[bytes], count: int, tokens: int) -> list[Any]:
@@ -49,7 +50,7 @@ def _size(shown: list[Any]) -> int:
 
 def _shortened(value: Any, text: int, members: int, outermost: int) -> Any:
     """The value with at most *text* characters of each text in it, and at most *members* items or members of each list
-    and object in it; of the value itself, if it is an object, *outermost* members."""
+    and object in it. If the value itself is an object, it keeps at most *outermost* members instead."""
     if isinstance(value, str):
         if len(value) > _LONG_UNBROKEN and not any(map(str.isspace, value[:_LONG_UNBROKEN])):
             text = min(text, _UNBROKEN)

@@ -1,8 +1,8 @@
 """Recipes for the fields of records: each is tried before it is offered, and its output is bounded.
 
-It is tried on all records of a small file, and on the first records of a larger one, because jq takes half a second or
-more for a megabyte. Its output has a maximum number of rows, each with a maximum length, so it is bounded on any file,
-whatever is in the records that the recipe was not tried on.
+A recipe is tried on all records of a small file, and on the first records of a larger one, because jq takes half a
+second or more for a megabyte. Its output has a maximum number of rows, each with a maximum length. So the output is
+bounded on any file, whatever is in the records that the recipe was not tried on.
 """
 
 from __future__ import annotations
@@ -47,9 +47,12 @@ _SEARCHES = {
 }
 """Calls that look for the placeholder, and the same with a variable in its place."""
 _ROWS, _TOP, _GROUPS = 20, 10, 20
+"""Maximum number of rows of most recipes, of the one for records with the highest values, and of counts by group."""
 _WIDEST = 200
-"""Characters of the longest row of a table."""
+"""Maximum number of characters of a row, except where a recipe returns a single line or record."""
 _CELL = 60
+"""Maximum number of characters of a heading, of a cell with the text that describes a record best, of the value that a
+group has in common, and of a field's name in a description."""
 _WIDE_PER_TOKEN = 1.2
 """Characters per token where all characters are wide: Chinese, Japanese, Korean and emoji."""
 _OUTLINE = re.compile(r"^(#{1,6} |diff --git |\s*((async|export|public|pub) )?(def|class|function|func|fn) )")

@@ -1,7 +1,7 @@
 """The result of a tool call, as its payload: texts and structured content.
 
-The large part of a message (one text, very many texts, or an array in the structured content) is cut out of the line
-and read from there; only the rest is parsed at once. A message without a large part is parsed as a whole.
+The large parts of a message (a text and its repetition, very many texts, an array in the structured content) are cut
+out of the line and read piece by piece; only the rest is parsed as a whole, like a message without a large part.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ _TEXT = re.compile(rb'"text"\s*:\s*"')
 _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
 _STRUCTURED = b'"structuredContent"'
 _LARGEST_SKELETON = 1 << 16
+"""Maximum number of bytes of a line without its large parts; if there are more, the line is parsed as a whole."""
 _SMALL = 4096
 """Characters up to which a text does not belong to the payload: the text of an embedded resource, or the text blocks
 beside a resource with a larger text."""
 _DEEPEST_REPETITION = 3
 """Levels of structured content that are searched for repetitions of blocks."""
 _LARGEST_DESCRIPTOR = 1 << 16
+"""A result whose payload or structured content has more characters is not searched for a descriptor or a pointer."""
 _PIECE = 1 << 15
 _PROBE = 256
 """Bytes at the beginning of a text by which its repetition is searched for."""

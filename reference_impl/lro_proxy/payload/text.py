@@ -25,9 +25,14 @@ _CUT = re.compile(rb"[ ,:;]")
 _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 """The beginning of a string that holds JSON, and not a log that begins with a bracket."""
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
+"""A form is recognised by the beginning of a text: by the first number of bytes or, if these have at most as many line
+feeds as the third number, by the second number of bytes."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
+"""Number of braces that are examined one by one; after these, a quote and a brace are searched for together."""
 _AROUND = 1 << 15
+"""Number of bytes, before the end of a line or before its structured content, in which the end of a text is looked for
+first."""
 _LONG, _NEAR = 4000, 500
 """Length in characters above which a line is cut; and how many characters before the cut are searched for a better
 place, such as a blank."""

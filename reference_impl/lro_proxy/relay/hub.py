@@ -50,7 +50,9 @@ _REQUIRED_CAPABILITY: Mapping[str, str] = {
 }
 """By method: the capability that a server needs to receive it."""
 _MAX_PAGES = 1000
+"""Maximum number of pages of a server's list that are requested after the first one."""
 _MAX_QUEUED = 1000
+"""Maximum number of messages that wait for a server; if there are more, the server counts as stalled."""
 
 
 class Member:

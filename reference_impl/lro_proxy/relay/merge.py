@@ -62,9 +62,9 @@ def merge_lists(
     """Merge the lists of several servers; returns the merged list, and the target of each name in it.
 
     A tool or prompt whose name several servers use is listed once for each of them, prefixed by the server's name; it
-    is left out if that name is in use, too. *assigned* holds the names under which tools or prompts were listed before,
-    and new ones are added to it: an entry keeps its name even if another server later lists the same name. If several
-    servers list the same resource, only the entry of the first one is listed.
+    is left out if the prefixed name is in use, too. *assigned* holds the names under which tools or prompts were listed
+    before, and new ones are added to it: an entry keeps its name even if another server later lists the same name. If
+    several servers list the same resource, only the entry of the first one is listed.
     """
     _, key = LISTS[method]
     assigned = {} if assigned is None else assigned

@@ -265,7 +265,10 @@ class Relay:
         self._give(line if rewritten is None else rewritten, [request])
 
     def _take(self, id: object) -> Request | None:
-        """Note that the answer to a pending request has come (`_delivering`); returns it, None if it is not pending."""
+        """Note that the answer to a pending request has come (`_delivering`).
+
+        Returns the request; None if it is not pending.
+        """
         with self._delivery:
             request = self._requests.pop(id)
             if request is not None:

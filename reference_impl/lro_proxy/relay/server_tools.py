@@ -1,7 +1,7 @@
-"""Requests the names of the server's tools, because a name that the server uses cannot be one of the proxy's tools.
+"""Requests the names of the server's tools, because the proxy's own tools must not have the same names.
 
-They are needed before the first call of a tool of the proxy, and before the first of several pages of the list is
-returned, which also has the proxy's tools.
+The names are needed before the first call of a tool of the proxy. If the server's list has several pages, they are also
+needed before the first page is returned to the client, because the proxy's tools are added to that page.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, cast
 from lro_proxy.wire.jsonrpc import Message, members
 
 _MAX_PAGES = 1000
+"""Maximum number of pages that are requested after the first one."""
 _TIME_LIMIT_S = 10.0
 """Time limit for all pages together. Names on a page that comes later still count, but no further page is requested."""
 
@@ -27,7 +28,8 @@ class ServerTools:
         self._cursors: list[object] = []
         self._timer: threading.Timer | None = None
         self.is_complete = False
-        """True once the names on all pages (at most `_MAX_PAGES`) are known, until the server's tools change."""
+        """True once the names on all pages, apart from those beyond `_MAX_PAGES`, are known; False again when the
+        server's tools change."""
         self.envelope: Message = {}
         """The parameters that every request carries (`protocol.envelope`)."""
         self.ask: Callable[[Message], None] = lambda params: self.receive({})

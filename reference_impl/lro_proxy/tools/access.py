@@ -40,8 +40,9 @@ class OffloadedFile(Generic[Descriptor]):
 class OffloadedFiles(Generic[Descriptor]):
     """The files of one process in one folder.
 
-    *clock* returns seconds since the epoch. *source* and *again* are parts of error messages: *source* says where
-    callers find valid paths, and *again* ends the message about a file that is gone, with advice or a consequence.
+    *clock* returns seconds since the epoch. *source* and *again* are parts of error messages. *source* says where
+    callers find valid paths. *again* ends the message about a file that can no longer be read, for instance because it
+    has expired, with advice or a consequence.
     """
 
     def __init__(

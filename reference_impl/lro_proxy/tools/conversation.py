@@ -160,7 +160,8 @@ def _free_name(names: Iterable[str], digest: str, stored: dict[str, str]) -> str
 
 
 def _plain(id: str) -> str:
-    """An id as part of a file's name: unchanged if it cannot contain a path, otherwise a digest."""
+    """An id as part of a file's name: unchanged if it is short and plain (`_PLAIN`), so that it contains no path;
+    otherwise its digest."""
     return id if not id or _PLAIN.fullmatch(id) else _digest(id)[:32]
 
 

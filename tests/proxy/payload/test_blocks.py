@@ -94,6 +94,15 @@ def test_structured_content_beside_an_image_refers_to_it(tmp_path: Path) -> None
     assert header["extra"]["around"]["picture"] == {"$ref": "#/content/0"}
 
 
+def test_structured_objects_beside_other_texts_are_kept_with_them(tmp_path: Path) -> None:
+    texts = [json.dumps({"n": n, "text": "x" * 200}) for n in range(200)] + ["and no more"]
+    structured = {"result": [{"n": n, "text": "x" * 200} for n in range(201)]}
+    answer = answered(tmp_path, {"content": [text(one) for one in texts], "structuredContent": structured})
+    assert answer is not None
+    _, header, lines = file_of(answer)
+    assert payload(header, lines) == (texts, structured)
+
+
 def test_what_is_read_back_is_not_offloaded_again(tmp_path: Path) -> None:
     answer = answered(tmp_path, {"content": [text(TEXT)]})
     assert answer is not None

@@ -92,9 +92,9 @@ class TestFacts:
     def test_namespaces_are_counted_whatever_they_are(self) -> None:
         facts = self.taken([{"namespace": "a"}, {"namespace": "a"}, {"namespace": None}, {}])
         assert facts.namespaces == Counter({"a": 2, None: 2})
-        facts.take([{"namespace": ["x"]}, {"namespace": "b"}], Block(6, 0, [b"{}", b"{}"]))
+        facts.take([{"namespace": "b"}, {"namespace": ["x"]}, {"namespace": "b"}], Block(6, 0, [b"{}", b"{}", b"{}"]))
         assert facts.namespaces is not None
-        assert facts.namespaces["b"] == 1
+        assert facts.namespaces["b"] == 2
 
     @pytest.mark.parametrize(("many", "counted"), [(20_000, True), (20_001, False)])
     def test_more_namespaces_than_memory_is_for_are_not_counted(self, many: int, counted: bool) -> None:

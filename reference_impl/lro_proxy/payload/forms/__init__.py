@@ -26,6 +26,8 @@ FORMS: tuple[Form, ...] = (
     stanzas.STANZAS,
 )
 _BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
+"""A form is recognised by the beginning of a text: by the first number of bytes or, if these have at most as many line
+feeds as the third number, by the second number of bytes."""
 
 
 def may_begin(beginning: str) -> bool:

@@ -1,8 +1,8 @@
 """Records that all have the same fields, as rows of cells: they are examined column by column, and written in blocks.
 
-Cells are kept joined in blocks, because separate objects take five times the memory. Lines are made from a block
-without splitting it: after each cell stands a byte that marks its column, and the name of the next column replaces that
-byte.
+Cells are kept joined in blocks, because separate objects take five times the memory. If there are few columns, and no
+cell needs an escape in JSON, lines are made from a block without splitting it: between two cells stands a byte that
+marks the column of the first one, and the name of the next column replaces that byte.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from lro_reference.writer import encode
 Cells = list[bytes]
 """The values of rows in UTF-8, one row after the other; the names of the columns are not among them."""
 BETWEEN = b"\xff"
-"""Stands between the cells of a block: a byte that UTF-8 does not have."""
+"""Stands between cells, in a block only if there are more columns than `_MARKS`: a byte that UTF-8 does not have."""
 _MARKS = [bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0xFF))]
-"""Further bytes that UTF-8 does not have. One for each column stands after its cells, if there are enough of them."""
+"""Further bytes that UTF-8 does not have. If there are enough of them, each column has one of its own, which stands
+after each of its cells in a block, except the last cell of the block."""
 _AS_BETWEEN = bytes.maketrans(b"".join(_MARKS), BETWEEN * len(_MARKS))
 _BETWEEN_IN_TEXT = b"\x7f"
 """Stands between cells while they are encoded as one text: JSON does not escape it."""
@@ -34,7 +35,8 @@ _ESCAPED = bytes([*range(0x20), *b'"\\'])
 _DIGITS = b"-.0123456789"
 _AS_DIGITS = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _TOO_LONG = b"0" * 16
-"""A number with more digits than all readers of JSON keep, after `_AS_DIGITS` has made all its characters zeros."""
+"""A number that may have more digits than some readers of JSON keep, after `_AS_DIGITS` has made all its characters
+zeros."""
 _UNREAD = msgspec.json.Decoder(msgspec.Raw)
 _MOST_VALUES = 1000
 """Number of different values up to which the values of a column are counted while it is read."""
@@ -193,7 +195,7 @@ class _Numbers:
         return float if self.has_decimals else int
 
     def take(self, cells: Cells) -> bool:
-        """Take in further cells; False if one of them is not a number."""
+        """Take in further cells; False if one of them is neither empty nor a number, or may have too many digits."""
         text = b",".join(cells)
         between = b"," * (len(cells) - 1)  # and no further comma, as in 1,200
         if text.translate(None, _DIGITS) != between or _TOO_LONG in text.translate(_AS_DIGITS):

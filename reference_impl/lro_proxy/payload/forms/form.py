@@ -19,12 +19,12 @@ Extra = Mapping[str, Any]
 Record = dict[str, Any]
 
 SMALL = 4096
-"""Maximum size, in characters, of the data beside the records that goes to the header; if there is more, it becomes
-records."""
+"""Maximum size of the data beside the records, which goes to the header: characters of a text, or bytes of JSON. If
+there is more, the payload is not read in this way."""
 MOST_AT_ONCE = 1 << 22
-"""Maximum number of bytes of a text whose records are all in memory at once; a larger text in such a form is read as
-lines."""
+"""Maximum number of bytes of a text that is read in a form whose records are all in memory at once."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
+"""Minimum size in bytes of the first piece of a text, and of later ones; each goes on to the end of a line."""
 _RECORDS = 500
 
 
@@ -56,7 +56,7 @@ class Form:
     rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
     """The text, piece by piece, from ``extra`` and the records."""
     is_streamed: bool = False
-    """True if only a batch of its records is in memory at a time, so that the text may be of any size."""
+    """True if no more than a batch of records is made at a time, so that the text may be of any size."""
 
 
 def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> Shape:

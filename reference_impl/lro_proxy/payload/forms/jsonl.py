@@ -26,11 +26,11 @@ class JsonLines:
     ending: str
     """The text after the last line."""
     is_well_formed: bool
-    """True if no line has half of a surrogate pair."""
+    """True if no line has half of a surrogate pair; False if one has, or if orjson cannot parse a line."""
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
-    """The lines of a UTF-8 text; None unless there are several, each an object that can be written without loss."""
+    """The lines of a UTF-8 text; None unless there are several, and each is an object that is parsed without loss."""
     ending = "\n" if text.endswith(b"\n") else ""
     stop = len(text) - len(ending)
     first = text.find(b"\n", 0, stop)
@@ -62,7 +62,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
 
 
 def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
-    """The objects in the lines; None if a line is not an object, or would lose a member."""
+    """The objects in the lines; None if a line is not an object, would lose a member, or cannot be parsed by orjson."""
     if not all(line.startswith(b"{") for line in lines):
         return None
     array = array_of(block)
@@ -79,7 +79,8 @@ def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
 
 
 def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
-    """True for objects that only Python's parser accepts: with half of a surrogate pair as an escape."""
+    """True if all lines are objects, some of which only Python's parser accepts: usually because of half of a surrogate
+    pair as an escape."""
     try:
         block.decode()
         return all(line.startswith(b"{") and isinstance(lossless.parse(line), dict) for line in lines)

@@ -32,7 +32,7 @@ from lro_proxy.payload.forms.form import (
 )
 
 _FEW = 0.1
-"""If a larger share of its lines does not fit, a text is not read as hits or as a log."""
+"""A text is not read as hits or as a log if a larger share of its records would have nothing but ``text``."""
 
 
 Line = Callable[[Mapping[str, Any]], str]
@@ -319,6 +319,7 @@ _ENTRY = re.compile(
 )
 _TIMED = re.compile(rf"(?P<before>\[?)(?P<time>{_TIME})(?P<gap>[\]:]?[ \t]?)(?P<text>.*)", re.DOTALL)
 _LEAST_ENTRIES = 0.2
+"""Smallest share of the lines at the beginning of a log that must begin with a time; others continue an entry."""
 
 
 def _log(text: Data) -> Shape | None:

@@ -21,7 +21,7 @@ from lro_proxy.payload.forms.markdown import are_sections, headings
 _LONG = 1 << 14
 """Bytes above which a piece is cut into parts."""
 _MOST_TO_PARSE = 1 << 20
-"""Maximum number of bytes of source code or YAML."""
+"""A text of more bytes is not parsed as source code or YAML."""
 
 Cut = tuple[int, Record]
 """The place at which a piece begins, and what it is."""
@@ -118,8 +118,8 @@ def _places(text: Data) -> list[int]:
 
 
 def _python(code: str) -> list[tuple[int, Record]]:
-    """The lines at which the definitions of a Python module begin, and those at which other code begins after a
-    definition."""
+    """The numbers, from 0, of the lines at which the definitions of a Python module begin, and of those at which other
+    code begins after a definition; each with facts about what begins there."""
     if "\f" in code or "\r" in code.replace("\r\n", "\n"):
         return []
     try:
@@ -149,9 +149,9 @@ def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> b
 
 
 def _braces(code: str) -> list[tuple[int, Record]]:
-    """The lines at the margin that begin definitions.
+    """The numbers, from 0, of the lines at the margin that begin definitions, each with facts about its definition.
 
-    None of them if a line begins anything else, apart from `_BESIDE`, or if the text has too few braces.
+    Empty if a line at the margin begins anything else, apart from `_BESIDE`, or if the text has too few braces.
     """
     cuts: list[tuple[int, Record]] = []
     for number, line in enumerate(code.split("\n")):
@@ -179,10 +179,11 @@ _TAG = re.compile(rb"<(/?)([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"<]*\
 _ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LEAST_ELEMENTS = 3
 _MOSTLY = 0.6
+"""Smallest share of a text that the elements, or the items of a YAML list, must make up."""
 
 
 def _elements(text: Data) -> Shape | None:
-    """Elements at the beginning of lines that follow each other, are not nested, and are most of the text."""
+    """Elements of one name that begin lines, are not nested in each other, and make up most of the text."""
     at_margin = Counter(tag[2] for tag in _TAG.finditer(text) if not tag[1] and _is_at_margin(text, tag.start()))
     for name, count in at_margin.most_common(3):
         cuts = _cuts_at(text, name) if count >= _LEAST_ELEMENTS else None

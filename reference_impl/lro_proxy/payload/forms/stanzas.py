@@ -12,6 +12,7 @@ from lro_proxy.payload.forms.form import SMALL, Data, Extra, Form, Record, Shape
 
 _FIELD = re.compile(r"([A-Za-z][\w-]*(?: [\w-]+){0,2}): ?(.*)")
 _LEAST = 3
+"""Minimum number of stanzas."""
 
 
 def _stanzas(text: Data) -> Shape | None:

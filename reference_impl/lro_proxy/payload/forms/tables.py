@@ -26,7 +26,7 @@ _LINE = 10_000
 _MOST_COLUMNS = 500
 _FIRST, _BATCH = 1 << 14, 1 << 16
 _BANNER, _NOTE = 12, 6
-"""Maximum number of lines above and below a table of separated values."""
+"""A table of separated values has fewer lines than these above it (a banner) and below it (a note)."""
 _A_NAME = re.compile(r"\s*[^\s=]+(?:\s+[^\s=]+){0,5}\s*$")
 """Name of a column: a few words."""
 _BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
@@ -92,7 +92,7 @@ class _Notation:
         return row, bytes(set(range(256)) - set(signs)), bytes.maketrans(signs, 2 * BETWEEN)
 
     def _cut(self, part: bytes) -> Cells | None:
-        """The cells of plain rows, in which no value contains a quote, and `write` would quote the same values.
+        """The cells of rows, if no value contains a quote, and `write` would quote the same values; otherwise None.
 
         Everything outside of quotes is examined at once. This takes a fifth of the time of the `csv` module, which
         reads byte by byte, and would have to write the rows again.
@@ -299,7 +299,9 @@ def _size_of(cells: Cells) -> int:
 
 
 def _padded_with_one(rows: bytes, width: int) -> Cells | None:
-    """The cells of rows with exactly one space around each; None if a cell has other spaces or a bar, or is empty.
+    """The cells of rows with exactly one space on each side of a cell.
+
+    None if a cell has other spaces around it, has a backslash or a bar, or is empty.
 
     This takes half the time of writing the rows again.
     """

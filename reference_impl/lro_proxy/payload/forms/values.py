@@ -21,11 +21,13 @@ from lro_proxy.payload.forms.tables import are_names
 from lro_reference.writer import encode
 
 _DEEPEST = 4
+"""Maximum number of steps from a value to the member within it that is nearly all of it."""
 _MOSTLY = 0.8
 """Smallest share of an object that its largest member must have to count as nearly all of it."""
 _LONG = 1024
 """Number of characters above which a text is long."""
 _MOST_COLUMNS = 500
+"""Maximum length of the arrays in an array that is read as a table."""
 _NAMES = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
 """Members beside an array of arrays that may list the names of its columns."""
 _NAME = ("name", "title", "path", "key", "label")
@@ -225,6 +227,7 @@ def _table(array: AnyArray, names: Sequence[str], extra: Extra, *, skip: bool) -
 
 _CHILDREN = ("children", "nodes", "entries", "contents")
 _FIRST_ROOTS = 100
+"""Number of elements among which one with children is looked for."""
 
 
 def _tree(array: AnyArray) -> tuple[list[Record], Extra] | None:
@@ -269,7 +272,10 @@ def _nodes(siblings: list[Record], parent: str, *, tree: str, name: str, members
 
 
 def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
-    """The tree from whose nodes `_nodes` made these records: the roots, each with its children."""
+    """The tree from whose nodes `_nodes` made these records: the roots, each with its children.
+
+    *tree* is the member of a node that holds its children, and *name* the one that holds its name.
+    """
     ahead = iter(nodes)
 
     def grown(node: Mapping[str, Any]) -> Record:
@@ -283,7 +289,10 @@ def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list
 
 
 def _tables(place: Place) -> tuple[list[Record], Extra] | None:
-    """The elements of the arrays, and the lines of the long texts, of an object; None if it has none, or much else."""
+    """The elements of the arrays of an object, and the lines of its long texts, as records; and their layout.
+
+    None if the object has neither, or much else, or if an element has a member ``table``.
+    """
     node = cast("dict[str, Any]", in_memory(place.value))
     large = {key: member for key, member in node.items() if _is_large(member)}
     rest = {key: None if key in large else member for key, member in node.items()}
