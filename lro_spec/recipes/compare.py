@@ -139,7 +139,7 @@ def on_records_alone(pipeline: Pipeline) -> Pipeline | None:
     If the command itself prints the same, an error in its output has nothing to do with the header. None if the command
     already reads only these lines.
     """
-    alone = replace(pipeline, skip=1, take=None, last=None, without=None)
+    alone = replace(pipeline, skip=1, take=None, last=None, is_last_after=False, without=None)
     return None if alone == pipeline else alone
 
 

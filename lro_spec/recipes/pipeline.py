@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from lro_spec.recipes.filters import NotInterpretedError, awk_exclusion, awk_lines, grep_exclusion, sed_exclusion
 from lro_spec.recipes.lexer import refuse_other_inputs
@@ -70,8 +70,10 @@ class Pipeline:
     more: tuple[JqCall, ...] = ()
     """Further jq calls, each reading the output of the one before."""
     last: int | None = None
-    """Number of lines at the end of the file that are read, as by ``tail -n 2`` where ``tail -n +2`` was meant; None
-    means all."""
+    """Number of lines at the end that are read, as by ``tail -n 2`` where ``tail -n +2`` was meant; None means all."""
+    is_last_after: bool = False
+    """True if `last` is applied to the lines that `skip` and `take` leave; False if these are applied to the last
+    lines."""
     without: str | None = None
     """Lines of the file that contain this text are left out before lines are counted; None if no line is left out."""
 
@@ -149,7 +151,17 @@ def _parse(command: str) -> Pipeline:
         raise beyond
     if lines.path is None:
         raise RecipeSyntaxError("the pipeline names no file")
-    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last, lines.without)
+    return Pipeline(
+        lines.path,
+        lines.skip,
+        calls[0],
+        stages,
+        lines.take,
+        tuple(calls[1:]),
+        lines.last,
+        lines.is_last_after,
+        lines.without,
+    )
 
 
 def _program_and_arguments(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
@@ -182,15 +194,34 @@ class _Lines:
     skip: int = 0
     take: int | None = None
     last: int | None = None
+    is_last_after: bool = False
     without: str | None = None
 
     def drop(self, count: int) -> None:
+        self._require_order()
         self.skip += count
         if self.take is not None:
             self.take = max(0, self.take - count)
 
     def keep(self, count: int) -> None:
+        self._require_order()
         self.take = count if self.take is None else min(self.take, count)
+
+    def keep_last(self, count: int) -> None:
+        is_after = self.skip > 0 or self.take is not None
+        if self.last is None:
+            self.last, self.is_last_after = count, is_after
+        elif self.is_last_after is is_after:
+            self.last = min(self.last, count)
+        else:
+            self._refuse_order()
+
+    def _require_order(self) -> None:
+        if self.is_last_after:
+            self._refuse_order()
+
+    def _refuse_order(self) -> NoReturn:
+        raise NotInterpretedError("tail -n is understood only before or after all other selections by line number")
 
     def leave_out(self, program: str, text: str) -> None:
         if self != _Lines(self.path):
@@ -210,7 +241,7 @@ def _cat(words: list[str], lines: _Lines) -> str | None:
 def _tail(words: list[str], lines: _Lines) -> str | None:
     count, files = _line_count("tail", words, r"\+?[0-9]{1,15}")
     if count is None or not count.startswith("+"):
-        lines.last = 10 if count is None else int(count)
+        lines.keep_last(10 if count is None else int(count))
     else:
         lines.drop(max(0, int(count) - 1))
     return _one_file("tail", files)

@@ -149,14 +149,18 @@ class JqRunner:
         if pipeline.without is not None:
             text = pipeline.without.encode("utf-8", "surrogatepass")
             data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
+        skip, take = pipeline.skip, pipeline.take
         if pipeline.last is not None:
             lines = data.removesuffix(b"\n").split(b"\n")
+            if pipeline.is_last_after:
+                lines = lines[skip:] if take is None else lines[skip : skip + take]
+                skip, take = 0, None
             data = b"\n".join(lines[-pipeline.last :]) if pipeline.last else b""
         engine = _version(self.binary) if self.binary else "libjq"
         request = {
             "calls": [_job(call, wrap=self.binary is None) for call in (pipeline.jq, *pipeline.more)],
-            "skip": pipeline.skip,
-            "take": pipeline.take,
+            "skip": skip,
+            "take": take,
             "timeout_s": self.timeout_s,
             "max_output": self.max_output,
         }

@@ -267,7 +267,9 @@ def _judgement_key(sample: Sample, commands: Mapping[int, Pipeline], recipes: Se
     yield records
     # Recipes that skip the header cannot depend on its content. Only its keys and strings matter, because `probe`
     # takes literals that are among them for the search text only if there are no others.
-    skipped = all(one.skip and one.last is None and one.without is None for one in commands.values())
+    skipped = all(
+        one.skip and (one.last is None or one.is_last_after) and one.without is None for one in commands.values()
+    )
     texts = ((k, v) for k, v in sample.header.items() if isinstance(v, str) and k != "timestamp")
     yield (*sample.header, *texts) if skipped else header
 

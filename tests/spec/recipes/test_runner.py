@@ -60,6 +60,10 @@ def test_lines_are_left_out_and_taken_before_jq(runner: JqRunner):
     assert lines(runner.run(parse_command("head -n 1 /f | jq -c ."), DATA)) == ['{"header":true}']
     assert lines(runner.run(parse_command("tail -n +2 /f | head -n 2 | jq .a"), DATA)) == ["1", "2"]
     assert lines(runner.run(parse_command("tail -n +9 /f | jq ."), DATA)) == []
+    assert lines(runner.run(parse_command("tail -n +2 /f | tail -n 2 | jq .a"), DATA)) == ["2", "null"]
+    assert lines(runner.run(parse_command("tail -n +2 /f | tail -n 9 | jq .a"), DATA)) == ["1", "2", "null"]
+    assert lines(runner.run(parse_command("head -n 3 /f | tail -n 2 | jq .a"), DATA)) == ["1", "2"]
+    assert lines(runner.run(parse_command("tail -n 3 /f | head -n 1 | jq .a"), DATA)) == ["1"]
     assert lines(runner.run(parse_command("jq -s length /f"), DATA)) == ["4"]
     assert lines(runner.run(parse_command("tail -n +2 /f | jq -s length"), DATA[:-1])) == ["3"]
 
