@@ -96,6 +96,15 @@ def test_what_fails_and_decides_no_level_turns_no_pipeline_red_and_says_all_the_
     SCHEMA.assertValid(etree.fromstring(to_junit(made).encode()))
 
 
+@pytest.mark.parametrize(("claimed", "tag"), [(1, "skipped"), (2, "failure"), (None, "failure")])
+def test_a_failure_above_the_claimed_level_turns_no_pipeline_red(claimed: int | None, tag: str):
+    late = judged("LRO-CLN-02", Verdict.FAIL, level=2, group="cleanup")
+    made = replace(report(judged("LRO-FILE-01", Verdict.PASS), late), claimed=claimed)
+    found, *_ = case(made, "LRO-CLN-02")
+    assert found.tag == tag
+    assert (found.attrib["message"] == "failed, but level 2 is not claimed: observed of LRO-CLN-02") is (claimed == 1)
+
+
 def test_a_run_without_a_verdict_is_an_error_that_says_why():
     made = report(judged("LRO-FILE-01", Verdict.NOT_OBSERVED), failure="exit code 1\nno database")
     error = read(made).find("testsuite[@name='run']/testcase/error")

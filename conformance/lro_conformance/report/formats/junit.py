@@ -12,7 +12,7 @@ from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines, reason_of
-from lro_conformance.report.exit_code import exit_code, open_results
+from lro_conformance.report.exit_code import binds, exit_code, open_results
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.view import acceptance_line
@@ -34,8 +34,8 @@ def to_junit(report: Report) -> str:
     - *fail* is a failure and *error* an error. *warn* passes, with details in its output.
     - The verdicts of `SKIPPED` are skipped, with the reason. But a requirement that was not observed is a failure if it
       keeps the claimed level from being proved, so that the exit code is 1.
-    - A failure that decides no level, such as one of hardening, is skipped, too, with details in its output: as a
-      failure it would fail a pipeline although the exit code is 0.
+    - A failure that decides no level, such as one of hardening, or only a level above the claimed one, is skipped, too,
+      with details in its output: as a failure it would fail a pipeline although the exit code is 0.
     - A requirement whose deciding checks are all accepted by the baseline is skipped, with the reasons given there.
     - Each entry of the baseline has a case, which fails if the entry is stale or expired.
     - If the run has no verdict (`Report.failure`), or ended early without one, a further case is an error that explains
@@ -119,8 +119,10 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
         case.result = [_with_text(Failure(message, requirement.keyword), message)]
     elif verdict in SKIPPED:
         case.result = [_skipped(f"{SKIPPED[verdict]}: {reason}")]
-    elif verdict is Verdict.FAIL and requirement.level is None:
-        message = f"failed, but decides no level: {reason}"
+    elif verdict is Verdict.FAIL and not binds(requirement, report.claimed or 3):
+        above = requirement.keyword == "MUST" and requirement.level is not None
+        why = f"level {requirement.level} is not claimed" if above else "decides no level"
+        message = f"failed, but {why}: {reason}"
         case.result = [_with_text(Skipped(message), f"{message}\n{_details(result)}")]
         case.system_out = _details(result)
     elif verdict is Verdict.WARN:
