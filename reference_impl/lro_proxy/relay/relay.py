@@ -321,7 +321,8 @@ class Relay:
                 return None if request.defers else self._offload(message, line, request, answer)
             if request.method in OPENINGS:
                 message = parse_lossless(line)
-                changed = not request.defers and advertise(message["result"], self._options.capability)
+                offers = self._options.enabled and not request.defers
+                changed = offers and advertise(message["result"], self._options.capability)
                 changed = (self._tools is not None and self._tools.advertise(message["result"])) or changed
                 return serialise(message) if changed else None
             if request.method == "tools/list":

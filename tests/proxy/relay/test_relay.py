@@ -306,9 +306,11 @@ def _environment(client: Client) -> str:
     return json.dumps({line["member"]: line.get("value") for line in lines})
 
 
-def test_nothing_is_offloaded_where_it_is_off(tmp_path: Path) -> None:
+def test_nothing_is_offloaded_nor_announced_where_it_is_off(tmp_path: Path) -> None:
     large = text_result("word " * 1000)
     with proxy(tmp_path, **{f"{SETTING}ENABLED": "false"}) as client:
+        opened = client.answer(client.post("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={}))
+        assert "lro" not in opened["result"]["capabilities"].get("experimental", {})
         id = client.call("say", result=large)
         assert client.line() == f'{{"jsonrpc": "2.0",  "id":{id},"result":{large}}}'.encode()
 
