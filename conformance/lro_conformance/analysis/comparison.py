@@ -143,7 +143,7 @@ class Comparison:
         def fields(records: Sequence[Record]) -> frozenset[str]:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
 
-        added = self.added.difference(names.values())
+        added = self.added.difference(name.partition(".")[0] for name in names.values())
         found = fields(filed.file_records)
         if found == fields(shown.records or []):
             return None

@@ -62,6 +62,7 @@ from lro_conformance.capture.records import (
     strings_in,
     texts_of_memory,
     values_apart,
+    was_given,
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import STATED_ESTIMATE, Mark, Marked, Subjects
@@ -71,7 +72,7 @@ from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 from lro_spec.editions import Edition
-from lro_spec.jsonl.strict import equal, surely_equal
+from lro_spec.jsonl.strict import surely_equal
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
 
 
@@ -936,7 +937,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     if not exchange.values_comparable:
         return
-    skip = [(context.names.get(path[0], path[0]), *path[1:]) for path in context.volatile[filed.operation]]
+    skip = [(*context.names.get(path[0], path[0]).split("."), *path[1:]) for path in context.volatile[filed.operation]]
     if exchange.paired_by != "id":
         skip.append(("id",))
     level = comparison.other_level(filed, shown, context.names)
@@ -955,14 +956,14 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         record = renamed(inline, context.names, there[key])
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
         if key in given:  # each server may have made up the values that it was not given
-            wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]
+            wrong = [p for p in wrong if was_given(at_path(record, p), at_path(given[key], p))]
         if level is not None:
             wrong = [p for p in wrong if not _is_one_sided(record, there[key], p)]
         if wrong:
             wanted, found = values_apart(record, there[key], wrong[0])
             mark = mark_in_file(filed, there[key], *wrong[0], expected=at_path(record, wrong[0]))
-            own = own_name(inline, wrong[0][0], context.names, there[key])
-            place = f"/{'/'.join(wrong[0])}" + (f" (inline: {own})" if own != wrong[0][0] else "")
+            own = own_name(inline, wrong[0], context.names, there[key])
+            place = f"/{'/'.join(wrong[0])}" + ("" if own is None else f" (inline: {own})")
             name = key if len(key) <= 60 else f"{key[:59]}…"  # a title or a content, where ids are the server's own
             yield Judged(False, f"record {name}: {place} is {wanted}, as inline", found, mark)
         else:

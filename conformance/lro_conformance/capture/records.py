@@ -305,15 +305,19 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     """The server's own names of fields in inline records, mapped to the fields of MIF that they stand for.
 
     Each of *pairs* is an inline record and another record of the same memory, with the names of MIF. A name stands for
-    a field if at least three different values are the same under both, and at most as many pairs of values differ.
+    a field if at least three different values are the same under both, and at most as many pairs of values differ. The
+    field may be a member of an object, such as ``provenance.confidence``.
     """
     same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
     other: Counter[tuple[str, str]] = Counter()
     for inline, filed in islice(pairs, _MAX_PAIRS):
         own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
         lacking = {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own else {}
+        lacking |= {f"{outer}.{name}": v for outer, of in lacking.items() for name, v in _numbers(of)}
         for name, value in own.items():
             for field, there in lacking.items():
+                if name in _SCORES and "." in field:
+                    continue
                 if not surely_equal(value, there):
                     other[name, field] += 1
                 elif there not in same[name, field]:
@@ -324,6 +328,16 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
         if name not in found and field not in found.values():
             found[name] = field
     return found
+
+
+def _numbers(of: object) -> Iterator[tuple[str, Any]]:
+    """The numbers in an object, by name: other values, such as dates, may be the same in fields of any kind."""
+    members = as_record(of).items()
+    return ((name, v) for name, v in members if isinstance(v, (int, float)) and not isinstance(v, bool))
+
+
+_SCORES = frozenset(("score", "relevance", "similarity", "rank"))
+"""Names of figures that say how well a record fits the query, even if a server takes them from the confidence."""
 
 
 def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[str, str]) -> dict[str, str]:
@@ -376,17 +390,31 @@ def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] =
     """An inline record with its fields renamed by *names*. A field keeps its name if the record already has the new
     one, or if *filed* has the old one."""
     new = _new_names(record, names, filed)
-    return {new.get(name, name): value for name, value in record.items()} if new else dict(record)
+    if not new:
+        return dict(record)
+    found: Record = {}
+    for name, value in record.items():
+        outer, _, member = new[name].partition(".") if name in new else (name, "", "")
+        found[outer] = {**found.get(outer, {}), member: value} if member else value
+    return found
 
 
-def own_name(record: Record, field: str, names: Mapping[str, str], filed: Mapping[str, Any]) -> str:
-    """The name in an inline *record* of the member that `renamed` calls *field*."""
+def own_name(record: Record, path: Path, names: Mapping[str, str], filed: Mapping[str, Any]) -> str | None:
+    """The name in an inline *record* of the value that `renamed` has at a path; None if it was not renamed."""
     new = _new_names(record, names, filed)
-    return next((own for own in record if new.get(own) == field), field)
+    return next((own for own in record if new.get(own) and new[own].split(".")[0] == path[0]), None)
 
 
 def _new_names(record: Record, names: Mapping[str, str], filed: Mapping[str, Any]) -> dict[str, str]:
-    return {own: name for own, name in names.items() if name not in record and own not in filed}
+    return {own: name for own, name in names.items() if name.partition(".")[0] not in record and own not in filed}
+
+
+def was_given(value: object, given: object) -> bool:
+    """True if a value, or a member of an object, is one that the server was given."""
+    if isinstance(value, dict) and isinstance(given, dict):
+        members = cast("dict[str, object]", given)
+        return any(n in members and was_given(v, members[n]) for n, v in cast("dict[str, object]", value).items())
+    return equal(value, given)
 
 
 def _own_values(inline: Record, filed: Record) -> list[object]:
