@@ -1,4 +1,5 @@
-"""Redaction of secrets in output: values of environment variables with secret-looking names, and passwords in URLs.
+"""Redaction of secrets in output: the values of environment variables whose names look secret, or whose values contain
+a URL with a password, and these passwords by themselves.
 
 Within texts, values of fewer than `SHORTEST` characters are not replaced.
 """
@@ -27,7 +28,7 @@ _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECA
 """The password in a URL, which is secret whatever the variable is called."""
 
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
-"""Regular expressions for the character after the backslash in the short escapes of JSON."""
+"""For each character that has a short escape in JSON: the regular expression for what follows the backslash in it."""
 
 _BACKSLASHES = r"\\\\{0,7}"
 """One to eight backslashes: nested JSON doubles them; an unbounded repeat would backtrack."""
@@ -70,44 +71,47 @@ class Masks:
             for form in _forms(secret):
                 self._name_of.setdefault(form, name)
         longest_first = sorted(self._name_of, key=len, reverse=True)
-        # A character after one backslash belongs to an escape: "\nabc" does not begin with the value "nabc". After two
-        # backslashes it may, and they are kept.
+        # A form that begins with a character of an escape, such as the n of \n, is not masked after an odd number of
+        # backslashes: the n of "\nabc" belongs to the escape, so the value "nabc" is not there. After an even number it
+        # is there; these backslashes are part of the match, and `_mask` keeps them.
         patterns = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
-        self._forms = re.compile("|".join(patterns)) if patterns else None
-        self._forms_in_bytes = re.compile("|".join(patterns).encode("utf-8", "surrogateescape")) if patterns else None
+        self._usual_forms = re.compile("|".join(patterns)) if patterns else None
+        self._usual_forms_in_bytes = (
+            re.compile("|".join(patterns).encode("utf-8", "surrogateescape")) if patterns else None
+        )
         parts = [(name, part) for name, secret in secrets for part in _parts(secret) if len(part) >= SHORTEST]
         parts.sort(key=lambda named: -len(named[1]))
         self._part_names = [name for name, _ in parts]
         pattern = "|".join(f"{_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
-        self._escaped = re.compile(pattern) if parts else None
-        self._escaped_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
-        # Unusual escapes of the characters in these parts; `_forms` has the usual ones. They are searched for before
-        # the parts are, because that is fast and usually finds nothing.
+        self._any_spelling = re.compile(pattern) if parts else None
+        self._any_spelling_in_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
+        # Unusual escapes of the characters in these parts; `_usual_forms` has the usual ones. They are searched for
+        # before the parts are, because that is fast and usually finds nothing.
         units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
-        self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
+        self._unusual_escape, self._unusual_escape_in_bytes = re.compile(escapes), re.compile(escapes.encode())
 
     def text(self, text: str) -> str:
         """The text without secrets."""
-        if self._forms is None:
+        if self._usual_forms is None:
             return text
-        text = self._forms.sub(lambda match: self._mask(match.group()), text)
+        text = self._usual_forms.sub(lambda match: self._mask(match.group()), text)
         if "…" in text:
-            text = "…".join([*map(self._without_beginning, text.split("…")[:-1]), text.rpartition("…")[2]])
-        if self._escaped is None or not self._escapes.search(text):
+            text = "…".join([*map(self._with_cut_secret_masked, text.split("…")[:-1]), text.rpartition("…")[2]])
+        if self._any_spelling is None or not self._unusual_escape.search(text):
             return text
-        return self._escaped.sub(self._masked, text)
+        return self._any_spelling.sub(self._masked, text)
 
     def data(self, data: bytes) -> bytes:
         """Bytes, read as UTF-8, without secrets."""
-        if self._forms_in_bytes is None:
+        if self._usual_forms_in_bytes is None:
             return data
-        data = self._forms_in_bytes.sub(
+        data = self._usual_forms_in_bytes.sub(
             lambda match: self._mask(match.group().decode("utf-8", "surrogateescape")).encode(), data
         )
-        if self._escaped_bytes is None or not self._escapes_bytes.search(data):
+        if self._any_spelling_in_bytes is None or not self._unusual_escape_in_bytes.search(data):
             return data
-        return self._escaped_bytes.sub(self._masked_bytes, data)
+        return self._any_spelling_in_bytes.sub(self._masked_bytes, data)
 
     def variable(self, name: str, value: str) -> str:
         """The value of an environment variable, masked if it is secret."""
@@ -115,7 +119,7 @@ class Masks:
 
     def value(self, value: Value) -> Value:
         """A value made of texts, lists, tuples, dictionaries and dataclasses, without secrets."""
-        return cast("Value", self._value(value)) if self._forms is not None else value
+        return cast("Value", self._value(value)) if self._usual_forms is not None else value
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, Enum):
@@ -142,14 +146,16 @@ class Masks:
         return match[before] + f"[masked {name}]".encode()
 
     def _place(self, match: re.Match[Any]) -> tuple[int, str]:
-        """The number of the group with the backslashes before a value, and the name of its variable; each value has two
-        groups."""
+        """The number of the group with the backslashes before a masked value, and the name of the value's variable.
+
+        In a match of `_any_spelling`, each value has two groups: the backslashes before it, and the value itself.
+        """
         last = cast("int", match.lastindex)
         return last - 1, self._part_names[last // 2 - 1]
 
-    def _without_beginning(self, text: str) -> str:
-        """The text before the mark of a cut (``…``), without the beginning of a secret value that the cut left at its
-        end."""
+    def _with_cut_secret_masked(self, text: str) -> str:
+        """A text that was cut at its end (``…`` follows): if it ends with the beginning of a secret value, that is
+        masked."""
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
             start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
@@ -167,8 +173,8 @@ class Masks:
 
 
 def _before(first: str) -> str:
-    """The group for pairs of backslashes before a value; it is empty unless a backslash before the value's first
-    character would make an escape."""
+    """The group for what precedes a value: pairs of backslashes if its *first* character may be part of an escape, such
+    as the n of \\n, otherwise nothing."""
     return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
 
 

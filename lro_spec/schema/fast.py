@@ -96,8 +96,8 @@ def record_list_validator(part: str) -> FastValidator:
 
 
 def joint_list_validator(part: str, schema: object) -> FastValidator | None:
-    """Like `record_list_validator`, for records that satisfy a foreign schema, too; None if the two schemas cannot be
-    combined."""
+    """The fast validator of lists of records that satisfy both *part* (see `record_list_validator`) and a foreign
+    *schema*; None if the two schemas cannot be combined."""
     text = text_of(cast("object", schema)) if isinstance(schema, dict) else None
     return None if text is None else _joint_list_validator(part, text)
 

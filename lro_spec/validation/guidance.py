@@ -85,8 +85,8 @@ _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """A clause about the count in guidance if it is near none of *counts*, or about the number of tokens if it is near
-    none of *tokens*; otherwise None.
+    """What is wrong, in words for a finding, if the count in guidance is near none of *counts*, or its number of tokens
+    near none of *tokens*; otherwise None.
 
     Only the first count and the first number of tokens are compared, and only sentences with facts about the result are
     read, not advice and not sentences about a recipe.
@@ -113,6 +113,11 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
             yield part.group(1), found.group(1)
         elif not _NOT_THE_TOTAL.search(before) and not _BOUND.match(text, found.end()):
             yield (found.group(1),)
+
+
+def _about(stated: int, meant: int) -> bool:
+    """True if *stated* equals *meant*, or is off by at most five percent, as a rounded number may be."""
+    return stated == meant or 20 * abs(stated - meant) <= meant
 
 
 # Orders
@@ -202,9 +207,12 @@ def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool
     return any(_CONDITION.search(each) for each in (sentence.heading, text[: found.end()], after))
 
 
+# Paths, recipes and instructions
+
+
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A clause about the path, the detail level or a recipe number in guidance if it contradicts the descriptor; None
-    if nothing does."""
+    """What is wrong, in words for a finding, if the path, the detail level or a recipe number in guidance contradicts
+    the descriptor; otherwise None."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     if path not in guidance and (named := paths(text)):
         return f"path: guidance says {show(named[0])}, the descriptor {show(path)}"
@@ -233,8 +241,8 @@ _QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A clause about a recipe number that is followed, in parentheses, by the description of another recipe; None if
-    there is none.
+    """What is wrong, in words for a finding, if guidance puts the description of another recipe in parentheses after a
+    recipe's number; otherwise None.
 
     Misquotations in the *edition*'s own text are accepted, unless *edition* is None.
     """
@@ -285,8 +293,3 @@ def _words(text: object) -> set[str]:
 
 _EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
 """Words that are not significant, without a final s: "ha" is "has"."""
-
-
-def _about(stated: int, meant: int) -> bool:
-    """True if *stated* equals *meant*, or is off by at most five percent, as a rounded number may be."""
-    return stated == meant or 20 * abs(stated - meant) <= meant

@@ -53,7 +53,7 @@ class Following:
         *,
         edition: str = "lro-6400",
         folder: str | os.PathLike[str] | None = None,
-        opened: Callable[[str, Readable], Readable] | None = None,
+        watched: Callable[[str, Readable], Readable] | None = None,
         content: bytes | None = None,
         recipes: bool = True,
         request: Request | None = None,
@@ -61,7 +61,7 @@ class Following:
     ) -> None:
         """*content* is the content of the file, if it was read before; then no file is opened.
 
-        *opened* is called with the path and the stream of the file, and returns the stream to read. Without *recipes*,
+        *watched* is called with the path and the stream of the file, and returns the stream to read. Without *recipes*,
         no recipe is run. *request* is the request of the call, if it is known; if descriptor and file differ, it shows
         which of them is wrong. *real* resolves symbolic links in a path. *folder* is explained in `follow`.
         """
@@ -81,7 +81,7 @@ class Following:
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
-        self._opened = opened
+        self._watched = watched
         self._content = content
         self._runs_recipes = recipes
         self._request = request
@@ -223,7 +223,7 @@ class Following:
             return
         with open_regular(path) as plain:
             seen = cast("Readable", plain)
-            stream = unpacked(self._opened(path, seen) if self._opened is not None else seen)
+            stream = unpacked(self._watched(path, seen) if self._watched is not None else seen)
             self.path = path
             if (start := stream.peek(_LOOK)) and not looks_offloaded(start):  # it may be private
                 expected, hint = "an LRO header or a memory in the first 20 lines", "its content is not shown"

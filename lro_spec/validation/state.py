@@ -91,8 +91,8 @@ class FileState:
     record_validator: FastValidator | None = None
     """Accepts lists of records that are valid under `part` of the line schema; None if the records are not memories."""
     joint_validator: FastValidator | None = None
-    """Like `record_validator`, for records that satisfy the reader's schema, too. None if there is no reader, if the
-    records are not memories, or if the two schemas cannot be combined."""
+    """Accepts lists of records that are valid both under `part` of the line schema and under the reader's schema. None
+    if there is no reader, if the records are not memories, or if the two schemas cannot be combined."""
     request: Request | None = None
     """The request that the file answers, if it is known."""
     opaque: bool = False

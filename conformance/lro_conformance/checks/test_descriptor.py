@@ -69,7 +69,10 @@ def test_top_namespaces(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-07")
 def test_score_range(documents: Documents, subjects: Subjects) -> None:
-    """score_range is null, absent, or two numbers, the lower first. If the file has scores, the numbers match them."""
+    """score_range is null, absent, or two numbers, the lower first. If the file has scores, the numbers match them.
+
+    Each number may differ by 0.01 from the lowest or highest score. The lowest and the highest confidence will do, too.
+    """
     documents.judge("LRO-DESC-07", subjects)
 
 
@@ -77,8 +80,8 @@ def test_score_range(documents: Documents, subjects: Subjects) -> None:
 def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
     """If the file has no scores, score_range matches the scores that the same call shows inline.
 
-    If score_range equals the range of the confidences in the file, for at least three different ranges of one operation
-    and query, it must do so in every file of these.
+    Each number may differ by 0.01. If score_range equals the range of the confidences in the file, for at least three
+    different ranges of one operation and query, it must do so in every file of these.
     """
     exchanges.judge("LRO-DESC-07", subjects)
 

@@ -43,9 +43,9 @@ def test_whole_records_within_the_threshold(
     It may exceed the threshold by 15 % and 16 tokens, because the suite mostly infers the size of records from the E of
     files; a formatted text may exceed it by 60 % and 200 tokens. A result counts as too small only if it has no
     records, although the first record of the file has less than a quarter of the threshold. If memories can be stored
-    while the server runs, one call finds a few memories that are several times as large as the others, so that a fixed
-    number of records does not pass. Not observed if estimates are implausible (LRO-THR-02, LRO-THR-05), or if a low
-    threshold has no effect (LRO-CFG-02).
+    while the server runs, one call finds a few memories that are several times as large as the others, so that a server
+    which always returns the same number of records does not pass. Not observed if estimates are implausible
+    (LRO-THR-02, LRO-THR-05), or if a low threshold has no effect (LRO-CFG-02).
     """
     found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
     _judge_all(found, failed_writes, subjects)
@@ -96,7 +96,8 @@ def test_offloads_again(
             expected=f"{call.operation} is offloaded after a cleanup that deleted the only file in the folder",
             observed=call.outcome,
             at=call,
-            despite_hindrance=True,  # the suite has just written the deleted file there
+            # The suite has just written a file to this folder, so "could not write" is no excuse.
+            despite_hindrance=True,
         )
 
 
@@ -119,21 +120,23 @@ def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estima
 @check("LRO-ERR-04", optional=("failed_writes",))
 def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrites | None, subjects: Subjects) -> None:
     """No OffloadWriteFailed event is emitted if every result was written."""
-    false = events_in(survey, "OffloadWriteFailed")
+    unjustified = events_in(survey, "OffloadWriteFailed")
     emits = failed_writes is not None and any(f.events for f in failed_writes.failing)
-    were_written = all(c.outcome == "offloaded" for c, alone in survey.together if alone.outcome == "offloaded")
-    if (false or emits) and survey.files and len(survey.files) == len(survey.answered) and were_written:
+    concurrent = [call for call, alone in survey.together if alone.outcome == "offloaded"]
+    were_written = all(call.outcome == "offloaded" for call in concurrent)
+    # `survey.files` and `survey.answered` are calls: those whose file could be read, and those with a result.
+    if (unjustified or emits) and survey.files and len(survey.files) == len(survey.answered) and were_written:
         subjects.expect(
-            not false,
+            not unjustified,
             expected=f"no OffloadWriteFailed event, as all of {len(survey.files)} results were written",
-            observed=show(false[0], 200) if false else "no such event",
+            observed=show(unjustified[0], 200) if unjustified else "no such event",
             at=survey.files[0],
         )
     if failed_writes is not None:
         _note_the_rest(failed_writes, subjects)
     subjects.not_observed(
-        "not every ordinary result was written to a readable file, so an event about a failure would not be false"
-        if false or emits
+        "some ordinary results were not written to a readable file, so an event about a failed write may be true"
+        if unjustified or emits
         else "no event that reports a failure was seen"
     )
 
@@ -155,9 +158,10 @@ def _judge_all(
     *,
     remark: str = "",
 ) -> None:
-    """Report the findings of a rule on failed writes. A miss is shown in its context.
+    """Report the findings of a rule on failed writes.
 
-    *remark* is appended to each text that says what was observed.
+    A failed write that violates the rule is shown with those before it in its process, unless its kind or operation
+    explains the violation (`FailedWrites.in_context`). *remark* is appended to each text that says what was observed.
     """
     missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
     for failing, judged in found:

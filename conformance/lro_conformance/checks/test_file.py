@@ -86,8 +86,11 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
     """The file has the memories that the same call returns inline.
 
-    The file of an inject call may have more memories, because a budget may have cut the inline result. Two stored
-    memories that differ only in their ids both have to be in the file. The check needs a threshold that can be set.
+    Memories are identified by their ids, or by their titles if the server gives stored memories ids of its own. If
+    inline results are Markdown or prose, only the known memories whose title and content the text shows have to be in
+    the file. The file of an inject call may have more memories, because a budget may have cut the inline result. Two
+    stored memories that differ only in their ids both have to be in the file. The suite stores 320 small
+    memories with a seed tool, or as many as it can store in four seconds. The check needs a threshold that can be set.
     """
     exchanges.judge("LRO-FILE-09", subjects)
 

@@ -35,7 +35,7 @@ _FORMATS = ["text", "json", "sarif", "github"]
     default=100,
     show_default=True,
     metavar="N",
-    help="Show at most N findings and count the rest; 0: show all, as they are found.",
+    help="Show at most N findings and count the rest; 0: show all, as they are found (SARIF: at the end).",
 )
 @click.option("--edition", "edition_name", metavar="E", help="Edition to validate against (default: lro-6400).")
 @click.option(
@@ -89,6 +89,7 @@ def validate(
             form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide
         )
         for each in found:
+            # `--follow` has validated the files in `visited` together with their descriptors.
             if kind in (None, "file") and each.path in visited:
                 continue
             document = Document(
@@ -97,7 +98,7 @@ def validate(
                 known,
                 named=each.named,
                 follow=follow,
-                opened=meter.watched,
+                watched=meter.watched,
                 visited=visited,
                 timeout_s=timeout_s or TIMEOUT_S,
             )

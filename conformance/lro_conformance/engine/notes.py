@@ -47,6 +47,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         if not survey.adjustable:
             instead = ", so the suite varied the size of results by their limit instead" if survey.offloaded else ""
             found.append(f"{survey.reason_not_set('threshold_tokens')}{instead}")
+        # `survey.fixed` maps each setting that a flag of the command fixes to this flag.
         found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
             found.append(
@@ -64,7 +65,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
             "expired files were deleted when the server started; whether a running server deletes them, too, was not "
             "observed (lro explain LRO-CLN-06)"
         )
-    eras = have.get("eras")
+    eras = have.get("eras")  # calls under a second protocol version
     if isinstance(eras, Eras):
         found.append(
             f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol "
@@ -80,7 +81,7 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
                 "ignored in comparisons, because they differ between identical calls or server processes: "
                 f"{', '.join(paths)}"
             )
-        if survey.files and comparison.reordered:
+        if survey.files and comparison.reordered:  # `survey.files` are the calls whose file could be read
             found.append(
                 f"{', '.join(sorted(comparison.reordered))}: identical calls in another server process return other "
                 "records, or the records in another order; if a limit cuts a result, only its number of records was "
@@ -102,12 +103,13 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
             if e.drift
         ]
         if isinstance(survey, Survey) and edges.reason is None:
+            # `survey.effective` has the operations for which the lowest threshold takes effect.
             found += [
                 f"the exact threshold of {n} was not tested: {_reason_for_no_edge(survey, n)}"
                 for n in survey.effective
                 if n not in edges.edges
             ]
-    overall = have.get(OVERALL)
+    overall = have.get(OVERALL)  # observations about all servers of the run
     if isinstance(overall, Overall):
         found += overall.remarks
     if isinstance(fallback, Fallback):
@@ -137,7 +139,9 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
         known = ", ".join(f"{own} with {name}" for own, name in names.items())
         unpaired = exchanges.unpaired
         alone = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
-        pairs = f"inline records have field names of their own, which were compared with the names in files: {known}"
+        pairs = (
+            f"inline records have field names of their own; inline fields were compared with those of files: {known}"
+        )
         return pairs + (alone if unpaired else "")
     if exchanges.by_title:
         return (
@@ -146,9 +150,9 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
         )
     if exchanges.by_text:
         return (
-            f"{comparison.unmatched}, so files were compared only with the memories whose title and content the text "
-            f"of {' and '.join(exchanges.by_text)} shows; if the result has records with ids elsewhere, say where "
-            "(profile: inline)"
+            f"{comparison.unmatched}, so files were compared only with those memories that appear, with title and "
+            f"content, in the text that {' and '.join(exchanges.by_text)} returned; if the result has records with ids "
+            "elsewhere, say where (profile: inline)"
         )
     return comparison.obstacle or ""
 
@@ -180,8 +184,8 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
     if survey.offloads_other_records:
         tools = ", ".join(o.tool for o in survey.operations.values())
         yield (
-            f"the proxy offloads results of {tools}, but none of them are memories, so no level is proved: recall, "
-            "search and inject return memories"
+            f"the proxy offloads results of {tools}, but these hold no memories; the levels are about tools that "
+            "return memories (recall, search, inject), so no level is proved"
         )
         return
     whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
@@ -196,7 +200,10 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         yield trouble or f"{silent[0].label}: {result_summary(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
         made = counted(len(silent), "call")
-        yield f"{made} of {tools} had no response, or were not made after that (profile: server.timeout_s)"
+        yield (
+            f"{made} of {tools} gave no result: there was no response, or the tool was not called again because of "
+            "that (profile: server.timeout_s)"
+        )
     yield from _signs(survey)
     if len(silent) < len(survey.calls):
         yield _helpful_key(survey)
@@ -215,7 +222,7 @@ MOST_CALLS = 8
 
 
 def _above(survey: Survey) -> str:
-    """Part of a message: what a result would have to be, so that it shows whether the server offloads."""
+    """The end of "no call returned a result …": what a result needs, so that it shows whether the server offloads."""
     if not survey.returned_anything:
         return "that could have been offloaded"
     largest = f"(the largest has {survey.largest_inline} characters)"

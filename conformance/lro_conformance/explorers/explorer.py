@@ -627,7 +627,7 @@ class Explorer:
         """
         first = self._benches[0]
         name = next(iter(self.details))
-        asked = {"name": name, **first.accepted.smallest_offloading_call(name, 1)}
+        asked = {"name": name, **first.accepted.arguments_of_offloading_call(name, 1)}
         until = time.monotonic() + SERIES_S
         calls = 0
         names: Counter[str] = Counter()

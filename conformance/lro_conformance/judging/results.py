@@ -142,7 +142,7 @@ class Coverage:
     memories: int
     """Number of memories that were stored."""
     threshold: int
-    """Threshold, in tokens, of the server between those with the lowest and the highest one; 0 if there was none."""
+    """Threshold, in tokens, of the middle one of the explorer's three servers; 0 if there were only two."""
     in_flight: int
     """Number of calls that were made while others were in flight. A call counts once, although each of the explorer's
     servers gets it."""
@@ -197,8 +197,8 @@ class Report:
     """Facts that no verdict states: volatile fields, widened tolerances, missing keys of the profile."""
     failure: str | None = None
     """The reason why the run has no verdict (exit code 3): the server could not be observed, the machine lacked
-    something or the suite failed, the server's processes share their data, or the run ended too early. None if the run
-    has one."""
+    something or the suite failed, the server's processes share their data, or the run ended before the survey (then
+    `incomplete` has the same reason). None if the run has one."""
     reproduce: str = ""
     """A bash command that starts the server that could not be observed; empty if none is known."""
     starts: int = 0
@@ -214,7 +214,7 @@ class Report:
     coverage: Coverage | None = None
     """Coverage of the explorer; None if it was left out."""
     decided: tuple[DecidedCall, ...] = ()
-    """Calls for which E is known, near a threshold and far from it."""
+    """The calls of the trials `edges` and `defaults` for which E is known."""
     incomplete: str = ""
     """The reason why the run ended before its last experiment, so that no level is proved; empty for a complete run."""
     all_experiments: bool = False

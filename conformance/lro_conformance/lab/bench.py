@@ -185,7 +185,7 @@ class Bench:
 
     def offloading_call(self, name: str, count: int) -> Call:
         """Call an operation for *count* records, or for more if so few might not exceed the lowest threshold."""
-        return self.call(name, **self.accepted.smallest_offloading_call(name, count))
+        return self.call(name, **self.accepted.arguments_of_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
         """Make several concurrent calls. Returns their results in the order of *wanted*."""

@@ -1,4 +1,4 @@
-"""Thresholds that a server accepts, and substitutes for servers that refuse the suite's preferred thresholds."""
+"""The thresholds that a server accepts, and those to try if it refuses the suite's preferred ones (1 and `NEVER`)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ HIGH = (1_000_000, 200_000, 100_000)
 """Thresholds that are tried if `NEVER` is refused. Lower ones are not tried, because many results would exceed
 those."""
 
-# The last value of each list is the most likely to be accepted, so it is tried first. If a server does not start with
-# it either, no further value is tried, because something other than the threshold prevents the start. So for a server
-# that never starts, only two starts are tried. If a server starts with the last value, the preferred value is tried
-# again, because the first start may have failed by chance.
+# These are tried after a start with the preferred value (1 or `NEVER`) has failed. The last value of a list comes
+# first, because it is the most likely to be accepted. If the server does not start with that one either, something
+# other than the threshold prevents the start, so no further value is tried: a server that never starts costs only two
+# starts. If it does start, the preferred value is tried again, because the first start may have failed by chance.
 
 
 @dataclass
@@ -70,7 +70,7 @@ class AcceptedThresholds:
             enough = {d: e for d, e in sizes.items() if e > 1.5 * self.lowest}  # enough even if estimates vary a little
             self.details[name] = min(enough, key=enough.__getitem__) if enough else max(sizes, key=sizes.__getitem__)
 
-    def smallest_offloading_call(self, name: str, count: int) -> dict[str, Any]:
+    def arguments_of_offloading_call(self, name: str, count: int) -> dict[str, Any]:
         """Keyword arguments of `Bench.call` for a result that exceeds the lowest threshold.
 
         If that threshold is 1, or `details` lacks the operation, the limit is *count*. Otherwise it is a large limit,

@@ -21,8 +21,8 @@ HEADINGS: dict[Direction, str] = {"worse": "Worse", "better": "Better", "other":
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed verdict of a requirement or a level; with the id ``Verdict``, the fact that only one of the runs has a
-    verdict."""
+    """A changed verdict of a requirement or a level. If only one of the two runs has verdicts at all, that is a change
+    with the id ``Verdict``, from ``observed`` to ``none`` or the other way."""
 
     id: str
     title: str

@@ -36,8 +36,8 @@ STRANGE = ("0", "recall-", "recall-0", "x")
 def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
     """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
 
-    If the modification time of *own* is in the future, it may be the time at which the file expires. Then the copy's
-    modification time is later than its back-dated time of writing by the same number of seconds.
+    If the modification time of *own* is N seconds in the future (more than `AHEAD_S`), it may be the time at which the
+    file expires. Then the copy's modification time is N seconds later than its back-dated time of writing.
     """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
@@ -74,12 +74,12 @@ def operation_of(name: str) -> str:
 
 
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
-    """The *template* as a file of this operation, with all times in its header moved back by *age*, in their format.
+    """The *template* as a file of this operation, with the times in its header moved back by *age*, in their format.
 
-    All times are moved, because a header may also have the time at which the file expires. Without a valid header that
-    has a timestamp, the content is unchanged.
+    These are the timestamp and all other members of the header itself, except ``query``, that are times, because one
+    may be the time at which the file expires. Without a valid header that has a timestamp, the content is unchanged.
     """
-    first, _, rest = template.partition(b"\n")
+    first, line_feed, rest = template.partition(b"\n")
     with suppress(ValueError):
         value = json.loads(first)
         header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
@@ -87,7 +87,7 @@ def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
             header |= {k: _moved(v, age) for k, v in header.items() if k != "query"}
             header |= {"operation": operation} if "operation" in header else {}
             first = json.dumps(header, ensure_ascii=False).encode()
-    return first + b"\n" + rest
+    return first + line_feed + rest
 
 
 def _moved(value: Any, age: timedelta) -> Any:
@@ -176,14 +176,14 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     return made
 
 
-def plant_in_the_way(folder: Path, operation: str, convention: str) -> list[Entry]:
+def plant_in_the_way(folder: Path, operation: str, edition: str) -> list[Entry]:
     """Plant old entries whose names match the pattern, but that no server has written: files with odd names, a folder,
     and a link to nowhere."""
-    prefix = edition_named(convention).file_prefix
+    prefix = edition_named(edition).file_prefix
     names = [f"{prefix}-{word}.jsonl" for word in STRANGE]
     made = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]
     past = datetime.fromtimestamp(0, UTC)
-    directory, link = (file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
+    directory, link = (file_name(operation, edition=edition, ulid=ulid_at(past)) for _ in range(2))
     made += [Entry(directory, 0), Entry(link, 0, target=str(folder / "nowhere"))]
     for entry in made:
         path = folder / entry.path

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disabled:
-    """Observations of a server with the lowest threshold and LRO switched off."""
+    """Observations of a server with LRO switched off and, if it can be set, the lowest threshold."""
 
     calls: tuple[Call, ...]
     listing: Mapping[str, int]
@@ -32,7 +32,7 @@ class Disabled:
 
 @trial("LRO switched off")
 def disabled(lab: Lab, survey: Survey) -> Disabled:
-    """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
+    """Call every operation that offloads, with ``enabled = false`` and, if it can be set, the lowest threshold."""
     threshold = 1 if lab.can_set("threshold_tokens") else None
     with lab.bench(Settings(enabled=False, threshold_tokens=threshold), keep="disabled") as bench:
         offloading = [n for n in bench.operations if survey.offloads(n)]

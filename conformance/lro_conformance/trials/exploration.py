@@ -149,7 +149,7 @@ class Explored:
     unsteady: tuple[Triple, ...] = ()
     """Calls that showed a violation which did not recur when the same sequence was repeated."""
     threshold: int = 0
-    """Threshold of the server in the middle; 0 if there is none."""
+    """Threshold, in tokens, of the middle one of three servers; 0 if there were only two."""
     sequences: int = 0
     """Number of sequences that were tried."""
     memories: tuple[Record, ...] = ()

@@ -58,8 +58,8 @@ _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
-"""Texts by which the kind of a document is guessed if it is not valid JSON. The first in this list that the document
-contains decides."""
+"""Texts by which the kind of a document is guessed that begins like JSON, but is no JSON object; if its path was not
+named, only if it is not valid JSON. The first in this list that the document contains decides."""
 _COMPRESSIONS = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
@@ -84,7 +84,7 @@ class Document:
         *,
         named: bool = True,
         follow: bool = False,
-        opened: Callable[[str, Readable], Readable] | None = None,
+        watched: Callable[[str, Readable], Readable] | None = None,
         visited: VisitedFiles | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -92,8 +92,8 @@ class Document:
         do not resemble those of an offloaded file.
 
         *visited* has the files that were validated with their descriptors. The file that this document names is added
-        to it; if it was there before, findings about the file alone are not repeated. *opened* wraps the stream of the
-        document, and also that of its file (`lro_spec.validation.linked.Following`). A pipe is read for at most
+        to it; if it was there before, findings about the file alone are not repeated. *watched* wraps the stream of the
+        document, and that of its file, to count the bytes that are read. A pipe is read for at most
         *timeout_s* seconds.
         """
         self.path = path
@@ -111,7 +111,7 @@ class Document:
         self._edition = edition
         self._named = named
         self._follow = follow
-        self._opened = opened or _unwatched
+        self._watched = watched or _unwatched
         self._visited = VisitedFiles() if visited is None else visited
         self._timeout_s = timeout_s
         self._was_visited = False
@@ -138,12 +138,12 @@ class Document:
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
         if self.path == STDIN:
-            yield None, Peekable(self._opened(self.path, self._patient(sys.stdin.buffer)))
+            yield None, Peekable(self._watched(self.path, self._patient(sys.stdin.buffer)))
             return
         with open(self.path, "rb", buffering=0, opener=_open_nonblocking) as stream:
             if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
                 raise OSError(errno.EINVAL, "a device, which has no end")
-            yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, self._patient(stream)))
+            yield cast("IO[bytes]", stream), Peekable(self._watched(self.path, self._patient(stream)))
 
     def _patient(self, stream: IO[bytes] | FileIO) -> Readable:
         return patient(stream, self._timeout_s, "; --timeout S waits longer")
@@ -215,7 +215,7 @@ class Document:
                 value,
                 edition=self._edition,
                 folder=folder,
-                opened=self._opened,
+                watched=self._watched,
             )
             for finding in following.findings():
                 self._note(following.path)
@@ -313,8 +313,8 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
     top = top or _object(whole)
     if top is None:
-        is_damaged = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and (named or not _is_json(whole))
-        words = _KEYWORDS if is_damaged else ()
+        may_be_guessed = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and (named or not _is_json(whole))
+        words = _KEYWORDS if may_be_guessed else ()
         kind: DocumentKind | None = next((kind for word, kind in words if word in start), None)
         if kind is None and _looks_like_profile(start):
             kind = "profile"

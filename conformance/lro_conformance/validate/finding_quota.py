@@ -20,8 +20,8 @@ class FindingQuota:
     """Keeps the findings that will be shown, at most *limit*, in the order of documents and of their lines.
 
     An error is shown unless *limit* errors came before it. A warning is shown if the errors of all documents leave room
-    for it. So errors can be shown at once; but findings after a warning wait until there is no room left for it, or
-    until the end.
+    for it. So errors can be shown at once, but findings after a warning wait until it is known whether the warning is
+    shown: until errors have taken its place, or until the end.
     """
 
     def __init__(self, limit: int) -> None:
@@ -72,7 +72,10 @@ class FindingQuota:
 
 
 class _FirstFindings:
-    """The first findings of a document by position, at most *limit*. The details of most others are not computed."""
+    """The first findings of a document by position, at most *limit*.
+
+    Most others are dropped by their line alone, because reading a column computes all the lazy fields of a finding.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

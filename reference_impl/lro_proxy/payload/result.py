@@ -164,9 +164,9 @@ def read_answer(line: Line) -> Answer:
 def cut_answer(line: Line) -> Answer | None:
     """The answer in a line, with its large payload cut out; None if there is no answer, or no large payload."""
     # Nearly every text that is JSON ends near the end of the line; only if it does not, its end is searched for.
-    for is_last in (True, False):
+    for assumes_last in (True, False):
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it only looked like a result
-            return _cut(line, is_last=is_last)
+            return _cut(line, assumes_last=assumes_last)
     return None
 
 
@@ -310,8 +310,8 @@ class _Parts:
         return {name: part for name, part in parts.items() if part is not None}
 
 
-def _cut(line: Line, *, is_last: bool) -> Answer | None:
-    parts = _large_parts(line, is_last=is_last)
+def _cut(line: Line, *, assumes_last: bool) -> Answer | None:
+    parts = _large_parts(line, assumes_last=assumes_last)
     mark = secrets.token_hex(8)
     skeleton, after = bytearray(), 0
     for name, part in parts.by_name().items():
@@ -358,10 +358,10 @@ def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | 
     return structured
 
 
-def _large_parts(line: Line, *, is_last: bool) -> _Parts:
+def _large_parts(line: Line, *, assumes_last: bool) -> _Parts:
     least = min(len(line), LARGE) // 2
     key = _TEXT.search(line)
-    end = -1 if key is None else end_of_string(line, key.end(), is_last=is_last)
+    end = -1 if key is None else end_of_string(line, key.end(), assumes_last=assumes_last)
     if key is not None and end - key.end() >= least:
         text, repeated = _String(key.end() - 1, end + 1), _repetition(line, key.end(), end)
         blocks = texts = None

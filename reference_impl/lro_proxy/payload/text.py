@@ -2,6 +2,9 @@
 
 A large text is read from its JSON string in the message. Parsing the string as a whole would hold the text in memory
 three times, or four times if it has a character beyond Latin-1.
+
+A *form* is a notation whose records say more than its lines do, such as a table or a log (`lro_proxy.payload.forms`).
+*message* is always the line of a JSON-RPC message that has the text; the lines of the text itself are `TextLines`.
 """
 
 from __future__ import annotations
@@ -24,15 +27,17 @@ _CUT = re.compile(rb"[ ,:;]")
 """A JSON string can be cut after these: they are part of no escape."""
 _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 """The beginning of a string that holds JSON, and not a log that begins with a bracket."""
-_BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
-"""A form is recognised by the beginning of a text: by the first number of bytes or, if these have at most as many line
-feeds as the third number, by the second number of bytes."""
+_BEGINNING = 1 << 14
+"""Number of bytes at the beginning of a text by which its form is recognised."""
+_LONG_BEGINNING = 1 << 18
+"""Number of bytes that are examined instead if the former have at most `_FEW_LINES` line feeds."""
+_FEW_LINES = 16
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
 """Number of braces that are examined one by one; after these, a quote and a brace are searched for together."""
 _AROUND = 1 << 15
-"""Number of bytes, before the end of a line or before its structured content, in which the end of a text is looked for
-first."""
+"""The end of a text is first looked for in this many bytes: those before the end of the message, or before
+``structuredContent``."""
 _LONG, _NEAR = 4000, 500
 """Length in characters above which a line is cut; and how many characters before the cut are searched for a better
 place, such as a blank."""
@@ -45,7 +50,7 @@ _CACHED = 1 << 14
 
 
 class Text:
-    """A text of a result, held in UTF-8, or as its lines if it certainly has no form that says more."""
+    """A text of a result, held in UTF-8, or as its lines if it certainly has none of the forms."""
 
     def __init__(
         self,
@@ -64,7 +69,7 @@ class Text:
         self.wide = wide
         """Number of characters of wide scripts, which take more tokens."""
         self.utf8 = utf8
-        """The text in UTF-8; None if it is held as its lines only, because it has no other form."""
+        """The text in UTF-8; None if it is held as its lines only, because it has none of the forms."""
 
     @classmethod
     def of(cls, text: str) -> Text:
@@ -76,27 +81,27 @@ class Text:
         return cls(lambda: text, len(text), wide_in_utf8(utf8), utf8, is_well_formed=is_well_formed)
 
     @classmethod
-    def read(cls, line: Data, start: int, end: int) -> Text:
-        """The text of a JSON string in a line; its quotes are just before *start* and at *end*.
+    def read(cls, message: Data, start: int, end: int) -> Text:
+        """The text of a JSON string in a message; its quotes are just before *start* and at *end*.
 
         Raises `ValueError` if it is not a string, or has half of a surrogate pair.
         """
 
         def string() -> str:
-            return orjson.loads(memoryview(line)[start - 1 : end + 1])
+            return orjson.loads(memoryview(message)[start - 1 : end + 1])
 
         # A line feed that ends the text as a Unicode escape would be overlooked by `_has_line_feed_before`.
-        if _may_have_records(line, start, end) or line[end - 6 : end].lower() == rb"\u000a":
+        if _may_have_records(message, start, end) or message[end - 6 : end].lower() == rb"\u000a":
             utf8 = bytearray()
             characters = wide = 0
-            for text in _pieces(line, start, end):
+            for text in _pieces(message, start, end):
                 piece = text.encode()
                 utf8 += piece
                 characters += len(text)
                 wide += wide_in_utf8(piece)
             return cls(string, characters, wide, utf8)
-        ended = _has_line_feed_before(line, start, end)
-        lines = TextLines(_lines_of_json(line, start, end - 2 * ended), ended)
+        ended = _has_line_feed_before(message, start, end)
+        lines = TextLines(_lines_of_json(message, start, end - 2 * ended), ended)
         return cls(string, lines.characters, lines.wide, None, lines)
 
     def __str__(self) -> str:
@@ -136,7 +141,8 @@ class TextLines:
 
     def blocks(self) -> Iterator[bytes]:
         """The records, a block of them for each piece of the text."""
-        # A piece is split as it is: serialising each line separately takes three times as long.
+        # A piece was serialised as one string, which is split here: serialising each line separately takes three times
+        # as long.
         first = 1
         for piece in self._pieces:
             if piece.parts:
@@ -166,9 +172,9 @@ class _Piece:
     """Some whole lines of a text, or one long line."""
 
     json: bytes
-    """The lines as one JSON string, without its quotes."""
+    """The lines as one JSON string, without its quotes; empty for a long line."""
     line_feed: bytes
-    """The bytes that separate the lines in `json`."""
+    """The bytes that separate the lines in `json`; empty for a long line."""
     count: int
     """Number of records: of lines, or of parts of the long line."""
     characters: int
@@ -232,41 +238,43 @@ def _beginnings(first: int, last: int) -> list[bytes]:
     return (b'"}\n{"n":' + numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
 
 
-def end_of_string(line: Data, start: int, *, is_last: bool) -> int:
+def end_of_string(message: Data, start: int, *, assumes_last: bool) -> int:
     """The probable end of a text that begins at a place: a quote that is not escaped, and closes its block; -1: none.
 
-    `Text.read` shows whether it is the end. *is_last*: if the text is JSON, an end near the end of the line is accepted
-    without a search of everything before it.
+    `Text.read` shows whether it is the end. *assumes_last*: a text that is JSON is assumed to be the last one in the
+    message; an end near the end of the message is then accepted without a search of everything before it.
     """
-    json = _JSON.match(line, start)
+    json = _JSON.match(message, start)
     if json is not None:  # then only its last bracket can stand before a quote that is not escaped
         closing = b"]" if json[1] == b"[" else b"}"
-        if is_last and (end := _end_of_json(line, max(start, len(line) - _AROUND), len(line), closing)):
+        if assumes_last and (end := _end_of_json(message, max(start, len(message) - _AROUND), len(message), closing)):
             return end
-        # Most texts end shortly before the structured content or the end of the line, so that not the whole line has to
-        # be searched. Within a text every quote is escaped, so a key before the end that was found shows that another
-        # block begins there. If the key is missing, `rfind` takes a fifth of the time of `find`.
-        has_more = line.rfind(b'"structuredContent"', start) >= 0
-        stop = line.find(b'"structuredContent"', start) if has_more else len(line)
-        end = _end_of_json(line, max(start, stop - _AROUND), stop, closing)
-        if not end or line.rfind(b'"type"', start, end) >= 0:
-            end = _end_of_json(line, start, len(line), closing)
+        # Most texts end shortly before the structured content or the end of the message, so that not the whole message
+        # has to be searched. `rfind` comes first because, if there is no structured content, it takes a fifth of the
+        # time of `find`.
+        has_more = message.rfind(b'"structuredContent"', start) >= 0
+        stop = message.find(b'"structuredContent"', start) if has_more else len(message)
+        end = _end_of_json(message, max(start, stop - _AROUND), stop, closing)
+        # Within a text every quote is escaped, so a key "type" before the end that was found shows that another block
+        # begins in between. Then the end is searched for from the beginning of the text.
+        if not end or message.rfind(b'"type"', start, end) >= 0:
+            end = _end_of_json(message, start, len(message), closing)
         return end or -1
-    brace = line.find(b"}", start)
+    brace = message.find(b"}", start)
     for _ in range(_BRACES):  # one byte is found many times faster than two, but source code is full of braces
-        if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
+        if brace < 0 or (message[brace - 1] == _QUOTE and not _is_escaped(message, brace - 1)):
             return brace - 1 if brace > start else -1
-        brace = line.find(b"}", brace + 1)
-    end = line.find(b'"}', brace - 1)
-    while end >= 0 and _is_escaped(line, end):
-        end = line.find(b'"}', end + 1)
+        brace = message.find(b"}", brace + 1)
+    end = message.find(b'"}', brace - 1)
+    while end >= 0 and _is_escaped(message, end):
+        end = message.find(b'"}', end + 1)
     return end
 
 
-def _end_of_json(line: Data, start: int, stop: int, closing: bytes) -> int:
+def _end_of_json(message: Data, start: int, stop: int, closing: bytes) -> int:
     """The place of the first quote that follows a closing bracket, or a line feed after one; 0: there is none."""
-    end = line.find(closing + b'"', start, stop)
-    ended = line.find(closing + b'\\n"', start, end if end >= 0 else stop)
+    end = message.find(closing + b'"', start, stop)
+    ended = message.find(closing + b'\\n"', start, end if end >= 0 else stop)
     return ended + 3 if ended >= 0 else end + 1
 
 
@@ -278,43 +286,43 @@ def _is_escaped(text: Data, place: int) -> bool:
     return (place - before) % 2 == 1
 
 
-def _has_line_feed_before(line: Data, start: int, end: int) -> bool:
-    return line.endswith(b"\\n", start, end) and not _is_escaped(line, end - 2)
+def _has_line_feed_before(message: Data, start: int, end: int) -> bool:
+    return message.endswith(b"\\n", start, end) and not _is_escaped(message, end - 2)
 
 
-def _may_have_records(line: Data, start: int, end: int) -> bool:
-    """True if the text in a JSON string begins like a form that says more than its lines."""
-    beginning, stop = _beginning(line, start, end, _BEGINNING)
+def _may_have_records(message: Data, start: int, end: int) -> bool:
+    """True if the text in a JSON string begins like one of the forms."""
+    beginning, stop = _beginning(message, start, end, _BEGINNING)
     if beginning.count("\n") <= _FEW_LINES and stop < end:
-        beginning, stop = _beginning(line, start, end, _LONG_BEGINNING)
+        beginning, stop = _beginning(message, start, end, _LONG_BEGINNING)
     return forms.may_begin(beginning if stop == end else beginning.rpartition("\n")[0] or beginning)
 
 
-def _beginning(line: Data, start: int, end: int, size: int) -> tuple[str, int]:
-    stop = _place_to_cut(line, start + size, end)
-    return orjson.loads(b'"%b"' % line[start:stop]), stop
+def _beginning(message: Data, start: int, end: int, size: int) -> tuple[str, int]:
+    stop = _place_to_cut(message, start + size, end)
+    return orjson.loads(b'"%b"' % message[start:stop]), stop
 
 
-def _pieces(line: Data, start: int, end: int) -> Iterator[str]:
+def _pieces(message: Data, start: int, end: int) -> Iterator[str]:
     """The text in a JSON string, some 64 KB at a time."""
     while start < end:
-        stop = _place_to_cut(line, start + _PIECE, end)
-        yield orjson.loads(b"".join((b'"', memoryview(line)[start:stop], b'"')))
+        stop = _place_to_cut(message, start + _PIECE, end)
+        yield orjson.loads(b"".join((b'"', memoryview(message)[start:stop], b'"')))
         start = stop
 
 
-def _place_to_cut(line: Data, least: int, end: int) -> int:
-    cut = _CUT.search(line, min(least, end), end)
+def _place_to_cut(message: Data, least: int, end: int) -> int:
+    cut = _CUT.search(message, min(least, end), end)
     return cut.end() if cut else end
 
 
-def _lines_of_json(line: Data, start: int, end: int) -> Iterator[str]:
+def _lines_of_json(message: Data, start: int, end: int) -> Iterator[str]:
     """The text in a JSON string, some 64 KB at a time, in whole lines; without the line feed after each piece."""
     size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
     while start <= end:
-        stop = line.find(b"\\n", min(start + size, end), end)
-        while stop >= 0 and _is_escaped(line, stop):
-            stop = line.find(b"\\n", stop + 1, end)
+        stop = message.find(b"\\n", min(start + size, end), end)
+        while stop >= 0 and _is_escaped(message, stop):
+            stop = message.find(b"\\n", stop + 1, end)
         stop = end if stop < 0 else stop
-        yield orjson.loads(b'"%b"' % memoryview(line)[start:stop])
+        yield orjson.loads(b'"%b"' % memoryview(message)[start:stop])
         start, size = stop + 2, _PIECE

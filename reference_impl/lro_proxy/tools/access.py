@@ -31,7 +31,7 @@ class OffloadedFile(Generic[Descriptor]):
 
     name: str
     descriptor: Descriptor
-    """Its descriptor; None for messages of conversations."""
+    """Its descriptor; None for a message that the tool context_offload has moved out of a conversation."""
     identity: _Identity
     expires: float
     """In seconds since the epoch."""

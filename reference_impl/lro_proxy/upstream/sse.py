@@ -19,7 +19,7 @@ class TooLargeError(ValueError):
 
 @dataclass(slots=True)
 class Event:
-    """An event, possibly incomplete."""
+    """An event. It is incomplete while `events` reads its lines; only complete ones are yielded."""
 
     data: bytearray | None = None
     kind: str = "message"
@@ -44,6 +44,7 @@ def events(chunks: Iterable[bytes], max_bytes: int) -> Iterator[Event]:
         _add_field(event, line)
         if event.data is not None and len(event.data) > max_bytes:
             raise TooLargeError(max_bytes)
+        del line  # frees its memory, unless it is the event's data, before the next line is complete; see `_lines`
 
 
 def _lines(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytearray]:
@@ -59,7 +60,7 @@ def _lines(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytearray]:
             del pending[end.start() :]
             line, pending, searched = pending, rest, 0
             yield line
-            del line  # frees its memory before the next one is complete
+            del line  # `events` deletes it, too, so that its memory is free before the next one is complete
         searched = len(pending)
         if searched > max_bytes:
             raise TooLargeError(max_bytes)

@@ -274,7 +274,7 @@ def test_a_proxy_whose_calls_all_fail_is_not_said_to_offload(tmp_path: Path) -> 
     assert any("no call returned a result" in note for note in report.notes)
     assert any("whether results of recall, search and inject are offloaded is unknown" in note for note in report.notes)
     assert any("or another tool that does (operations.search.tool)" in note for note in report.notes)
-    assert not any("none of them are memories" in note for note in report.notes)
+    assert not any("these hold no memories" in note for note in report.notes)
 
 
 GRAPH = (
@@ -292,7 +292,7 @@ def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_
     assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
     assert report.extensions["proxy"] == "pass"
     assert any(
-        "the proxy offloads results of search_nodes, but none of them are memories" in note for note in report.notes
+        "the proxy offloads results of search_nodes, but these hold no memories" in note for note in report.notes
     )
     (level3,) = (r for r in report.requirements if r.requirement.id == "LRO-IMPL-03")
     assert reason_of(level3) == "no call of recall, search or inject shows whether the server offloads"

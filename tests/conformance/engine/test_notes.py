@@ -43,7 +43,7 @@ def compared(
 
 def test_names_under_which_records_were_compared_are_said() -> None:
     said = compared(["a"], ["b"], True, names={"subject": "title", "body": "content"})
-    assert said.endswith(", which were compared with the names in files: subject with title, body with content")
+    assert said.endswith("; inline fields were compared with those of files: subject with title, body with content")
     told = compared(["a"], ["b"], True, names={"subject": "title"}, unpaired=("namespace", "created"))
     assert told.endswith("; these fields of files match no inline field and were not compared: namespace, created")
 
@@ -56,7 +56,7 @@ def test_records_that_were_compared_by_title_are_said_to_be() -> None:
 
 def test_records_that_were_compared_with_a_text_are_said_to_be() -> None:
     said = compared(["a"], [], by_text=("inject",))
-    assert "files were compared only with the memories whose title and content the text of inject shows" in said
+    assert "only with those memories that appear, with title and content, in the text that inject returned" in said
     assert "cannot be compared" not in said
 
 

@@ -100,13 +100,13 @@ def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_th
     accepted = AcceptedThresholds()
     sizes = {("recall", "light"): 500, ("recall", "medium"): 1600, ("recall", "full"): 4000, ("search", "light"): 1400}
     accepted.learn({**sizes, ("search", None): None})
-    assert accepted.smallest_offloading_call("recall", 5) == {"limit": 5}
+    assert accepted.arguments_of_offloading_call("recall", 5) == {"limit": 5}
     accepted.lowest = 1000
     accepted.learn({**sizes, ("search", None): None})
     assert accepted.details == {"recall": "medium", "search": "light"}
-    assert accepted.smallest_offloading_call("recall", 5) == {"detail": "medium", "limit": LIMIT - 5}
-    assert accepted.smallest_offloading_call("recall", LIMIT) == {"detail": "medium", "limit": LIMIT}
-    assert accepted.smallest_offloading_call("inject", 5) == {"limit": 5}
+    assert accepted.arguments_of_offloading_call("recall", 5) == {"detail": "medium", "limit": LIMIT - 5}
+    assert accepted.arguments_of_offloading_call("recall", LIMIT) == {"detail": "medium", "limit": LIMIT}
+    assert accepted.arguments_of_offloading_call("inject", 5) == {"limit": 5}
 
 
 def test_a_threshold_is_within_what_is_taken() -> None:

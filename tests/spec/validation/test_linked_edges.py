@@ -229,7 +229,7 @@ class TestFiles:
         def broken(path: str, stream: object) -> Any:
             raise OSError(5, "Input/output error")
 
-        one = Following(made(tmp_path), opened=broken)
+        one = Following(made(tmp_path), watched=broken)
         (finding,) = one.findings()
         assert (finding.message, finding.observed) == (
             "the file cannot be read",

@@ -25,9 +25,11 @@ FORMS: tuple[Form, ...] = (
     pieces.ITEMS,
     stanzas.STANZAS,
 )
-_BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
-"""A form is recognised by the beginning of a text: by the first number of bytes or, if these have at most as many line
-feeds as the third number, by the second number of bytes."""
+_BEGINNING = 1 << 14
+"""Number of bytes at the beginning of a text by which its form is recognised."""
+_LONG_BEGINNING = 1 << 18
+"""Number of bytes that are examined instead if the former have at most `_FEW_LINES` line feeds."""
+_FEW_LINES = 16
 
 
 def may_begin(beginning: str) -> bool:

@@ -24,19 +24,25 @@ class JsonLines:
     lines: BatchedLines
     records: Batched[Any]
     ending: str
-    """The text after the last line."""
+    """The line feed after the last line; empty if there is none."""
     is_well_formed: bool
-    """True if no line has half of a surrogate pair; False if one has, or if orjson cannot parse a line."""
+    """True if orjson can parse every line. A line that it cannot parse usually has half of a surrogate pair."""
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
-    """The lines of a UTF-8 text; None unless there are several, and each is an object that is parsed without loss."""
+    """The lines of a UTF-8 text. None unless there are several, the first ends with a brace, and each is an object with
+    no key twice.
+
+    Numbers may lose digits in `JsonLines.records`, but not in `JsonLines.lines`.
+    """
     ending = "\n" if text.endswith(b"\n") else ""
     stop = len(text) - len(ending)
     first = text.find(b"\n", 0, stop)
     if first < 1 or text[first - 1 : first] != b"}":
         return None
     count, is_well_formed = 0, True
+    # A block with only known fields and types is decoded fast (`Elements`). Any other is parsed as dictionaries, from
+    # which `elements` learns new fields and types.
     elements = Elements()
     for block in _blocks(text, stop):
         known = elements.take_lines(block)
@@ -79,8 +85,11 @@ def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
 
 
 def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
-    """True if all lines are objects, some of which only Python's parser accepts: usually because of half of a surrogate
-    pair as an escape."""
+    """True if all lines are objects that `lossless.parse` can read.
+
+    Among them may be lines that orjson cannot parse, usually because of half of a surrogate pair as an escape
+    (``\\ud83d``).
+    """
     try:
         block.decode()
         return all(line.startswith(b"{") and isinstance(lossless.parse(line), dict) for line in lines)
