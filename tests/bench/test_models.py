@@ -41,7 +41,14 @@ def test_a_scripted_model_gives_the_samples_of_the_scripted_agent(tmp_path: Path
     assert first == second
     cells = [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([one]).cells]
     assert cells == [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([other]).cells]
-    bundle = [sys.executable, "-m", "inspect_ai", "view", "bundle", "--log-dir", str(one / "logs")]
+
+
+@pytest.mark.long
+def test_the_logs_are_shown_by_the_viewer_of_inspect(tmp_path: Path) -> None:
+    """That Inspect reads them is tried each time, below."""
+    choice = Choice(CONDITIONS, (50,), (MODEL,), limit=1)
+    run_model(choice, MODEL, tmp_path / "model", sandbox=None, resume=False, progress=quiet, say=quiet)
+    bundle = [sys.executable, "-m", "inspect_ai", "view", "bundle", "--log-dir", str(tmp_path / "model" / "logs")]
     subprocess.run([*bundle, "--output-dir", str(tmp_path / "view")], check=True, capture_output=True, timeout=100)
     assert (tmp_path / "view" / "index.html").is_file()
 

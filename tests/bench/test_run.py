@@ -371,7 +371,7 @@ def test_a_write_that_fails_midway_leaves_no_half_a_line(folder: Path, tmp_path:
     assert read_samples(tmp_path / "samples.jsonl") == [first, second]
 
 
-@pytest.mark.parametrize("words", ["paper", "paper --json -", "run --list"])
+@pytest.mark.parametrize("words", ["paper", pytest.param("paper --json -", marks=pytest.mark.long), "run --list"])
 def test_a_reader_that_goes_away_is_handled_as_by_the_other_commands(words: str) -> None:
     command = [sys.executable, "-m", "lro_conformance", "bench", *words.split()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

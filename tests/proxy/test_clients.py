@@ -61,13 +61,14 @@ def test_the_client_of_fastmcp(tmp_path: Path, installed: Installed) -> None:
     accepted(run(tmp_path, installed.python("fastmcp"), str(script), *proxied(*SCRIPTED)), tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.registry
 @pytest.mark.timeout(400)
 def test_the_inspector(tmp_path: Path, installed: Installed) -> None:
-    inspector = ("node", str(installed.node_modules() / "@modelcontextprotocol/inspector/cli/build/cli.js"))
+    """Installing it takes longer than all that is tried of the TypeScript SDK, by which it is written."""
 
     def inspect(*method: str) -> Any:
-        return run(tmp_path, *inspector, "--cli", *proxied(*SCRIPTED), "--method", *method)
+        return run(tmp_path, *installed.inspector(), "--cli", *proxied(*SCRIPTED), "--method", *method)
 
     assert len(inspect("tools/list")["tools"]) == 2
     calls = (("--tool-name", one["name"], "--tool-arg", f"result={one['arguments']['result']}") for one in CALLS)

@@ -39,14 +39,23 @@ class Installed:
         return ["node", str(home / program)]
 
     def node_modules(self) -> Path:
-        """The folder of all npm packages, the TypeScript SDK of both generations among them."""
+        """The folder of most npm packages, the TypeScript SDK of both generations among them."""
         folder = self.folder / "npm"
         if shutil.which("node") is None:
             pytest.skip("node is not installed here")
         quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
-        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk", "client", "server", "inspector")]
+        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk", "client", "server")]
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", *packages]])
         return folder / "node_modules"
+
+    def inspector(self) -> list[str]:
+        """The command of the inspector, which has three times as many files as all others together."""
+        folder = self.folder / "inspector"
+        if shutil.which("node") is None:
+            pytest.skip("node is not installed here")
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
+        self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "@modelcontextprotocol/inspector"]])
+        return ["node", str(folder / "node_modules/@modelcontextprotocol/inspector/cli/build/cli.js")]
 
     def tsx(self) -> Path:
         """The folder of npm packages with tsx, which runs TypeScript on any version of node."""

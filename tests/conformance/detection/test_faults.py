@@ -16,7 +16,7 @@ from tests.conformance.detection.test_exact_blame import SAMPLED, chapter, group
 from tests.servers.faults.catalogue import CHAPTERS, Fault, faults
 from tests.support.certifying import Job, Outcome, spread
 
-SAMPLE = 40
+SAMPLE = 26
 """Number of faults that are tried each time, of as many requirements. Each check is tried on made-up evidence each time
 (tests/golden)."""
 BY_ALL_CHECKS = {faults()[name].requirement for name in SAMPLED}

@@ -199,13 +199,13 @@ class LongLines(Server):
 
 
 class FloodsStderr(Server):
-    """More than a pipe holds, with one call of sixteen."""
+    """More than a pipe holds, with the first call of each process and one of sixty-four."""
 
     calls = 0
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         self.calls += 1
-        sys.stderr.write("debug: a line that nobody needs\n" * (2_500 if self.calls % 16 == 1 else 1))
+        sys.stderr.write("debug: a line that nobody needs\n" * (2_500 if self.calls % 64 == 1 else 1))
         return super().call_tool(name, arguments)
 
 
@@ -219,7 +219,7 @@ class FloodsNotifications(Server):
         note = self.dumps(
             {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "x"}}
         )
-        sys.stdout.write((note + "\n") * (1_000 if self.calls % 16 == 1 else 1))
+        sys.stdout.write((note + "\n") * (1_000 if self.calls % 64 == 1 else 1))
         return super().call_tool(name, arguments)
 
 
