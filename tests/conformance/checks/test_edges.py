@@ -43,7 +43,7 @@ class TestNoFile:
         starts = [Made(argv=("serve", str(n)), sent=lambda: (), lines={}) for n in range(3)]
         calls = [call(outcome="inline", start=start) for start in starts]
         known = survey(call(file=file("/out/a.jsonl"), real_output_dir=Path("/out")))
-        have = {"survey": known, "inline": Made(calls=calls, listing=self.LISTING)}
+        have = {"survey": known, "inline": Made(calls=calls, listing=self.LISTING, threshold=1_000_000_000)}
         result = judged("config.no_file_below_the_threshold", **have)
         assert (*seen(result), result.observed) == (FAIL, 1, "7 files in the output folder: a.jsonl, b.jsonl, c.jsonl")
         assert result.evidence == "command: serve 0"
