@@ -80,7 +80,11 @@ def _ran(script: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", FAULTS)
+EACH_TIME = {"announces_only_its_first_failure", "forgets_its_third_file", "recall_defaults_to_the_level_last_used"}
+"""One that fails to write, one that cleans up, one that is only called; `--long` tries all."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in EACH_TIME else pytest.mark.long) for n in FAULTS])
 def test_a_script_shows_what_only_a_later_event_does(tmp_path: Path, name: str) -> None:
     """Against the faulty server it shows the failure, and against the sound one it does not."""
     requirement, says, shows = FAULTS[name]

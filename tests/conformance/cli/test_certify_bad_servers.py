@@ -26,6 +26,7 @@ from lro_conformance.lab import launcher
 from lro_conformance.report.exit_code import exit_code
 from lro_spec.catalogue import EXTENSIONS
 from tests.servers.variants import profile_text
+from tests.support import here
 from tests.support.paths import SERVERS
 from tests.support.wire_helpers import eventually, marked
 
@@ -100,14 +101,15 @@ class Said:
 
 
 def lro(place: Place, *options: str) -> Said:
-    """`lro certify` in a process of its own."""
+    """`lro certify`, with the private temporary folder and the name in the environment."""
     target = place.folder / "report.json"
     budget = [] if "--only" in options else ["--budget", "quick"]  # a selection explores nothing unless told to
-    argv = [sys.executable, "-m", "lro_conformance", "certify", *budget, "--json", str(target), *options]
     begun = time.monotonic()
-    done = subprocess.run(
-        argv, env=place.environment, cwd=place.folder, capture_output=True, text=True, timeout=90, check=False
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(TRACE, place.trace)
+        patch.setenv("TMPDIR", str(place.temp))
+        patch.setattr(tempfile, "tempdir", None)
+        done = here.lro(place.folder, ["certify", *budget, "--json", str(target), *options])
     report: dict[str, Any] = json.loads(target.read_bytes()) if target.exists() else {}
     assert "Traceback" not in done.stdout + done.stderr
     return Said(done.returncode, done.stdout, done.stderr, report, time.monotonic() - begun)

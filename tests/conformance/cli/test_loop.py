@@ -137,6 +137,7 @@ def test_a_selection_of_which_nothing_passed_has_no_verdict() -> None:
 def test_fail_fast_ends_at_the_first_failure() -> None:
     found = certify(profile_for_command(command("recall_defaults_to_full")), seed=1, examples=0, fail_fast=True)
     assert found.incomplete == "the run ended once LRO-DET-02 had failed (--fail-fast)"
+    assert found.starts <= 2
     assert exit_code(found) == EXIT_FAILED
     assert "proved" not in found.levels.values()
     assert {r.requirement.id for r in found.requirements if r.verdict is Verdict.FAIL} == {"LRO-DET-02"}
@@ -144,7 +145,11 @@ def test_fail_fast_ends_at_the_first_failure() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "id", "starts"),
-    [("recipe_8_counts_by_type", "LRO-REC-08", 2), (FAULT, "LRO-THR-07", 28)],
+    [
+        # as test_fail_fast_ends_at_the_first_failure has it, of recipes
+        pytest.param("recipe_8_counts_by_type", "LRO-REC-08", 2, marks=pytest.mark.long),
+        (FAULT, "LRO-THR-07", 28),
+    ],
     ids=["a check of the evidence of all trials", "a check of one trial"],
 )
 def test_fail_fast_ends_before_the_last_experiment(fault: str, id: str, starts: int) -> None:

@@ -73,7 +73,9 @@ DecidesByTheText().serve()
 @pytest.mark.parametrize(
     ("operation", "fields", "blamed"),
     [
-        ("inject", ("title", "content", "entities", "namespace"), "LRO-INJ-02"),  # more than half of E
+        pytest.param(  # more than half of E
+            "inject", ("title", "content", "entities", "namespace"), "LRO-INJ-02", marks=pytest.mark.long
+        ),
         ("inject", ("title", "content"), "LRO-INJ-02"),
         ("recall", ("id", "title", "namespace"), "LRO-FILE-13"),
     ],
