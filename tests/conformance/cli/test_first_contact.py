@@ -149,7 +149,7 @@ def test_a_tool_that_timed_out_twice_is_not_called_again(tmp_path: Path, act: st
     assert exit_code(report) == EXIT_NO_VERDICT
     assert report.duration_s < 8
     assert "no response within 1 s" in (report.failure or "")
-    assert "or were not made after that" in (report.failure or "")
+    assert "or the tool was not called again because of that" in (report.failure or "")
 
 
 def test_evidence_of_calls_that_were_not_made_is_judged_again(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from lro_conformance.engine.judgement import judge_again
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.events import CheckJudged, Event, RunFinished, RunStarted
+from tests.support.archives import unpack
 from tests.support.paths import DATA
 
 RECORDED = sorted((DATA / "evidence").glob("*.tar.xz"), key=lambda path: path.stat().st_size)
@@ -40,8 +40,7 @@ DRIVING = (
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     """The smallest of the recorded runs."""
-    with tarfile.open(RECORDED[0]) as archive:
-        archive.extractall(tmp_path / "evidence", filter="data")
+    unpack(RECORDED[0], tmp_path / "evidence")
     return tmp_path / "evidence"
 
 

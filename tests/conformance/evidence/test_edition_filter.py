@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +10,14 @@ from lro_conformance.evidence.reader import read
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import edition
+from tests.support.archives import unpack
 from tests.support.paths import DATA
 
 RECORDED = DATA / "evidence" / "0.1.0-before_its_release.tar.xz"
 
 
 def test_trials_lose_operations_that_an_edition_does_not_have(tmp_path: Path):
-    with tarfile.open(RECORDED) as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(RECORDED, tmp_path)
     found = read(next(tmp_path.rglob("evidence.json")).parent).trials
     recall_only = replace(edition("lro-6400"), operations=("recall",))
     assert foreign_operations(found["survey"], recall_only)
