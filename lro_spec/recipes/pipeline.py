@@ -85,10 +85,9 @@ def parse_command(command: str) -> Pipeline:
     Nothing is run. Variables that the command itself assigns, input from a file (``<``), process substitutions and
     groups are understood as `lro_spec.recipes.shell.split_pipeline` describes. Anything else that a shell would expand,
     redirect or start in addition is refused, and so are jq programs that read more than their input (the environment,
-    modules, other files). Raises
-    `NotInterpretedError`, a subclass, if the only problem is something that is not interpreted here: a program of awk,
-    options or a pattern of grep, a second filter of lines by text, or an option of jq such as -R. Such a command may be
-    correct.
+    modules, other files). Raises `NotInterpretedError`, a subclass, if the only problem is something that is not
+    interpreted here: a program of awk, options or a pattern of grep, a second filter of lines by text, or an option of
+    jq such as -R. Such a command may be correct.
     """
     named = _PLAIN_PATH.search(command)
     if named is not None and command.count(named[0]) == 1 and len(command) <= LONGEST and _ANY_FILE not in command:

@@ -306,7 +306,7 @@ def children(value: object) -> Iterable[Any]:
 def local_target(root: Mapping[str, Any], reference: object) -> Any:
     """The target of a reference that is a JSON pointer within the document (``#/…``); None for any other reference, and
     if there is no target."""
-    path = unquote(reference) if isinstance(reference, str) else ""
+    path = unquote(reference) if isinstance(reference, str) and reference.startswith("#") else ""
     if path != "#" and not path.startswith("#/"):
         return None
     target: Any = root

@@ -18,6 +18,7 @@ from lro_conformance.capture.records import (
     by_id,
     comparable_keys,
     ids_of_memories,
+    path_of,
     renamed,
 )
 from lro_conformance.judging.derived import derived
@@ -143,7 +144,7 @@ class Comparison:
         def fields(records: Sequence[Record]) -> frozenset[str]:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
 
-        added = self.added.difference(name.partition(".")[0] for name in names.values())
+        added = self.added.difference(path_of(name)[0] for name in names.values())
         found = fields(filed.file_records)
         if found == fields(shown.records or []):
             return None

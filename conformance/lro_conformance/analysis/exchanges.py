@@ -55,6 +55,7 @@ from lro_conformance.capture.records import (
     names_of_fields,
     of_same_memories,
     own_name,
+    path_of,
     renamed,
     show,
     show_path,
@@ -937,7 +938,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     if not exchange.values_comparable:
         return
-    skip = [(*context.names.get(path[0], path[0]).split("."), *path[1:]) for path in context.volatile[filed.operation]]
+    skip = [(*path_of(context.names.get(path[0], path[0])), *path[1:]) for path in context.volatile[filed.operation]]
     if exchange.paired_by != "id":
         skip.append(("id",))
     level = comparison.other_level(filed, shown, context.names)

@@ -394,19 +394,25 @@ def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] =
         return dict(record)
     found: Record = {}
     for name, value in record.items():
-        outer, _, member = new[name].partition(".") if name in new else (name, "", "")
-        found[outer] = {**found.get(outer, {}), member: value} if member else value
+        outer, *member = path_of(new[name]) if name in new else (name,)
+        found[outer] = {**as_record(found.get(outer)), member[0]: value} if member else value
     return found
+
+
+def path_of(field: str) -> Path:
+    """The path of a field of MIF by its name in `names_of_fields`."""
+    return tuple(field.split("."))
 
 
 def own_name(record: Record, path: Path, names: Mapping[str, str], filed: Mapping[str, Any]) -> str | None:
     """The name in an inline *record* of the value that `renamed` has at a path; None if it was not renamed."""
     new = _new_names(record, names, filed)
-    return next((own for own in record if new.get(own) and new[own].split(".")[0] == path[0]), None)
+    paths = {own: path_of(new[own]) for own in record if own in new}
+    return next((own for own, p in paths.items() if p[: len(path)] == path[: len(p)]), None)
 
 
 def _new_names(record: Record, names: Mapping[str, str], filed: Mapping[str, Any]) -> dict[str, str]:
-    return {own: name for own, name in names.items() if name.partition(".")[0] not in record and own not in filed}
+    return {own: name for own, name in names.items() if path_of(name)[0] not in record and own not in filed}
 
 
 def was_given(value: object, given: object) -> bool:

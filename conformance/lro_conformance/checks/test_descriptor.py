@@ -134,9 +134,8 @@ def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> N
 
 
 PART = 10
-"""Of the tokens by which a result grows, its answer may grow by a tenth; and the answer to a very large result may have
-a tenth of the tokens of the result. Here the result is the records in the file, and the answer is what the call
-returns."""
+"""An answer may grow by a tenth of the tokens by which its result grows, and the answer to a very large result may have
+a tenth of its tokens. Here the result is the records in the file, and the answer is what the call returns."""
 
 GROWTH = 200
 """Tokens by which any answer may be larger than the answer to a smaller result: it may name further namespaces, longer

@@ -22,7 +22,7 @@ DEFAULT_START_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How the server is started. The command, the values of variables and the working directory may contain
+    """The start of the server. The command, the values of variables and the working directory may contain
     ``{workdir}``, which `launch` replaces."""
 
     command: tuple[str, ...]
@@ -38,7 +38,10 @@ class ServerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How the suite presents itself in the handshake; a name or version of None stands for the suite's own."""
+    """The client as which the suite presents itself in the handshake.
+
+    A name or version of None stands for the suite's own.
+    """
 
     name: str | None = None
     version: str | None = None
@@ -47,7 +50,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How a setting reaches the server; exactly one field is set."""
+    """The way in which a setting reaches the server; exactly one field is set."""
 
     env: str | None = None
     """An environment variable."""
@@ -105,7 +108,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """How the suite's memories get into the server; exactly one of tool, env and command is set."""
+    """The way in which the suite's memories get into the server; exactly one of tool, env and command is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -74,7 +74,7 @@ _SECTIONS = (1, 2, 3, None)
 
 
 def verbose_hint(report: Report) -> str:
-    """How to see all failures in full; empty unless there are several causes, of which only one is shown in full."""
+    """Advice to show all failures in full; empty unless there are several causes, of which only one is so shown."""
     if len(causes(report)) < 2:
         return ""
     unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from lro_proxy.payload import forms
-from lro_proxy.payload.forms.form import Data, ending_of, whole_lines
+from lro_proxy.payload.forms.form import BEGINNING, FEW_LINES, LONG_BEGINNING, Data, ending_of, whole_lines
 from lro_reference.writer import encode
 from lro_spec.tokens import wide_characters, wide_in_utf8
 
@@ -27,11 +27,6 @@ _CUT = re.compile(rb"[ ,:;]")
 """A JSON string can be cut after these: they are part of no escape."""
 _JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
 """The beginning of a string that holds JSON, and not a log that begins with a bracket."""
-_BEGINNING = 1 << 14
-"""Number of bytes at the beginning of a text by which its form is recognised."""
-_LONG_BEGINNING = 1 << 18
-"""Number of bytes that are examined instead if the former have at most `_FEW_LINES` line feeds."""
-_FEW_LINES = 16
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
 _BRACES = 64
 """Number of braces that are examined one by one; after these, a quote and a brace are searched for together."""
@@ -292,9 +287,9 @@ def _has_line_feed_before(message: Data, start: int, end: int) -> bool:
 
 def _may_have_records(message: Data, start: int, end: int) -> bool:
     """True if the text in a JSON string begins like one of the forms."""
-    beginning, stop = _beginning(message, start, end, _BEGINNING)
-    if beginning.count("\n") <= _FEW_LINES and stop < end:
-        beginning, stop = _beginning(message, start, end, _LONG_BEGINNING)
+    beginning, stop = _beginning(message, start, end, BEGINNING)
+    if beginning.count("\n") <= FEW_LINES and stop < end:
+        beginning, stop = _beginning(message, start, end, LONG_BEGINNING)
     return forms.may_begin(beginning if stop == end else beginning.rpartition("\n")[0] or beginning)
 
 

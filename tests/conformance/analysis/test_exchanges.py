@@ -478,6 +478,44 @@ def test_values_are_compared_under_names_that_the_values_themselves_show() -> No
     )
 
 
+def test_a_number_under_a_name_of_the_servers_own_is_followed_into_an_object() -> None:
+    """Inline, the confidence is a field of its own; in the file it is a member of provenance, among others."""
+    rates = [0, 0.25, 0.5, 0.75, 0.875, 1]
+    memories = [
+        {"id": str(n), "title": f"t{n}", "content": f"c{n}", "provenance": {"confidence": rate, "agent": "x"}}
+        for n, rate in enumerate(rates)
+    ]
+    shown = [
+        {"id": m["id"], "title": m["title"], "body": m["content"], "sure": r}
+        for m, r in zip(memories, rates, strict=True)
+    ]
+    right = exchange(call(*memories), inline(*shown))
+    known = extended_context(context(), [right])
+    assert known.names == {"body": "content", "sure": "provenance.confidence"}
+    assert judged("LRO-FILE-10", right, known) == [True] * 6
+    other = {**memories[0], "provenance": {"confidence": 0.5, "agent": "x"}}
+    lost = [{k: v for k, v in m.items() if k != "provenance"} for m in memories[1:3]]
+    wrong = exchange(call(other, *lost, *memories[3:]), inline(*shown))
+    assert judged("LRO-FILE-10", wrong, known) == [False] * 3 + [True] * 3
+    stored = {m["id"]: m for m in memories}
+    bare = [{k: v for k, v in m.items() if k != "provenance"} for m in memories]
+    assert judged("LRO-FILE-10", *_extended(exchange(call(*bare), inline(*shown), stored=stored))) == [False] * 6
+    scored = [{**{k: v for k, v in s.items() if k != "sure"}, "score": s["sure"]} for s in shown]
+    assert judged("LRO-FILE-10", *_extended(exchange(call(*bare), inline(*scored), stored=stored))) == [True] * 6
+
+
+def _extended(one: Exchange) -> tuple[Exchange, Context]:
+    return one, extended_context(context(), [one])
+
+
+def test_an_object_is_lost_even_if_the_server_kept_only_a_part_of_what_it_was_given() -> None:
+    given = {**A, "provenance": {"confidence": 0, "source_type": "inferred"}}
+    lost = exchange(call(A), inline({**A, "provenance": {"confidence": 0}}), stored={"a": given})
+    assert judged("LRO-FILE-10", lost) == [False]
+    made_up = exchange(call(A), inline({**A, "provenance": {"agent": "7"}}), stored={"a": given})
+    assert judged("LRO-FILE-10", made_up) == [True]
+
+
 def test_a_value_that_is_cut_in_every_record_is_compared_with_the_whole_one() -> None:
     """No record has both alike; what a server puts together inline is no whole value."""
     names = ("x/one", "x/two", "y/one", "y/three")

@@ -26,7 +26,7 @@ from lro_conformance.lab import launcher
 from lro_conformance.report.exit_code import exit_code
 from lro_spec.catalogue import EXTENSIONS
 from tests.servers.variants import profile_text
-from tests.support import here
+from tests.support import in_process
 from tests.support.paths import SERVERS
 from tests.support.wire_helpers import eventually, marked
 
@@ -109,7 +109,7 @@ def lro(place: Place, *options: str) -> Said:
         patch.setenv(TRACE, place.trace)
         patch.setenv("TMPDIR", str(place.temp))
         patch.setattr(tempfile, "tempdir", None)
-        done = here.lro(place.folder, ["certify", *budget, "--json", str(target), *options])
+        done = in_process.lro(place.folder, ["certify", *budget, "--json", str(target), *options])
     report: dict[str, Any] = json.loads(target.read_bytes()) if target.exists() else {}
     assert "Traceback" not in done.stdout + done.stderr
     return Said(done.returncode, done.stdout, done.stderr, report, time.monotonic() - begun)

@@ -27,7 +27,7 @@ from lro_conformance.report.exit_code import EXIT_NO_VERDICT, exit_code
 from lro_conformance.report.formats.badge import to_svg
 from lro_conformance.report.formats.junit import to_junit
 from lro_conformance.report.terminal import plain_lines
-from tests.support import here
+from tests.support import in_process
 from tests.support.paths import SERVERS
 
 SERVER = """\
@@ -113,7 +113,7 @@ def test_a_server_that_only_answers_with_errors_is_not_asked_for_long(tmp_path: 
 def test_init_says_what_the_error_is(tmp_path: Path, words: int) -> None:
     """It neither says that such a server does not offload, nor that it is empty."""
     act = ERROR.replace('"no such notebook"', f'"no such notebook" + " at all" * {words}')
-    done = here.lro(tmp_path, ["init", "--", *server(tmp_path, ["search_notes"], act)])
+    done = in_process.lro(tmp_path, ["init", "--", *server(tmp_path, ["search_notes"], act)])
     assert done.returncode == 0, done.stderr
     assert done.stderr == "lro: starting the server with the documented variables\n"
     said = done.stdout.splitlines()[2:]
@@ -240,7 +240,7 @@ def test_init_proposes_a_tool_that_only_hints_at_an_operation(tmp_path: Path) ->
 def test_init_proposes_to_store_by_a_tool_that_stores(tmp_path: Path) -> None:
     """Not by one whose name only contains such a verb."""
     for tools, seed in ((["address_lookup", "find_notes"], ""), (["address_lookup", "add_note"], "add_note")):
-        done = here.lro(tmp_path, ["init", "--force", "--", *server(tmp_path, tools, EMPTY)])
+        done = in_process.lro(tmp_path, ["init", "--force", "--", *server(tmp_path, tools, EMPTY)])
         assert done.returncode == 1
         assert ("add --tool seed=" in done.stdout) == bool(seed)
         assert (
@@ -356,7 +356,7 @@ sys.exit({words!r})
 def test_a_server_that_does_not_start_is_started_twice(tmp_path: Path, verb: list[str], words: str) -> None:
     """Once more, with a threshold that most servers accept; its words decide nothing."""
     (tmp_path / "dies.py").write_text(DIES.format(words=words), encoding="utf-8")
-    done = here.lro(tmp_path, [*verb, "--", sys.executable, "dies.py"])
+    done = in_process.lro(tmp_path, [*verb, "--", sys.executable, "dies.py"])
     assert done.returncode == EXIT_NO_VERDICT
     assert len((tmp_path / "starts").read_text()) == 2
     told = [line for line in (done.stdout + done.stderr).splitlines() if "exited with code" in line]
@@ -366,7 +366,7 @@ def test_a_server_that_does_not_start_is_started_twice(tmp_path: Path, verb: lis
 
 @pytest.mark.parametrize("verb", [["certify", "--plain"], ["init"]], ids=["certify", "init"])
 def test_a_missing_program_is_one_line(tmp_path: Path, verb: list[str]) -> None:
-    done = here.lro(tmp_path, [*verb, "--", "no-such-server"])
+    done = in_process.lro(tmp_path, [*verb, "--", "no-such-server"])
     assert done.returncode == EXIT_NO_VERDICT
     told = [line for line in (done.stdout + done.stderr).splitlines() if "no-such-server" in line]
     assert [line.endswith("cannot start no-such-server: it is not on the PATH") for line in told] == [True]

@@ -41,7 +41,7 @@ def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
         patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
-        patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20, _AROUND=400),
+        patch.multiple(text, BEGINNING=200, _FIRST_PIECE=200, _PIECE=20, _AROUND=400),
         patch.multiple(jsonl, _FIRST=50, _BATCH=50),
         patch.object(tables, "_BATCH", 50),
         patch.object(results, "LARGE", large),

@@ -8,7 +8,7 @@ them first; JSON and Python's values become records like structured content (`lr
 from __future__ import annotations
 
 from lro_proxy.payload.forms import lines, pieces, python, stanzas, tables
-from lro_proxy.payload.forms.form import MOST_AT_ONCE, Data, Form, Shape
+from lro_proxy.payload.forms.form import BEGINNING, FEW_LINES, LONG_BEGINNING, MOST_AT_ONCE, Data, Form, Shape
 
 FORMS: tuple[Form, ...] = (
     lines.DIFF,
@@ -25,11 +25,6 @@ FORMS: tuple[Form, ...] = (
     pieces.ITEMS,
     stanzas.STANZAS,
 )
-_BEGINNING = 1 << 14
-"""Number of bytes at the beginning of a text by which its form is recognised."""
-_LONG_BEGINNING = 1 << 18
-"""Number of bytes that are examined instead if the former have at most `_FEW_LINES` line feeds."""
-_FEW_LINES = 16
 
 
 def may_begin(beginning: str) -> bool:
@@ -48,7 +43,7 @@ def of_text(text: Data) -> Shape | None:
 
 def _beginning(text: Data) -> str:
     """Whole lines at the beginning of a text."""
-    size = _BEGINNING if text.count(b"\n", 0, _BEGINNING) > _FEW_LINES else _LONG_BEGINNING
+    size = BEGINNING if text.count(b"\n", 0, BEGINNING) > FEW_LINES else LONG_BEGINNING
     if len(text) <= size:
         return text.decode("utf-8", "replace")
     return (text[:size].rpartition(b"\n")[0] or text[:size]).decode("utf-8", "replace")

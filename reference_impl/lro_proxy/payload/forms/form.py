@@ -21,6 +21,11 @@ Record = dict[str, Any]
 SMALL = 4096
 """Maximum size of the data beside the records, which goes to the header: characters of a text, or bytes of JSON. If
 there is more, the payload is not read in this way."""
+BEGINNING = 1 << 14
+"""Number of bytes at the beginning of a text by which its form is recognised."""
+LONG_BEGINNING = 1 << 18
+"""Number of bytes that are examined instead if the former have at most `FEW_LINES` line feeds."""
+FEW_LINES = 16
 MOST_AT_ONCE = 1 << 22
 """Maximum number of bytes of a text that is read in a form whose records are all in memory at once."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
