@@ -7,21 +7,22 @@ from importlib.util import find_spec
 import click
 
 EXIT_OK = 0
-"""Success; of a run: the claim holds."""
+"""The command has succeeded. For a run, this means that the claim about the server holds."""
 EXIT_FAILED = 1
 """The claim does not hold, or what the command looked for is wrong or missing."""
 EXIT_USAGE = 2
 """The command line, or a file named in it, is wrong."""
 EXIT_NO_VERDICT = 3
-"""There is no verdict, mostly because the server could not be observed, or the suite itself failed."""
+"""There is no verdict. In most cases, the server could not be observed, or the suite itself failed."""
 EXIT_INTERRUPTED = 130
-"""Ctrl-C, as shells report SIGINT."""
+"""The command was interrupted by Ctrl-C. Shells report SIGINT by this number, too."""
 EXIT_BROKEN_PIPE = 141
-"""The reader of the output has gone, as shells report SIGPIPE."""
+"""The reader of the output has gone. Shells report SIGPIPE by this number, too."""
 
 
 class UsageError(click.ClickException):
-    """The command line or the profile is wrong. The message has one line per problem, which says how to correct it."""
+    """The command line or the profile is wrong. The message has one line for each problem, and says how to correct the
+    problem."""
 
     exit_code = EXIT_USAGE
 
@@ -31,11 +32,12 @@ EXTRAS = {
     "proxy": frozenset(("anyio", "httpx2", "mcp", "mcp_types")),
     "bench": frozenset(("bpe_openai", "inspect_ai")),
 }
-"""Extras of the distribution, each with the import names of the packages that it adds to what `lro validate` needs."""
+"""Extras of the distribution, each with the import names of the packages that it adds. The packages that `lro validate`
+needs are always installed, and are not listed here."""
 
 
 def missing_extra(problem: ImportError) -> str | None:
-    """The extra to which a missing package belongs; None if it belongs to none."""
+    """Return the extra to which a missing package belongs, or None if the package belongs to no extra."""
     package = (problem.name or "").partition(".")[0]
     return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 TIMEOUT_S = 600.0
 """Longest time, in seconds, for which `lro validate` reads a pipe by default."""
 
-SILENCE = 0.1
-"""Share of the time limit for which a pipe may stay silent before it is given up."""
+MAX_SILENCE_SHARE = 0.1
+"""Share of the time limit. If a pipe sends nothing for this share, the suite stops reading it."""
 
 
 def patient(stream: IO[bytes] | FileIO, timeout_s: float, hint: str = "") -> Readable:
-    """The stream, with a time limit if it may never end. (On Windows, there is no time limit.)
+    """Return the stream itself if it is a regular file or in memory. Otherwise return a reader of it with a time limit.
 
-    *hint* is the end of the message of the `TimeoutError`.
+    On Windows, there is no time limit. *hint* is the end of the message of the `TimeoutError`.
     """
     try:
         descriptor = stream.fileno()
@@ -36,19 +36,23 @@ def patient(stream: IO[bytes] | FileIO, timeout_s: float, hint: str = "") -> Rea
 
 
 class PatientPipe:
-    """A pipe, FIFO or terminal that is read until its end, or until the time is up."""
+    """Reader of a pipe, FIFO or terminal, with a time limit."""
 
     def __init__(self, descriptor: int, timeout_s: float, hint: str = "") -> None:
         self._descriptor = descriptor
         self._hint = hint
         self._timeout_s = timeout_s
-        self._until = time.monotonic() + timeout_s
+        self._deadline = time.monotonic() + timeout_s
 
     def read(self, size: int, /) -> bytes:
-        """At most *size* bytes; none at the end. Raises `TimeoutError` once the time limit has passed, or if the pipe
-        is silent for a tenth of the time limit (`SILENCE`)."""
-        quiet, left = SILENCE * self._timeout_s, self._until - time.monotonic()
-        if left > 0 and select.select([self._descriptor], [], [], min(left, quiet))[0]:
+        """Read at most *size* bytes. Returns no bytes at the end of the stream.
+
+        Raises `TimeoutError` once the time limit has passed, or if the pipe sends nothing for a tenth of the time limit
+        (`MAX_SILENCE_SHARE`).
+        """
+        max_silence_s, remaining_s = MAX_SILENCE_SHARE * self._timeout_s, self._deadline - time.monotonic()
+        if remaining_s > 0 and select.select([self._descriptor], [], [], min(remaining_s, max_silence_s))[0]:
             return os.read(self._descriptor, size)
-        missing = f"nothing came for {quiet:.1f} s" if left >= quiet else f"no end within {self._timeout_s:g} s"
-        raise TimeoutError(errno.ETIMEDOUT, missing + self._hint)
+        is_silent = remaining_s >= max_silence_s
+        reason = f"nothing came for {max_silence_s:.1f} s" if is_silent else f"no end within {self._timeout_s:g} s"
+        raise TimeoutError(errno.ETIMEDOUT, reason + self._hint)

@@ -10,7 +10,7 @@ CLIENT_NAME = "lro-certify"
 
 @cache
 def version() -> str:
-    """The version; ``0+unknown`` if the package is not installed, as in a checkout that is only on the path."""
+    """The installed version, or ``0+unknown`` if the package is not installed, such as in a checkout on the path."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

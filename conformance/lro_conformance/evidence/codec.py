@@ -1,11 +1,11 @@
 """Encodes the frozen records of trials as JSON, and decodes them by the types of their fields.
 
 A call is written as its number, because checks distinguish calls by identity. Fields with ``metadata={"kept": False}``
-are left out. No class name is written: a file is decoded by the return type of the trial that it is named after, and by
-the names of fields. So a class can be renamed freely, but a trial has to keep its name. A renamed field keeps its
-earlier name as ``metadata={"formerly": NAME}``, so that older recordings can be read. A new field needs a default for
-older recordings; unknown fields are ignored. Class names only matter for exceptions (``_KNOWN_PROBLEMS`` in
-`lro_conformance.evidence.reader`).
+are left out. Class names of records are not written: a file has the name of a trial, and is decoded by the return type
+of this trial and by the names of the fields. So a class can be renamed freely, but a trial has to keep its name. A
+renamed field keeps its earlier name as ``metadata={"formerly": NAME}``, so that older recordings can be read. A new
+field needs a default for older recordings; unknown fields are ignored. Class names only matter for exceptions
+(``_KNOWN_PROBLEMS`` in `lro_conformance.evidence.reader`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ Plain = Any
 
 
 class Codec:
-    """Encodes values, or decodes them: *special* has conversions, in one of these directions, for types that are not
-    plain data.
+    """Encodes values, or decodes them.
 
-    *store* converts bytes to JSON, and *fetch* converts them back. They may keep long byte strings in files.
+    *special* has the conversions for types that are not plain data. A codec that encodes is given functions that encode
+    these types; a codec that decodes is given functions that decode them. *store* converts bytes to JSON, and *fetch*
+    converts them back. *store* may put long byte strings into files.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Codec:
         self._fetch = fetch
 
     def encode(self, value: Any) -> Plain:
-        """A value as JSON."""
+        """Return a value as JSON."""
         special = self._special.get(_class(value))
         if special is not None:
             return special(value)
@@ -63,7 +64,7 @@ class Codec:
         if isinstance(value, AbstractSet):
             return sorted(self.encode(v) for v in cast("AbstractSet[Any]", value))
         if is_dataclass(value):
-            return {f.name: self.encode(getattr(value, f.name)) for f in kept(type(value))}
+            return {f.name: self.encode(getattr(value, f.name)) for f in recorded_fields(type(value))}
         raise TypeError(f"evidence cannot store {type(value).__name__}")
 
     def _mapping(self, value: Mapping[Any, Any]) -> Plain:
@@ -72,7 +73,7 @@ class Codec:
         return [[self.encode(k), self.encode(v)] for k, v in value.items()]
 
     def decode(self, kind: Any, value: Plain) -> Any:
-        """A value of type *kind* from JSON. Raises `ValueError` if the value does not have that type."""
+        """Return a value of type *kind* from JSON. Raises `ValueError` if the JSON does not represent such a value."""
         special = self._special.get(kind) if isinstance(kind, type) else None
         if special is not None:
             return special(value)
@@ -134,29 +135,29 @@ class Codec:
                 return tuple(self.decode(kinds[0], v) for v in items)
             _demand(len(items) == len(kinds), kinds, value)
             return tuple(self.decode(k, v) for k, v in zip(kinds, items, strict=True))
-        made = [self.decode(kinds[0], v) for v in items]
-        return frozenset(made) if issubclass(origin, AbstractSet) else made
+        decoded = [self.decode(kinds[0], v) for v in items]
+        return frozenset(decoded) if issubclass(origin, AbstractSet) else decoded
 
     def _dataclass(self, kind: type, value: Plain) -> Any:
         _demand(isinstance(value, dict), kind, value)
-        given = cast("dict[str, Any]", value)
+        recorded = cast("dict[str, Any]", value)
         hints = _hints(kind)
-        made: dict[str, Any] = {}
-        for one in fields(kind):
-            name = one.name if one.name in given else one.metadata.get("formerly", one.name)
-            if one.init and one.metadata.get("kept", True) and name in given:
+        arguments: dict[str, Any] = {}
+        for attr in fields(kind):
+            name = attr.name if attr.name in recorded else attr.metadata.get("formerly", attr.name)
+            if attr.init and attr.metadata.get("kept", True) and name in recorded:
                 try:
-                    made[one.name] = self.decode(hints[one.name], given[name])
+                    arguments[attr.name] = self.decode(hints[attr.name], recorded[name])
                 except ValueError as wrong:
-                    raise ValueError(f"{one.name}: {wrong}") from None
-            elif one.default is MISSING and one.default_factory is MISSING:
-                _demand(not one.metadata.get("kept", True), f"{kind.__name__}.{one.name}", None)
-                made[one.name] = None
-        return kind(**made)
+                    raise ValueError(f"{attr.name}: {wrong}") from None
+            elif attr.default is MISSING and attr.default_factory is MISSING:
+                _demand(not attr.metadata.get("kept", True), f"{kind.__name__}.{attr.name}", None)
+                arguments[attr.name] = None
+        return kind(**arguments)
 
 
-def kept(kind: type) -> list[Field[Any]]:
-    """The fields of a dataclass that are recorded."""
+def recorded_fields(kind: type) -> list[Field[Any]]:
+    """Return the fields of a dataclass that are recorded."""
     return [f for f in fields(kind) if f.init and f.metadata.get("kept", True)]
 
 
@@ -176,12 +177,11 @@ def _demand(holds: bool, kind: Any, value: Plain) -> None:
 
 
 def answer(raw: bytes, id: int) -> tuple[Any, Any]:
-    """The result and the error in a line that answers a request. In a batch, the response with this *id* counts, or
-    else the first response.
+    """Return the result and the error of the response on a line; each is None if the response lacks it.
 
-    Both are None if the line has neither.
+    If the line is a batch, the response with this *id* is used or, if there is no such response, the first response.
     """
     message = jsonrpc.parse(raw)
-    found = [m for m in (message, *message.entries) if m.kind == "response"]
-    own = next((m for m in found if m.id == id), found[0] if found else message)
-    return own.fields.get("result"), own.fields.get("error")
+    responses = [m for m in (message, *message.entries) if m.kind == "response"]
+    response = next((m for m in responses if m.id == id), responses[0] if responses else message)
+    return response.fields.get("result"), response.fields.get("error")

@@ -1,7 +1,9 @@
 """Restriction of evidence to an edition.
 
-One capture is judged by several editions. For each edition, two things are removed: calls of operations that it does
-not have, and cleanings with planted files that are named neither like files of this edition nor like the server's own.
+One capture is judged by several editions. For each edition, two things are removed: calls of operations that the
+edition does not have, and observations of cleanup with foreign planted files. A planted file belongs to the edition if
+its name begins like the files of this edition, or like a file that the server itself wrote. Every other planted file is
+foreign: the server need not delete it.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from lro_spec.editions import Edition
 
 
 def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
-    """The evidence that concerns an edition. Calls remain the same objects."""
-    found = {name: _without_foreign_files(one, edition) for name, one in evidence.items()}
+    """Return the evidence that concerns an edition. Calls remain the same objects."""
+    filtered = {name: _without_foreign_files(one, edition) for name, one in evidence.items()}
     if not foreign_operations(evidence.get("survey"), edition):
-        return found
-    return {name: _without_others(one, edition.operations) for name, one in found.items()}
+        return filtered
+    return {name: _without_other_operations(one, edition.operations) for name, one in filtered.items()}
 
 
 def foreign_operations(survey: object, edition: Edition) -> bool:
@@ -38,11 +40,7 @@ def foreign_operations(survey: object, edition: Edition) -> bool:
 
 
 def _without_foreign_files(found: object, edition: Edition) -> object:
-    """The evidence of a trial without cleanings in which planted files are named neither like those of the edition nor
-    like those of the server.
-
-    The server need not delete such files.
-    """
+    """Return the evidence of a trial without the observations of cleanup that have foreign planted files."""
     if isinstance(found, Cleanup):
         return replace(found, set_ttl=_unless_foreign(found.set_ttl, edition))
     if isinstance(found, Defaults):
@@ -53,16 +51,16 @@ def _without_foreign_files(found: object, edition: Edition) -> object:
 def _unless_foreign(cleaning: Cleaning | None, edition: Edition) -> Cleaning | None:
     if cleaning is None:
         return None
-    known = {_prefix(path) for path, _ in cleaning.own} | {edition.file_prefix}
-    return cleaning if all(_prefix(str(p.path)) in known for p in cleaning.planted) else None
+    allowed_prefixes = {_prefix(path) for path, _ in cleaning.own} | {edition.file_prefix}
+    return cleaning if all(_prefix(str(p.path)) in allowed_prefixes for p in cleaning.planted) else None
 
 
 def _prefix(path: str) -> str:
     return os.path.basename(path).partition("-")[0]
 
 
-def _without_others(value: object, operations: Collection[str]) -> Any:
-    """The value without the parts that belong to operations other than these."""
+def _without_other_operations(value: object, operations: Collection[str]) -> Any:
+    """Return the value without the parts that belong to operations other than *operations*."""
     if isinstance(value, Call | BaseException):
         return value
     if isinstance(value, Mapping):
@@ -72,14 +70,14 @@ def _without_others(value: object, operations: Collection[str]) -> Any:
             for k, v in members.items()
             if not (_is_key_of_other(k, operations) or _belongs_to_other(v, operations))
         }
-        return {k: _without_others(v, operations) for k, v in kept.items()}
+        return {k: _without_other_operations(v, operations) for k, v in kept.items()}
     if isinstance(value, tuple | list):
         entries = cast("tuple[Any, ...]", value)
-        made = [_without_others(v, operations) for v in entries if not _belongs_to_other(v, operations)]
-        return tuple(made) if isinstance(value, tuple) else made
+        filtered = [_without_other_operations(v, operations) for v in entries if not _belongs_to_other(v, operations)]
+        return tuple(filtered) if isinstance(value, tuple) else filtered
     if is_dataclass(value) and not isinstance(value, type) and _is_of_a_trial(value):
         old = {f.name: getattr(value, f.name) for f in fields(value) if f.metadata.get("kept", True) and f.init}
-        new = {name: _without_others(v, operations) for name, v in old.items()}
+        new = {name: _without_other_operations(v, operations) for name, v in old.items()}
         changed = {name: v for name, v in new.items() if v != old[name]}
         return replace(value, **changed) if changed else value
     return value
@@ -90,7 +88,7 @@ def _is_of_a_trial(value: object) -> bool:
 
 
 def _is_key_of_other(key: object, operations: Collection[str]) -> bool:
-    """True if a key is the name of another operation, or a tuple that begins with it."""
+    """True if a key is the name of an operation outside of *operations*, or a tuple that begins with such a name."""
     name = cast("tuple[object, ...]", key)[:1] if isinstance(key, tuple) else (key,)
     return any(_is_other_operation(n, operations) for n in name)
 
@@ -100,7 +98,7 @@ def _is_other_operation(name: object, operations: Collection[str]) -> bool:
 
 
 def _belongs_to_other(value: object, operations: Collection[str]) -> bool:
-    """True if something belongs to a call of another operation."""
+    """True if a value belongs to a call of an operation outside of *operations*."""
     if isinstance(value, tuple):
         return any(_belongs_to_other(v, operations) for v in cast("tuple[object, ...]", value))
     if isinstance(value, Call):

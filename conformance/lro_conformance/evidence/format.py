@@ -12,32 +12,35 @@ if TYPE_CHECKING:
 
 FORMAT = "lro-evidence/1"
 MANIFEST = "evidence.json"
-"""The description of the run, with the checksums of all other files, except for those in `FILES`, whose names are their
-checksums."""
+"""The file that describes the run. It also has the checksums of all other files, except for the files in `FILES`: their
+names are their checksums."""
 CALLS = "calls.jsonl"
 PROPERTIES = "properties.jsonl"
-"""Results of property checks in evidence of earlier versions, which explored without keeping what they saw."""
+"""Results of property checks, only in evidence of earlier versions. Those versions of the suite explored the server
+without recording what they saw."""
 TRIALS = "trials"
 SERVERS = "servers"
 FILES = "files"
-"""Contents by their SHA-256, each stored once: files that servers wrote, and lines and outputs of more than
-`INLINE_BYTES`."""
+"""The folder of stored contents: files that servers wrote, and lines and outputs of more than `INLINE_BYTES`. Each
+content is stored once, in a file named by its SHA-256."""
 REPORT = "report.json"
 START, TRANSCRIPT, END = "start.json", "transcript.jsonl", "end.json"
 
-OWN = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
-"""All names that are allowed at the top of a folder of evidence."""
+TOP_LEVEL_NAMES = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
+"""All names that are allowed at the top level of a folder of evidence."""
 
 INLINE_BYTES = 16 << 10
-"""Largest size in bytes of a line or an output that is recorded in place; a longer one has a file of its own."""
+"""Largest size in bytes of a line or an output that is recorded in place. A longer one is stored in a file of its
+own."""
 
 CHATTER_BYTES = 8 << 20
-"""Largest number of bytes of unsolicited lines (stderr, notifications) that are recorded per server; requests and their
-answers are always complete."""
+"""Largest number of bytes of unsolicited lines (stderr, notifications) that are recorded for each server. Requests and
+their answers are always recorded completely."""
 
 
 class EvidenceError(Exception):
-    """A folder is not evidence, was changed since it was recorded, or cannot be used; or a run was not fully recorded.
+    """Raised if a folder is not evidence, was changed since it was recorded, or cannot be used. Also raised if a run
+    could not be recorded completely.
 
     The message is one line.
     """
@@ -49,8 +52,8 @@ class EvidenceError(Exception):
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:
-    """JSON for recording, which can always be written as UTF-8: if a text has a lone surrogate, the whole document is
-    escaped to ASCII."""
+    """Return a value as JSON that can always be written as UTF-8. If a text in the value has a lone surrogate, the
+    whole document is escaped to ASCII."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()
@@ -60,7 +63,7 @@ def dumps(value: object, *, indent: int | None = None) -> str:
 
 
 def as_text(data: bytes) -> dict[str, str]:
-    """Bytes as a member of a JSON object: ``text`` if they are UTF-8, otherwise ``base64``."""
+    """Return bytes as a JSON object with one member: ``text`` if the bytes are UTF-8, otherwise ``base64``."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:
@@ -68,7 +71,7 @@ def as_text(data: bytes) -> dict[str, str]:
 
 
 def as_bytes(value: Mapping[str, Any]) -> bytes:
-    """The bytes that `as_text` wrote. Raises `ValueError` for anything else."""
+    """Return the bytes in an object that `as_text` made. Raises `ValueError` for any other object."""
     if isinstance(value.get("text"), str):
         return cast("str", value["text"]).encode()
     if isinstance(value.get("base64"), str):

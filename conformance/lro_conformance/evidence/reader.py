@@ -1,4 +1,4 @@
-"""Reader of recorded evidence. Nothing in it is trusted: every checksum and the type of every value is verified."""
+"""Reader of recorded evidence. The evidence is not trusted: every checksum and the type of every value is verified."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lro_conformance.wire.reply import Failure, Reply
 from lro_spec.jsonl.opening import read_regular
 
 MAX_BYTES = 1 << 30
-"""Size, in bytes, of the largest file of evidence that is read."""
+"""Maximum size, in bytes, of a file of evidence. Larger files are not read."""
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, NotApplicable)}
 
@@ -38,15 +38,15 @@ class Stored(CapturedRun):
     """A captured run from recorded evidence."""
 
     version: str
-    """Version of the suite that recorded it."""
+    """The version of the suite that recorded the run."""
     machine: Mapping[str, str | None]
     """Versions of the system and of the libraries in the run."""
 
 
 def read(folder: Path) -> Stored:
-    """The run in a folder of evidence.
+    """Return the run in a folder of evidence.
 
-    Raises `EvidenceError` if it is incomplete or damaged, or if it is not evidence.
+    Raises `EvidenceError` if the folder is not evidence, or if the evidence is incomplete or damaged.
     """
     return _Reader(folder).stored()
 
@@ -63,7 +63,7 @@ class _Transcript:
 
 
 def _server(recorded: Any, survey: object, command: tuple[str, ...]) -> ServerInfo:
-    """The server's information about itself; earlier versions of the suite recorded it with the survey."""
+    """Return the server's information about itself. Earlier versions of the suite recorded it in the survey."""
     if recorded is None and isinstance(survey, Survey):
         return ServerInfo.introduced(survey.server_info, survey.protocol, command)
     names = cast("dict[str, Any]", recorded or {})
@@ -130,7 +130,7 @@ class _Reader:
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=self._codec.decode(str | None, manifest["trouble"]),
-            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence has neither this nor the next
+            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence lacks this and the next member
             shortage=str(manifest.get("shortage", "")),
             trials=trials,
             machine=self._codec.decode(Mapping[str, str | None], manifest["machine"]),
@@ -139,10 +139,10 @@ class _Reader:
     def _check(self, checksums: Any) -> None:
         if not isinstance(checksums, dict):
             raise ValueError("checksums are not an object")  # noqa: TRY004 - one kind of problem for the caller
-        for name, sum in cast("dict[str, str]", checksums).items():
+        for name, checksum in cast("dict[str, str]", checksums).items():
             if ".." in Path(name).parts or Path(name).is_absolute():
                 raise ValueError(f"{name} is outside of the directory")
-            if hashlib.sha256(self._read(name)).hexdigest() != sum:
+            if hashlib.sha256(self._read(name)).hexdigest() != checksum:
                 raise EvidenceError(f"{self._folder / name}: changed since it was recorded: its checksum differs")
 
     def _read(self, name: str) -> bytes:
@@ -163,15 +163,15 @@ class _Reader:
     def _trial(self, name: str) -> Any:
         value = self._json(name)
         if "raised" in value:
-            made = _raised(str(value["raised"]), str(value["message"]))
-            if isinstance(made, ServerTrouble) and value.get("start") is not None:
-                made.start = self._codec.decode(Start, value["start"])
-            return made
-        title = name.removeprefix("trials/").removesuffix(".json")
-        known = trials().get(title)
-        if known is None and title != OVERALL:
+            exception = _raised(str(value["raised"]), str(value["message"]))
+            if isinstance(exception, ServerTrouble) and value.get("start") is not None:
+                exception.start = self._codec.decode(Start, value["start"])
+            return exception
+        trial_name = name.removeprefix("trials/").removesuffix(".json")
+        trial = trials().get(trial_name)
+        if trial is None and trial_name != OVERALL:
             return NotObserved("this version has no such trial")
-        kind = Overall if known is None else known.record
+        kind = Overall if trial is None else trial.record
         try:
             return self._codec.decode(kind, value["found"])
         except ValueError as problem:
@@ -182,13 +182,13 @@ class _Reader:
         return {int(c["number"]): c for c in self._jsonl(format.CALLS)}
 
     def _call(self, number: Any) -> Call:
-        known = self._calls.get(number)
-        if known is None:
+        call = self._calls.get(number)
+        if call is None:
             recorded = self._recorded_calls.get(number)
             if recorded is None:
                 raise ValueError(f"{format.CALLS} has no call {number!r:.20}")
-            known = self._calls[number] = self._decoded_call(recorded)
-        return known
+            call = self._calls[number] = self._decoded_call(recorded)
+        return call
 
     def _decoded_call(self, recorded: dict[str, Any]) -> Call:
         server = self._server(_typed(int, recorded["server"]))
@@ -215,8 +215,8 @@ class _Reader:
 
     def _reply(self, recorded: dict[str, Any], server: _Transcript) -> Reply:
         id = _typed(int, recorded["id"])
-        sent = recorded["request"]  # None for a call that was not made
-        request = b"" if sent is None else server.line(_typed(int, sent), self._bytes)
+        line_number = recorded["request"]  # None if the suite decided not to send the request
+        request = b"" if line_number is None else server.line(_typed(int, line_number), self._bytes)
         raw = None if recorded["response"] is None else server.line(_typed(int, recorded["response"]), self._bytes)
         result, error = (None, None) if raw is None else answer(raw, id)
         if "result" in recorded:
@@ -237,20 +237,20 @@ class _Reader:
         return self._server(_typed(int, number)).start
 
     def _server(self, number: int) -> _Transcript:
-        known = self._servers.get(number)
-        if known is None:
+        transcript = self._servers.get(number)
+        if transcript is None:
             folder = f"{format.SERVERS}/{number:04}"
             start: Start = Codec({}, fetch=self._bytes).decode(Start, self._json(f"{folder}/{format.START}"))
             lines = self._jsonl(f"{folder}/{format.TRANSCRIPT}")
-            # a line that was cut cannot be sent again
-            out = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
-            start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in out])
-            for i, ln in out:
+            # a line that was cut is left out, because it cannot be sent again
+            sent_lines = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
+            start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in sent_lines])
+            for i, ln in sent_lines:
                 id = json.loads(self._bytes(ln)).get("id")
                 if isinstance(id, int) and b'"method":' in self._bytes(ln):
                     start.lines[id] = i
-            known = self._servers[number] = _Transcript(start, lines)
-        return known
+            transcript = self._servers[number] = _Transcript(start, lines)
+        return transcript
 
     def _file(self, recorded: Any) -> FileSeen:
         decode = self._codec.decode
@@ -268,15 +268,15 @@ class _Reader:
         name = value.get("sha256")
         if name is None:
             return as_bytes(value)
-        known = self._contents.get(name)
-        if known is None:
+        content = self._contents.get(name)
+        if content is None:
             if not isinstance(name, str) or len(name) != 64 or not name.isalnum():
                 raise ValueError(f"{name!r:.80} is not a checksum")
-            known = self._contents[name] = self._read(f"{format.FILES}/{name}")
-            if hashlib.sha256(known).hexdigest() != name:
+            content = self._contents[name] = self._read(f"{format.FILES}/{name}")
+            if hashlib.sha256(content).hexdigest() != name:
                 path = self._folder / format.FILES / name
                 raise EvidenceError(f"{path}: changed since it was recorded: its checksum differs")
-        return known
+        return content
 
 
 def _trials(manifest: Mapping[str, Any]) -> list[str]:
@@ -284,8 +284,8 @@ def _trials(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _raised(kind: str, message: str) -> Exception:
-    made = _KNOWN_PROBLEMS.get(kind) or type(kind, (Exception,), {})
-    return made(message)
+    exception_class = _KNOWN_PROBLEMS.get(kind) or type(kind, (Exception,), {})
+    return exception_class(message)
 
 
 def _typed(kind: type, value: Any) -> Any:

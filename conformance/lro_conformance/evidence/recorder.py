@@ -1,4 +1,5 @@
-"""Recording of a run: conversations are written as they happen, the evidence of trials when the run is over."""
+"""Recording of a run. Conversations with servers are written while they happen. The evidence of trials is written when
+the run is over."""
 
 from __future__ import annotations
 
@@ -49,19 +50,19 @@ class _Track:
     chatter: int = 0
     """Bytes of unsolicited lines so far, including those that were not recorded."""
     dropped: int = 0
-    """Number of unsolicited lines that were not recorded, because `format.CHATTER_BYTES` was exceeded."""
+    """Number of unsolicited lines that were not recorded, because the limit `format.CHATTER_BYTES` was exceeded."""
     answer_lines: dict[bytes, int] = field(default_factory=dict[bytes, int])
-    """Numbers of the lines of the transcript that are answers, by the checksum of the line."""
+    """The answers in the transcript: line numbers by the checksum of the line."""
 
 
 class Recorder:
     """Writes the evidence of one run into a folder. Its methods may be called from any thread.
 
-    No method raises an error if the folder can no longer be written; `problem` has the reason at the end.
+    The methods raise no error if the folder can no longer be written. Instead, `problem` has the reason.
     """
 
     def __init__(self, folder: Path, masks: Masks) -> None:
-        """Claim the folder. Raises `EvidenceError` if that is not possible."""
+        """Prepare the folder for new evidence. Raises `EvidenceError` if that is not possible."""
         claim(folder)
         self.problem: str | None = None
         self._store = Store(folder, masks)
@@ -81,12 +82,12 @@ class Recorder:
             track = _Track(start, server, stream)
             with self._lock:
                 self._tracks[start.number] = track
-            server.transcript.sink = lambda entry, chatter: self._trying(
+            server.transcript.sink = lambda entry, chatter: self._unless_failed(
                 lambda: self._write_entry(track, entry, chatter)
             )
-            server.on_closed = lambda: self._trying(lambda: self._end(track))
+            server.on_closed = lambda: self._unless_failed(lambda: self._end(track))
 
-        self._trying(begin)
+        self._unless_failed(begin)
 
     def _write_entry(self, track: _Track, entry: Entry, chatter: bool) -> None:
         if track.stream.closed:
@@ -114,9 +115,9 @@ class Recorder:
     def _end(self, track: _Track) -> None:
         track.stream.close()
         exit, folder = track.server.exit, track.start.output_dir
-        said = None if exit is None else {"code": exit.code, "signal": exit.signal, "killed": exit.killed}
-        ended = {
-            "exit": said if exit is None or said is None else said | {"seconds": round(exit.seconds, 3)},
+        how = None if exit is None else {"code": exit.code, "signal": exit.signal, "killed": exit.killed}
+        recorded = {
+            "exit": how if exit is None or how is None else how | {"seconds": round(exit.seconds, 3)},
             "stderr": self._store.bytes(track.server.stderr),
             "anomalies": [
                 {"at": round(a.at, 6), "kind": a.kind, "detail": a.detail} for a in track.server.transcript.anomalies
@@ -124,18 +125,18 @@ class Recorder:
             "chatter_not_kept": track.dropped,
             "output_dir": None if folder is None else _listing(folder),
         }
-        self._store.write_json(f"{track.start.folder}/{format.END}", ended)
+        self._store.write_json(f"{track.start.folder}/{format.END}", recorded)
 
     def _start(self, start: Start) -> Any:
-        known = Codec({}, store=self._store.bytes).encode(start)
-        known["env"] = self._store.environment(start.env)
-        return known
+        recorded = Codec({}, store=self._store.bytes).encode(start)
+        recorded["env"] = self._store.environment(start.env)
+        return recorded
 
     # when the run is over
 
     def finish(self, run: CapturedRun, report: Report) -> None:
-        """Write everything that is only known at the end, which completes the evidence."""
-        self._trying(lambda: self._finish(run, report))
+        """Write everything that is only known at the end of the run. This completes the evidence."""
+        self._unless_failed(lambda: self._finish(run, report))
 
     def _finish(self, run: CapturedRun, report: Report) -> None:
         for track in self._tracks.values():
@@ -145,50 +146,50 @@ class Recorder:
         calls: list[Any] = []
 
         def call_number(call: Call) -> int:
-            known = numbers.get(id(call))
-            if known is None:
-                known = numbers[id(call)] = len(calls) + 1
+            number = numbers.get(id(call))
+            if number is None:
+                number = numbers[id(call)] = len(calls) + 1
                 calls.append(None)
-                calls[known - 1] = self._call(known, call, codec)
-            return known
+                calls[number - 1] = self._call(number, call, codec)
+            return number
 
         special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file, Start: _number}
         codec = Codec(special, store=self._store.bytes)
         (self._store.folder / format.TRIALS).mkdir(exist_ok=True)
-        for name, found in run.trials.items():
-            kept = _problem(found) if isinstance(found, BaseException) else {"found": codec.encode(found)}
-            self._store.write_json(f"{format.TRIALS}/{name}.json", kept)
+        for name, evidence in run.trials.items():
+            recorded = _problem(evidence) if isinstance(evidence, BaseException) else {"found": codec.encode(evidence)}
+            self._store.write_json(f"{format.TRIALS}/{name}.json", recorded)
         self._store.write_lines(format.CALLS, calls)
         self._store.write_json(format.REPORT, report.to_dict(), indent=2)
         self._store.write_json(format.MANIFEST, self._manifest(run, report, codec))
 
     def _call(self, number: int, call: Call, codec: Codec) -> dict[str, Any]:
-        plain = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
-        more = ("utc_offset_s", "file", "real_output_dir", "inline_path")
-        recorded = {name: codec.encode(getattr(call, name)) for name in (*plain, *more)}
+        request_fields = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
+        context_fields = ("utc_offset_s", "file", "real_output_dir", "inline_path")
+        recorded = {name: codec.encode(getattr(call, name)) for name in (*request_fields, *context_fields)}
         return {"number": number, "server": call.start.number, **recorded, "reply": self._reply(call, codec)}
 
     def _reply(self, call: Call, codec: Codec) -> dict[str, Any]:
         reply: Reply = call.reply
         track = self._tracks[call.start.number]
-        raw = None if reply.raw is None else track.answer_lines.get(hashlib.sha256(reply.raw).digest())
-        if reply.raw is not None and raw is None:
+        answer_line = None if reply.raw is None else track.answer_lines.get(hashlib.sha256(reply.raw).digest())
+        if reply.raw is not None and answer_line is None:
             raise EvidenceError(f"the answer to request {reply.id} of {track.start.folder} is not in its transcript")
-        known: dict[str, Any] = {
+        recorded: dict[str, Any] = {
             "id": reply.id,
             "request": track.start.lines.get(reply.id),
-            "response": raw,
+            "response": answer_line,
             "sent_at": reply.sent_at,
             "elapsed_s": reply.elapsed_s,
             "problems": codec.encode(reply.problems),
             "failure": codec.encode(reply.failure),
         }
         if reply.raw is not None and answer(reply.raw, reply.id) != (reply.result, reply.error):
-            known |= {"result": reply.result, "error": reply.error}
-        return known
+            recorded |= {"result": reply.result, "error": reply.error}
+        return recorded
 
     def _file(self, file: FileSeen) -> dict[str, Any]:
-        known: dict[str, Any] = {
+        recorded: dict[str, Any] = {
             "path": file.path,
             "problem": file.problem,
             "mode": file.mode,
@@ -196,7 +197,7 @@ class Recorder:
             "real": file.real,
             "lately": file.lately,
         }
-        return known if file.problem is not None else known | {"data": self._store.contents(file.data)}
+        return recorded if file.problem is not None else recorded | {"data": self._store.contents(file.data)}
 
     def _manifest(self, run: CapturedRun, report: Report, codec: Codec) -> dict[str, Any]:
         profile = codec.encode(run.profile)
@@ -224,10 +225,10 @@ class Recorder:
             "checksums": _checksums(self._store.folder),
         }
 
-    def _trying(self, act: Callable[[], None]) -> None:
-        """Call *act*, unless there was a problem.
+    def _unless_failed(self, act: Callable[[], None]) -> None:
+        """Call *act*, unless there was a problem before.
 
-        The first problem stops all recording, and the evidence remains incomplete.
+        After the first problem, nothing more is recorded, and the evidence remains incomplete.
         """
         if self.problem is not None:
             return
@@ -243,53 +244,53 @@ def _number(start: Start) -> int:
     return start.number
 
 
-def _problem(found: BaseException) -> dict[str, Any]:
-    recorded: dict[str, Any] = {"raised": type(found).__name__, "message": str(found)}
-    start = getattr(found, "start", None)
+def _problem(problem: BaseException) -> dict[str, Any]:
+    recorded: dict[str, Any] = {"raised": type(problem).__name__, "message": str(problem)}
+    start = getattr(problem, "start", None)
     return recorded if start is None else recorded | {"start": _number(start)}
 
 
 def _listing(folder: Path) -> list[dict[str, Any]]:
-    """Entries of an output folder after its server has exited; empty if it is not a folder."""
-    found: list[dict[str, Any]] = []
+    """Return the entries of an output folder after its server has exited. Returns no entries if it is not a folder."""
+    entries: list[dict[str, Any]] = []
     with suppress(OSError):
         for entry in sorted(os.scandir(folder), key=lambda e: e.name):
             with suppress(OSError):
-                seen = entry.stat(follow_symlinks=False)
-                found.append(
+                status = entry.stat(follow_symlinks=False)
+                entries.append(
                     {
                         "name": entry.name,
-                        "bytes": seen.st_size,
-                        "mode": f"{seen.st_mode:o}",
-                        "mtime": seen.st_mtime,
+                        "bytes": status.st_size,
+                        "mode": f"{status.st_mode:o}",
+                        "mtime": status.st_mtime,
                     }
                 )
-    return found
+    return entries
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file, except for the manifest and for files that are named by their checksum."""
-    found: dict[str, str] = {}
+    """Return the SHA-256 of every file, except for the manifest and for the files that are named by their checksum."""
+    checksums: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name != format.MANIFEST and not name.startswith(f"{format.FILES}/"):
             with open(path, "rb") as stream:
-                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+                checksums[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return checksums
 
 
 def machine() -> dict[str, str | None]:
-    """Versions of the system and of the libraries in the run."""
+    """Return the versions of the system and of the libraries in the run."""
     jq = shutil.which("jq")
-    said = None
+    output = None
     if jq is not None:
         with suppress(OSError, subprocess.SubprocessError):
-            said = subprocess.run([jq, "--version"], capture_output=True, text=True, timeout=5, check=False).stdout
-    known: dict[str, str | None] = {"system": platform.platform(), "python": platform.python_version()}
-    known["jq"] = said.strip() if said else None
+            output = subprocess.run([jq, "--version"], capture_output=True, text=True, timeout=5, check=False).stdout
+    versions: dict[str, str | None] = {"system": platform.platform(), "python": platform.python_version()}
+    versions["jq"] = output.strip() if output else None
     for package in ("jq", "hypothesis", "orjson", "jsonschema"):
         try:
-            known["libjq" if package == "jq" else package] = version(package)
+            versions["libjq" if package == "jq" else package] = version(package)
         except PackageNotFoundError:
-            known[package] = None
-    return known
+            versions[package] = None
+    return versions

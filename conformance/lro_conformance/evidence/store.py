@@ -1,4 +1,4 @@
-"""Writer of a folder of evidence: it claims the folder, stores contents by checksum, and redacts secrets."""
+"""Writer of a folder of evidence. It prepares the folder, stores contents by their checksums, and redacts secrets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,26 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from lro_conformance.evidence.format import FILES, FORMAT, INLINE_BYTES, MANIFEST, OWN, EvidenceError, as_text, dumps
+from lro_conformance.evidence.format import (
+    FILES,
+    FORMAT,
+    INLINE_BYTES,
+    MANIFEST,
+    TOP_LEVEL_NAMES,
+    EvidenceError,
+    as_text,
+    dumps,
+)
 from lro_spec.redaction import Masks
 
 
 class Store:
-    """A folder for evidence. Every method redacts secrets in the data that it writes, or returns to be written."""
+    """A folder for evidence. Every method redacts the secrets in the data that it writes or returns."""
 
     def __init__(self, folder: Path, masks: Masks) -> None:
         self.folder = folder
         self._masks = masks
-        self._known: set[str] = set()
+        self._stored_names: set[str] = set()
         self._lock = threading.Lock()
 
     def contents(self, data: bytes) -> dict[str, Any]:
@@ -29,23 +38,25 @@ class Store:
         masked = self._masks.data(data)
         name = hashlib.sha256(masked).hexdigest()
         with self._lock:
-            new = name not in self._known
-            self._known.add(name)
+            new = name not in self._stored_names
+            self._stored_names.add(name)
         if new:
             self._write(f"{FILES}/{name}", masked)
         return {"sha256": name, "bytes": len(masked)}
 
     def bytes(self, data: bytes) -> dict[str, Any]:
-        """*data* as a JSON object: the data itself or, if it is long, a reference to a file to which it is written."""
+        """Return *data* as a JSON object. If the data is long, it is written to a file, and the object refers to this
+        file."""
         return self.contents(data) if len(data) > INLINE_BYTES else as_text(self._masks.data(data))
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Environment variables; those with secret names are redacted, whatever their values."""
+        """Return environment variables for recording. Variables with secret names are redacted, whatever their
+        values."""
         return {name: self._masks.variable(name, value) for name, value in variables.items()}
 
     @property
     def redacted(self) -> list[str]:
-        """Names of the variables whose values are redacted."""
+        """The names of the variables whose values are redacted."""
         return list(self._masks.names)
 
     def _write(self, name: str, data: bytes) -> None:
@@ -72,21 +83,21 @@ class Store:
 def claim(folder: Path) -> None:
     """Prepare *folder* for new evidence, and delete earlier evidence in it.
 
-    Raises `EvidenceError` if it contains anything else, or cannot be written.
+    Raises `EvidenceError` if the folder contains anything else, or if it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        found = sorted(os.listdir(folder))
-        if found and not is_evidence(folder):
+        existing_names = sorted(os.listdir(folder))
+        if existing_names and not is_evidence(folder):
             raise EvidenceError(f"{folder} is not empty and is not evidence: choose a new or an empty directory")
-        strange = [name for name in found if name not in OWN]
-        if strange:
+        foreign_names = [name for name in existing_names if name not in TOP_LEVEL_NAMES]
+        if foreign_names:
             raise EvidenceError(
-                f"{folder} contains {strange[0]}, which is not part of evidence: choose another directory"
+                f"{folder} contains {foreign_names[0]}, which is not part of evidence: choose another directory"
             )
         marker = folder / MANIFEST
         marker.write_text(dumps({"format": FORMAT, "complete": False}) + "\n", encoding="utf-8")
-        for name in found:
+        for name in existing_names:
             path = folder / name
             if name == MANIFEST:
                 continue
@@ -100,7 +111,7 @@ def claim(folder: Path) -> None:
 
 
 def is_evidence(folder: Path) -> bool:
-    """True if a folder was written by this package, even if it was changed since."""
+    """True if a folder was written by this package, even if the folder was changed since then."""
     try:
         with open(folder / MANIFEST, "rb") as stream:
             value: Any = json.loads(stream.read(64 << 20))

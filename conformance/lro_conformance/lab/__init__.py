@@ -1,1 +1,1 @@
-"""Starting servers under chosen settings, and making calls on them."""
+"""Starts servers under chosen settings, and makes calls on them."""

@@ -1,4 +1,4 @@
-"""One running server with its operations, its output folder and its private working folder."""
+"""A bench: one running server, with its operations, its output folder and its private working folder."""
 
 from __future__ import annotations
 
@@ -34,30 +34,31 @@ from lro_spec.filenames import parse_file_name, real_path
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
 _TASK_MS = 60_000
-"""Time in milliseconds for which the server is to keep a task."""
+"""The time, in milliseconds, for which the server is asked to keep a task."""
 _POLL_S = 0.05
-SETTLED_S, PROMPT_S = 0.05, 0.01
-"""Seconds for which more output is awaited after a response: usually `SETTLED_S`, but only `PROMPT_S` if an event that
-was not known before is there already."""
+MAX_OUTPUT_WAIT_S, MIN_OUTPUT_WAIT_S = 0.05, 0.01
+"""After a response, the suite waits for this many seconds for more output. It usually waits `MAX_OUTPUT_WAIT_S`. It
+waits only `MIN_OUTPUT_WAIT_S` if a new event has already appeared."""
 CLEANUP_TOOL = "run_custodial_task"
 """The conventional name of the tool that runs the specification's cleanup task, `offload_cleanup`."""
 
 
 def accepts(reply: Reply) -> bool:
-    """Return whether a reply has a result, and the result is no error."""
+    """Return whether a reply has a result that is not an error."""
     result: object = reply.result
     return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
 
-class Sent(NamedTuple):
+class SentCall(NamedTuple):
     """A call whose request was sent, and whose result has not been collected yet."""
 
     id: int | None
-    """The id of the request; None if it was not sent, because earlier calls of the tool had no response in time."""
+    """The id of the request. None if the request was not sent, because earlier calls of the tool had no response in
+    time."""
     started: float
     """The time of the request, in seconds since the epoch."""
     asked: dict[str, Any]
-    """The operation (``name``), detail, limit, query and budget of the call."""
+    """The call as it was asked for: the operation (``name``), detail, limit, query and budget."""
     arguments: dict[str, Any]
     """The arguments that the tool was called with."""
 
@@ -73,11 +74,12 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called after each restart of the server, which may have lost the memories that the suite stored in it."""
+    """Called after each restart of the server. The restart may have deleted the memories that the suite stored."""
     on_stored: Callable[[Bench, Memory], None]
     """Called with each memory that the server has accepted."""
     client: str | None = None
-    """The client name that the suite sends; None for the name in the profile or, if it has none, the suite's own."""
+    """The client name that the suite sends. If it is None, the suite sends the name in the profile, or its own name if
+    the profile has none."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -86,19 +88,20 @@ class Bench:
     files_before: frozenset[str] = frozenset()
     """The names of the files that were in the output folder before the first call."""
     named_files: set[str] = field(default_factory=set[str])
-    """The names of the files that results of this server named."""
+    """The names of the files that were named in results of this server."""
     state_changing_requests: list[int] = field(default_factory=list[int])
-    """The ids of the requests that stored memories in this process or triggered its cleanup, apart from those that
-    `forget_experiment` has removed."""
+    """The ids of the requests that stored memories in this process or triggered its cleanup. `forget_experiment`
+    removes ids from this list."""
     cleanup_request: int | None = None
-    """The id of the request that last triggered cleanup; None if none did."""
+    """The id of the last request that triggered cleanup; None if there was no such request."""
     stored_at: float = 0.0
-    """The time, by the monotonic clock, at which the last memory was stored, or the server was restarted."""
+    """The time, by the monotonic clock, at which the last memory was stored or the server was last restarted, whichever
+    is later."""
     memories: list[Memory] = field(default_factory=list[Memory])
     """The memories that the server has accepted since it was last started."""
     corpus_requests: int = 0
-    """Number of requests at the beginning of `state_changing_requests` that stored the suite's own memories; all the
-    others belong to one experiment."""
+    """Number of requests that stored the suite's own memories. They are at the beginning of `state_changing_requests`;
+    all other requests in that list belong to one experiment."""
 
     @property
     def profile(self) -> Profile:
@@ -122,7 +125,7 @@ class Bench:
 
     @property
     def temp(self) -> Path:
-        """The folder that TMPDIR names."""
+        """The folder for temporary files, which is the value of TMPDIR."""
         return self.start.temp
 
     @property
@@ -137,7 +140,7 @@ class Bench:
         if self.output_dir is not None:
             folders.append(self.output_dir)
         if not self.settings.get("output_dir"):
-            folders += system_temps()
+            folders += system_temp_folders()
         return tuple(Path(os.path.realpath(f)) for f in folders)
 
     @property
@@ -155,78 +158,83 @@ class Bench:
         query: str | None = None,
         **extra: Any,
     ) -> Call:
-        """Call the tool of an operation and capture the result and, if it is offloaded, the file.
+        """Call the tool of an operation, and capture the result. If the result is offloaded, capture the file, too.
 
-        *extra* has further keys of `post`. If there are none, and an error of the server names a smaller limit, the
-        call may be made again with that limit (`retry_with_server_limit`).
+        *extra* has further keys of `post`. If *extra* is empty, and the server answers with an error that names a
+        smaller limit, the call may be made again with this limit (see `retry_with_server_limit`).
         """
-        made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
-        return made if made.outcome != "error" or extra else self.retry_with_server_limit(made) or made
+        call = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
+        return call if call.outcome != "error" or extra else self.retry_with_server_limit(call) or call
 
     def retry_with_server_limit(self, call: Call) -> Call | None:
-        """Retry a call with smaller limits that its error names. Returns the call with a limit of n, if that succeeds
-        and a limit of n + 1 fails, which proves that n is the server's maximum; None if there is no such limit.
+        """Retry a call with the smaller limits that are named by its error, to find the server's maximum.
 
-        Later calls do not exceed this maximum. The suite tries this at the lowest threshold only, at which both results
-        are offloaded. At other thresholds, the one additional record may turn an inline result into a file, and the
-        call may fail only because the server cannot write that file.
+        The maximum is n if a call with the limit n succeeds, and a call with n + 1 fails. Returns the call with the
+        limit n, and later calls do not exceed n. Returns None if there is no such limit.
+
+        This is tried only at the lowest threshold, at which the results of both calls are offloaded. At other
+        thresholds, the result for n + 1 may be offloaded although the result for n is inline. Then the call with n + 1
+        may fail only because the server cannot write the file.
         """
         if self.settings.get("threshold_tokens") != self.accepted.lowest:
             return None
-        for limit in _limits_named(call, self.operations[call.operation].limit):
-            again, beyond = (
+        for limit in _limits_in_error(call, self.operations[call.operation].limit):
+            call_at_limit, call_beyond_limit = (
                 self.calls([{"name": call.operation, "detail": call.detail, "limit": n, "query": call.query}])[0]
                 for n in (limit, limit + 1)
             )
-            if again.outcome != "error" and beyond.outcome == "error":
+            if call_at_limit.outcome != "error" and call_beyond_limit.outcome == "error":
                 self.operations[call.operation] = replace(self.operations[call.operation], limit_maximum=limit)
-                return again
+                return call_at_limit
         return None
 
     def offloading_call(self, name: str, count: int) -> Call:
-        """Call an operation for *count* records, or for more if so few might not exceed the lowest threshold."""
+        """Call an operation with a limit of *count*, or with a larger limit if *count* records might not exceed the
+        lowest threshold."""
         return self.call(name, **self.accepted.arguments_of_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Make several concurrent calls. Returns their results in the order of *wanted*."""
+        """Make several concurrent calls. Returns the calls in the order of *wanted*; for its entries see `post`."""
         with self.lock:
-            return [self.collect(one) for one in self.post_all(wanted)]
+            return [self.collect(sent) for sent in self.post_all(wanted)]
 
-    def post_all(self, wanted: Sequence[Mapping[str, Any]]) -> list[Sent]:
-        """Make calls like `post`, in one write, so that they reach the server together."""
+    def post_all(self, wanted: Sequence[Mapping[str, Any]]) -> list[SentCall]:
+        """Make several calls like `post`. The requests are sent together in one write."""
         with self.server.at_once():
             return [self.post(one) for one in wanted]
 
-    def post(self, wanted: Mapping[str, Any]) -> Sent:
+    def post(self, wanted: Mapping[str, Any]) -> SentCall:
         """Make a call without waiting for its result.
 
-        *wanted* has the ``name`` of an operation and, optionally, ``detail``, ``limit``, ``query`` and ``budget``. Its
-        ``arguments`` are sent in addition to those of the operation, ``meta`` as ``_meta`` and ``task`` as ``task`` of
-        the request. With ``omit_query``, no query is sent, not even the profile's.
+        *wanted* describes the call. It has the ``name`` of an operation and, optionally, ``detail``, ``limit``,
+        ``query`` and ``budget``. If it has ``arguments``, these are sent in addition to the arguments of the operation.
+        ``meta`` is sent as the request's ``_meta``, and ``task`` as its ``task``. If ``omit_query`` is true, no query
+        is sent, not even the query in the profile.
         """
-        self._await_stored()
+        self._wait_for_stored_memory()
         asked = dict(wanted)
-        name, more = asked.pop("name"), asked.pop("arguments", {})
+        name, extra_arguments = asked.pop("name"), asked.pop("arguments", {})
         members = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
-        arguments = self._arguments(name, asked) | more
+        arguments = self._arguments(name, asked) | extra_arguments
         params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in members.items() if v}
         started = time.time()
         is_called = self.ledger.reason_not_to_call(params["name"]) is None
         id = self.server.send("tools/call", params) if is_called else None
-        return Sent(id, started, {"name": name, **asked}, arguments)
+        return SentCall(id, started, {"name": name, **asked}, arguments)
 
-    def _await_stored(self) -> None:
-        """If the server is known to find memories only some time after they were stored, wait for the last one."""
+    def _wait_for_stored_memory(self) -> None:
+        """Wait until the server can find the last memory that was stored. Only some servers need time for that
+        (`Ledger.finding_lag_s`)."""
         if lag_s := self.ledger.finding_lag_s:
-            rest = self.stored_at + lag_s - time.monotonic()
-            if rest > 0:
-                self.server.drain(rest)
+            remaining_s = self.stored_at + lag_s - time.monotonic()
+            if remaining_s > 0:
+                self.server.drain(remaining_s)
 
-    def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
-        """Wait for the result of a call that was posted, and capture it like `call`."""
+    def collect(self, sent: SentCall, timeout_s: float | None = None) -> Call:
+        """Wait for the result of a call that was made by `post`, and capture the result as `call` does."""
         return self._capture(self._reply(sent, timeout_s), sent.started, sent.asked, sent.arguments)
 
-    def _reply(self, sent: Sent, timeout_s: float | None = None) -> Reply:
+    def _reply(self, sent: SentCall, timeout_s: float | None = None) -> Reply:
         tool = self.operations[sent.asked["name"]].tool
         if sent.id is None:
             return not_sent(self.ledger.reason_not_to_call(tool) or "")
@@ -239,32 +247,32 @@ class Bench:
         """Call an operation as a task of MCP 2025-11-25. Returns the reply that created the task, the call with the
         task's result, and the last status of the task.
 
-        If the server answers with the result itself, the reply and the call are both from that answer, and the status
-        is None.
+        If the server answers with the result instead of a task, this answer is the reply, and the call has its result.
+        The status is then None.
         """
         with self.lock:
             sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
-            made = final = self._reply(sent)
-            task = as_record(as_record(made.result).get("task"))
+            first_reply = last_reply = self._reply(sent)
+            task = as_record(as_record(first_reply.result).get("task"))
             asked = {"taskId": task.get("taskId")}
             if isinstance(asked["taskId"], str):
-                until = time.monotonic() + self.server.limits.request_timeout_s
-                while task.get("status") in ("working", "input_required") and time.monotonic() < until:
+                deadline = time.monotonic() + self.server.limits.request_timeout_s
+                while task.get("status") in ("working", "input_required") and time.monotonic() < deadline:
                     self.server.drain(_POLL_S)
                     task = as_record(self.server.request("tasks/get", asked).result)
-                final = self.server.request("tasks/result", asked)
+                last_reply = self.server.request("tasks/result", asked)
             status: object = task.get("status")
-            seen = self._capture(final, sent.started, sent.asked, sent.arguments)
-            return made, seen, status if isinstance(status, str) else None
+            call = self._capture(last_reply, sent.started, sent.asked, sent.arguments)
+            return first_reply, call, status if isinstance(status, str) else None
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
-        """The tool's arguments for a call. Sets limit and query in *asked* to the values that are sent."""
+        """Return the tool's arguments for a call. Also sets limit and query in *asked* to the values that are sent."""
         operation = self.operations[name]
         arguments = dict(operation.arguments)
         limit = asked.get("limit")
         if operation.limit is not None and limit is not None:
-            most = operation.limit_maximum
-            asked["limit"] = limit if most is None else min(limit, most)
+            maximum = operation.limit_maximum
+            asked["limit"] = limit if maximum is None else min(limit, maximum)
             arguments[operation.limit] = asked["limit"]
         else:
             asked["limit"] = None
@@ -282,17 +290,18 @@ class Bench:
 
     def _capture(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
         ended = time.time()
-        found = descriptor_in(reply)
+        descriptor = descriptor_in(reply)
         file: FileSeen | None = None
-        named = None if found is None else found.value.get("file_path")
-        if found is None and asked["name"] in self.editions.own.operations:  # other tools may name files that they read
-            named = self._file_without_descriptor(reply, started)
-        if found is not None or named is not None:
-            file = see_file(named, self.roots)
+        path = None if descriptor is None else descriptor.value.get("file_path")
+        # only for operations, because the result of another tool may name a file that the tool has read
+        if descriptor is None and asked["name"] in self.editions.own.operations:
+            path = self._file_without_descriptor(reply, started)
+        if descriptor is not None or path is not None:
+            file = see_file(path, self.roots)
             file = replace(file, lately=written_since(file.path, started))
             self.ledger.stray.note(file)
             self.named_files.add(os.path.basename(file.path))
-        seen = Call(
+        call = Call(
             operation=asked["name"],
             tool=self.operations[asked["name"]].tool,
             arguments=arguments,
@@ -307,44 +316,47 @@ class Bench:
             utc_offset_s=FAR_ZONE_OFFSET_S if self.in_far_zone else time.localtime(started).tm_gmtoff,
             file=file,
             real_output_dir=None if self.output_dir is None else Path(real_path(str(self.output_dir))),
-            in_reply=found,
+            in_reply=descriptor,
             inline_path=self.profile.inline_records,
         )
         if reply.failure is not None:
-            self.ledger.note_failure(reply.failure, seen.label)
-        self.ledger.note_call(seen)
-        return seen
+            self.ledger.note_failure(reply.failure, call.label)
+        self.ledger.note_call(call)
+        return call
 
     def _file_without_descriptor(self, reply: Reply, started: float) -> str | None:
-        """The path of a file that the call wrote and that its result names without a valid descriptor: in prose, as a
-        link, or in malformed JSON. None if there is no such file or more than one, if the result has records or is an
-        error, or once the suite has limited the size of the files that the process writes (`limit_files`)."""
+        """Return the path of a file that was written by the call, if its result names the file without a valid
+        descriptor: in prose, as a link, or in malformed JSON.
+
+        Returns None if there is no such file, or more than one. Also returns None if the result has records or is an
+        error, or if the suite has limited the size of the files that the process writes (`limit_files`).
+        """
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.server.file_limit_applied:
             return None
         folders = [self.output_dir] if self.output_dir is not None else self.temps
-        names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]
-        ours = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
-        paths = [p for f, n in ours if n.encode() in raw and written_since(p := str(f / n), started)]
+        names = [(f, n) for f in dict.fromkeys(folders) for n in file_names_in(f) if n not in self.named_files]
+        offloaded = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
+        paths = [p for f, n in offloaded if n.encode() in raw and written_since(p := str(f / n), started)]
         return paths[0] if len(paths) == 1 and not find_records(result, self.profile.inline_records) else None
 
     def listing(self) -> dict[str, int]:
-        """The names of the offloaded files directly in the output folder, with their sizes in bytes.
+        """Return the names of the offloaded files directly in the output folder, with their sizes in bytes.
 
         An offloaded file is recognised by its name or its header.
         """
         editions = [e.name for e in self.editions.all]
-        seen = {name: see_file(f"{self.output_dir}/{name}", self.roots) for name in self.files()}
-        return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
+        files = {name: see_file(f"{self.output_dir}/{name}", self.roots) for name in self.files()}
+        return {n: len(f.data) for n, f in files.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
-        """The names of the entries of the output folder that are not folders and were not there before the first
-        call."""
-        names = [] if self.output_dir is None else names_in(self.output_dir)
+        """Return the names of the new entries of the output folder, without folders. An entry is new if it was not
+        there before the first call."""
+        names = [] if self.output_dir is None else file_names_in(self.output_dir)
         return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Memory) -> Reply | None:
-        """Store one memory by the seed tool. Returns the reply; None if the profile names no seed tool."""
+        """Store one memory by the seed tool. Returns the reply, or None if the profile names no seed tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
             return None
@@ -366,7 +378,7 @@ class Bench:
         return reply is not None and accepts(reply)
 
     def call_other(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
-        """Call a tool that performs no operation, and note the file that it may name."""
+        """Call a tool that does not perform an operation. If its result names a file, note the name of the file."""
         with self.lock:
             reply = self.server.call_tool(tool, dict(arguments))
             self._note_file(reply)
@@ -375,10 +387,11 @@ class Bench:
         return reply
 
     def _note_file(self, reply: Reply) -> None:
-        """Note the file that a descriptor in a reply names: proxies and some servers offload results of any tool."""
-        found = descriptor_in(reply)
-        if found is not None:
-            self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
+        """If a reply has a descriptor, note the name of its file. Proxies and some servers offload the results of any
+        tool."""
+        descriptor = descriptor_in(reply)
+        if descriptor is not None:
+            self.named_files.add(os.path.basename(str(descriptor.value.get("file_path"))))
 
     @property
     def has_trigger(self) -> bool:
@@ -387,23 +400,24 @@ class Bench:
 
     @property
     def cleans_up_on_request(self) -> bool:
-        """True if a tool triggers cleanup in the running process, and nothing else is needed."""
-        how = self.profile.cleanup
-        return self._has_cleanup_tool if how is None else how.tool is not None
+        """True if a call of a tool is enough to trigger cleanup in the running process."""
+        trigger = self.profile.cleanup
+        return self._has_cleanup_tool if trigger is None else trigger.tool is not None
 
     @property
     def _has_cleanup_tool(self) -> bool:
-        """True if the server lists the conventional tool and is not behind `lro proxy`, whose files it would not clean
-        up."""
-        is_behind = profiles.server_index(self.profile.server.command) is not None
-        return not is_behind and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
+        """True if the server lists the conventional tool, and is not behind `lro proxy`. Behind a proxy, the tool would
+        not clean up the files of the proxy."""
+        is_behind_proxy = profiles.server_index(self.profile.server.command) is not None
+        return not is_behind_proxy and any(t.get("name") == CLEANUP_TOOL for t in self.tools)
 
     def cleanup(self) -> None:
-        """Trigger the server's cleanup: as the profile says, else by the conventional tool, else by a restart."""
-        how = self.profile.cleanup
-        tool: str | None = how.tool if how is not None else None
-        arguments: Mapping[str, Any] = how.arguments if how is not None else {}
-        if how is None and self._has_cleanup_tool:
+        """Trigger the server's cleanup. This is done as the profile says. If it says nothing, it is done by the
+        conventional tool or, if the server lacks this tool, by a restart."""
+        trigger = self.profile.cleanup
+        tool: str | None = trigger.tool if trigger is not None else None
+        arguments: Mapping[str, Any] = trigger.arguments if trigger is not None else {}
+        if trigger is None and self._has_cleanup_tool:
             tool, arguments = CLEANUP_TOOL, {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
@@ -414,15 +428,15 @@ class Bench:
                 self.server.drain(0.02)
             if reply.failure is not None and self.server.exit is not None:
                 self.ledger.remark(f"the server ended while it cleaned up ({tool}): {describe(reply.failure)}")
-        elif how is not None and how.command:
-            words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
+        elif trigger is not None and trigger.command:
+            words = [profiles.fill(w, workdir=self.workdir) for w in trigger.command]
             command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]
             run = self.launcher.run_command
             self.command_stderr += run(command, "cleanup.command", self.settings, self.workdir)
-        elif how is not None and how.wait_s is not None:
+        elif trigger is not None and trigger.wait_s is not None:
             with self.lock:
-                self.server.drain(how.wait_s)
-        elif how is not None and how.next_offload:
+                self.server.drain(trigger.wait_s)
+        elif trigger is not None and trigger.next_offload:
             self._offload_something()
         else:
             self.restart()
@@ -452,30 +466,35 @@ class Bench:
 
     @property
     def temps(self) -> list[Path]:
-        """Folders that temporary files may go to: first the folder that TMPDIR names, then the system's."""
-        return [self.temp, *system_temps()]
+        """The folders in which the server may put temporary files: first the value of TMPDIR, then the system's
+        folders."""
+        return [self.temp, *system_temp_folders()]
 
     def forget_experiment(self) -> None:
-        """Remove the requests of the last experiment from `state_changing_requests`, but not those that stored the
-        suite's own memories."""
+        """Remove the requests of the last experiment from `state_changing_requests`. The requests that stored the
+        suite's own memories stay in the list."""
         del self.state_changing_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
-        """Wait. Raises `RuntimeError` as soon as the run is aborted."""
+        """Wait for this many seconds. Raises `RuntimeError` as soon as the run is aborted."""
         self.launcher.workspace.pause(seconds)
 
     def events(self, name: str, known: int | None = None) -> list[str]:
-        """Events with a *name*, each prefixed with its channel: notifications, stderr, or the event file.
+        """Return the events with a *name*, each prefixed with its channel: notifications, stderr, or the event file.
 
-        If there are more than *known* events already, the wait for further ones is short.
+        *known* is the number of events that appeared before. If there are already more, the suite waits for further
+        events only for a short time.
         """
-        if known is not None and len(found := [line for line in self.output(PROMPT_S) if name in line]) > known:
+        if (
+            known is not None
+            and len(found := [line for line in self.output(MIN_OUTPUT_WAIT_S) if name in line]) > known
+        ):
             return found
         return [line for line in self.output() if name in line]
 
-    def output(self, wait_s: float = SETTLED_S) -> list[str]:
-        """Lines from every channel (notifications, stderr, event file), each prefixed with its channel. More output is
-        first awaited for *wait_s* seconds."""
+    def output(self, wait_s: float = MAX_OUTPUT_WAIT_S) -> list[str]:
+        """Wait for more output for *wait_s* seconds. Then return the lines from all channels (notifications, stderr,
+        event file), each prefixed with its channel."""
         with self.lock:
             self.server.drain(wait_s)
             lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
@@ -492,24 +511,25 @@ class Bench:
             self.launcher.stop(self.server)
 
 
-def _limits_named(call: Call, argument: str | None) -> Iterator[int]:
-    """Up to three smaller limits in an error that names the *argument*, the largest first."""
+def _limits_in_error(call: Call, argument: str | None) -> Iterator[int]:
+    """If an error names the *argument* for the limit, yield up to three smaller limits in the error, the largest
+    first."""
     text = call.text if call.reply.error is None else show(call.reply.error, 10_000)
     if call.limit is None or argument is None or argument.lower() not in text.lower():
         return
     yield from sorted({n for n in map(int, _NUMBER.findall(text)) if 0 < n < call.limit - 1}, reverse=True)[:3]
 
 
-def names_in(folder: Path) -> list[str]:
-    """The names of the entries of a folder that are not folders themselves; empty if there is no such folder."""
+def file_names_in(folder: Path) -> list[str]:
+    """Return the names of the entries of a folder, without folders. Returns no names if there is no such folder."""
     return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
 
 
 def _is_offloaded(name: str, file: FileSeen, editions: Sequence[str]) -> bool:
-    by_name = any(parse_file_name(name, edition=e) is not None for e in editions)
-    return by_name or any(is_header(line.value) for line in file.lines[:1])
+    has_offload_name = any(parse_file_name(name, edition=e) is not None for e in editions)
+    return has_offload_name or any(is_header(line.value) for line in file.lines[:1])
 
 
-def system_temps() -> list[Path]:
-    """The system's own folders for temporary files."""
+def system_temp_folders() -> list[Path]:
+    """Return the system's own folders for temporary files."""
     return [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written to

@@ -1,4 +1,4 @@
-"""Output folders that are broken for a while, so that nothing can be written into them. (Root can still write into a
+"""Output folders that are broken for a while, so that servers cannot write into them. (Root can still write into a
 read-only folder.)"""
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from lro_conformance.wire.watchdog import remove_tree
 
 
 class BrokenFolder:
-    """A folder that is broken when this object is made, until `mend` restores it with its content.
+    """A folder that is broken from the creation of this object until `mend` restores the folder with its content.
 
-    *kind* is a key of `BREAKING`. If the parent folder is replaced, other entries of the parent are lost.
+    *kind* is a key of `BREAKING`. If the parent folder is replaced, the other entries of the parent folder are lost.
     """
 
     def __init__(self, folder: Path, kind: str) -> None:
@@ -22,26 +22,27 @@ class BrokenFolder:
             raise ValueError(f"a folder can be {', '.join(BREAKING)}, not {kind}")
         self._folder = folder
         self._mode = folder.stat().st_mode & 0o777
-        self._outer = folder.parent if kind == PARENT_REPLACED else folder
-        self._aside = self._outer.with_name(f"{self._outer.name}.aside")
-        self._aside.mkdir()
+        self._broken_path = folder.parent if kind == PARENT_REPLACED else folder
+        self._backup = self._broken_path.with_name(f"{self._broken_path.name}.aside")
+        self._backup.mkdir()
         if kind == READ_ONLY:
             folder.chmod(0o500)
             return
         # The folder itself is removed, because a process that has it open could still write to it if it were moved.
-        self._move(folder, self._aside)
-        clear(self._outer)
+        self._move(folder, self._backup)
+        clear(self._broken_path)
         if kind != REMOVED:
-            put_a_file(self._outer)
+            put_a_file(self._broken_path)
 
     def mend(self) -> None:
-        """Restore the folder with its earlier files. If a server has created it meanwhile, that server's files stay."""
+        """Restore the folder with its earlier files. If a server has created the folder again meanwhile, the server's
+        files stay in it."""
         if not self._folder.is_dir():
-            clear(self._outer)
+            clear(self._broken_path)
             self._folder.mkdir(parents=True)
         self._folder.chmod(self._mode)
-        self._move(self._aside, self._folder)
-        self._aside.rmdir()
+        self._move(self._backup, self._folder)
+        self._backup.rmdir()
 
     def __enter__(self) -> None: ...
 
@@ -56,7 +57,7 @@ class BrokenFolder:
 
 
 def clear(path: Path) -> None:
-    """Remove the entry at a path, if there is one: a folder with its content, a link or a file."""
+    """Remove the entry at a path: a folder with its content, a link or a file. The entry may be missing."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
     else:

@@ -1,4 +1,4 @@
-"""The editions by which a run is judged, and how they name offloaded files."""
+"""The editions by which a run is judged, and their conventions for the names of offloaded files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Editions:
         return (self.own, *self.others)
 
     def is_offload_name(self, name: str) -> bool:
-        """Return whether a name begins and ends like those of offloaded files in one of the editions."""
+        """Return whether a name begins and ends like the names of offloaded files in one of the editions."""
         return any(e.is_file_name(name) for e in self.all)
 
     def convention_of(self, path: str) -> str:
-        """The name of the edition whose naming convention a file of the server follows; if it follows none, the
-        profile's edition.
+        """Return the name of the edition whose naming convention is followed by a file of the server. If the file
+        follows none, return the name of the profile's edition.
 
-        Files that are planted next to it have to follow the same convention.
+        Files that the suite plants next to this file have to follow the same convention.
         """
         name = os.path.basename(path)
         follows = (e.name for e in self.all if parse_file_name(name, edition=e.name) is not None)

@@ -1,4 +1,4 @@
-"""Errors that are raised if a server cannot be used: mostly because it does not start, or because the conversation with
+"""Errors that are raised if a server cannot be used. In most cases, the server does not start, or a conversation with
 it cannot be opened."""
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from lro_spec.display import error_line
 
 
 class ServerTrouble(NotObserved):
-    """The server could not be used: it did not start, the handshake or the list of tools failed, a command of the
-    profile failed, or too many requests had no response."""
+    """Raised if the server cannot be used: it did not start, the handshake or the list of tools failed, a command of
+    the profile failed, or too many requests had no response."""
 
     start: Start | None = None
-    """The start of the server that failed; None if no process was started, or if its command could not be run."""
+    """The start of the server that failed. None if no process was started, or if its command could not be run."""
 
     @property
     def subject(self) -> object:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -23,28 +23,29 @@ class ServerTrouble(NotObserved):
         return None if self.start is None else Conversation(self.start)
 
     declined = False
-    """True if the server exited or refused the handshake: it may accept other settings."""
+    """True if the server exited or refused the handshake. Such a server may accept other settings."""
 
 
 class Refused(ServerTrouble):
-    """The server answered the handshake with an error: it may speak another version of MCP, or need other settings."""
+    """Raised if the server answers the handshake with an error. It may speak another version of MCP, or need other
+    settings."""
 
     declined = True
 
 
 def trouble_of(failure: Failure) -> ServerTrouble:
-    """The error to raise for a server that did not answer."""
+    """Return the error to raise for a server that did not answer."""
     trouble = ServerTrouble(describe(failure))
     trouble.declined = failure.kind == "exited"
     return trouble
 
 
 def describe(failure: Failure) -> str:
-    """A failure in one line: what happened and, if stderr has any text, the line that seems to name the reason and the
-    last five lines."""
+    """Describe a failure in one line. If stderr has any text, its last five lines are quoted, and also the line that
+    seems to name the reason."""
     lines = [" ".join(line.split()) for line in failure.stderr.splitlines()]
-    reason, last = error_line(lines), lines[-5:]
+    reason, last_lines = error_line(lines), lines[-5:]
     if not reason:
         return failure.detail
-    says = "" if reason in last else f"says: {reason} … and "
-    return f"{failure.detail}; its stderr {says}ends: {' | '.join(last)}"
+    quoted_reason = "" if reason in last_lines else f"says: {reason} … and "
+    return f"{failure.detail}; its stderr {quoted_reason}ends: {' | '.join(last_lines)}"

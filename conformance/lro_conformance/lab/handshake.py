@@ -1,9 +1,12 @@
-"""Opening a conversation with a server, by the handshake of older protocol versions or by MCP 2026-07-28.
+"""Opens conversations with a server: by `initialize`, the handshake of older protocol versions, or by `server/discover`
+of MCP 2026-07-28.
 
-The suite first sends `initialize`. If the server refuses it, the server is started again and gets `server/discover`; if
-it accepts that, all later processes of the run get `server/discover`, too. If it accepts `initialize`, one later
-process gets `server/discover` first, as from a client that speaks both protocols; if it answers, but does not accept
-that, it then gets `initialize`.
+The suite first sends `initialize`. If the server refuses `initialize`, the server is started again, and the suite sends
+`server/discover`. If the server accepts `server/discover`, all later processes of the run are opened by it, too.
+
+If the server accepts `initialize`, the suite probes one later process: it sends `server/discover` first, as a client
+does that speaks both protocols. If the process answers, but does not accept `server/discover`, the suite sends
+`initialize` to this process.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ from lro_conformance.profile import Client
 from lro_conformance.wire.reply import MODERN_VERSION, Failure, Reply
 from lro_conformance.wire.server import ServerProcess
 
-PROBE_LEAST_S, PROBE_TIMES = 2.0, 3
-"""Timeout of a probe by a protocol that the server may not know: `PROBE_TIMES` times the slowest handshake so far, but
-at least `PROBE_LEAST_S` seconds."""
+MIN_PROBE_TIMEOUT_S, PROBE_TIMEOUT_FACTOR = 2.0, 3
+"""They determine the timeout of a probe by `server/discover`, which the server may not know. The timeout is
+`PROBE_TIMEOUT_FACTOR` times the duration of the slowest handshake so far, but at least `MIN_PROBE_TIMEOUT_S`
+seconds."""
 
 
 @dataclass
@@ -30,45 +34,47 @@ class Handshakes:
 
     note_failure: Callable[[Failure], None]
     client: Client = field(default_factory=Client)
-    """The client that the profile names."""
+    """The identity that the suite presents as a client, from the profile."""
     modern: bool = False
     """True if conversations are opened by `server/discover`."""
-    tried_modern: bool = False
-    """True if `server/discover` was tried because a server had refused `initialize`."""
+    has_tried_modern: bool = False
+    """True if a server has refused `initialize`, so that `server/discover` was tried."""
     knows_modern: bool | None = None
-    """True if a server that accepts `initialize` accepts `server/discover`, too; False if it does not; None if that was
-    not tried."""
+    """The result of the last probe: True if the server accepts `server/discover`, False if it does not. None if no
+    server was probed."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Capabilities that the suite claims as a client, besides those that the profile names."""
+    """Capabilities that the suite claims as a client, in addition to the capabilities in the profile."""
     slowest_s: float = 0.0
-    """The longest time, in seconds, that a handshake has taken."""
+    """The duration, in seconds, of the slowest handshake so far."""
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
-    """Server information and protocol version from the last handshake; they are known even if all trials fail."""
+    """The server information and the protocol version from the last handshake. They are known even if all trials
+    fail."""
     opened: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The complete result of the last handshake."""
 
     def switch_protocol(self) -> bool:
-        """Open conversations by `server/discover` from now on, and return True; if that was already tried, change
-        nothing and return False."""
-        tried, self.tried_modern = self.tried_modern, True
-        self.modern = self.modern or not tried
-        return not tried
+        """Open conversations by `server/discover` from now on, and return True. If this method was called before,
+        change nothing and return False."""
+        already_tried, self.has_tried_modern = self.has_tried_modern, True
+        self.modern = self.modern or not already_tried
+        return not already_tried
 
     def revert_protocol(self) -> None:
-        """Open conversations by `initialize` again, since `server/discover` did not help."""
+        """Open conversations by `initialize` again, because `server/discover` failed, too."""
         self.modern = False
 
     def open(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation, with the name *client* or, if that is None, the profile's or the suite's own name.
+        """Open the conversation. The client's name is *client* or, if that is None, the name in the profile or, if the
+        profile has none, the suite's own name.
 
-        Raises `ServerTrouble` if that fails, and `Refused` if the server answers with an error.
+        Raises `Refused` if the server answers with an error, and `ServerTrouble` if the handshake fails otherwise.
         """
-        opening = server.discover if self.modern else server.initialize
-        known = self.client
-        reply = opening(
-            client_name=client or known.name,
-            client_version=known.version,
-            capabilities={**known.capabilities, **self.capabilities},
+        open_conversation = server.discover if self.modern else server.initialize
+        identity = self.client
+        reply = open_conversation(
+            client_name=client or identity.name,
+            client_version=identity.version,
+            capabilities={**identity.capabilities, **self.capabilities},
         )
         self.slowest_s = max(self.slowest_s, reply.elapsed_s)
         if reply.failure is not None:
@@ -90,14 +96,15 @@ class Handshakes:
     def probe(self, server: ServerProcess) -> Reply:
         """Send `server/discover` to find out whether the server also speaks MCP 2026-07-28.
 
-        A server that does not may stay silent or give an invalid answer; neither counts as a violation.
+        If the server does not speak this version, it may stay silent or give an invalid answer. Such behaviour does not
+        count as a violation of the protocol.
         """
-        known = self.client
+        identity = self.client
         reply = server.discover(
-            client_name=known.name,
-            client_version=known.version,
-            capabilities=known.capabilities,
-            timeout_s=max(PROBE_LEAST_S, PROBE_TIMES * self.slowest_s),
+            client_name=identity.name,
+            client_version=identity.version,
+            capabilities=identity.capabilities,
+            timeout_s=max(MIN_PROBE_TIMEOUT_S, PROBE_TIMEOUT_FACTOR * self.slowest_s),
         )
         self.knows_modern = server.modern
         if not server.modern:
@@ -105,15 +112,16 @@ class Handshakes:
         return reply
 
     def require_modern(self) -> None:
-        """Raise `NotObserved` if a probe has shown that the server does not speak MCP 2026-07-28."""
+        """Raise `NotObserved` if the last probe has shown that the server does not speak MCP 2026-07-28."""
         if self.knows_modern is False:
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")
 
     def probe_and_open(self, server: ServerProcess, client: str | None = None) -> bool:
-        """Probe a server by `server/discover` and, if it answers but does not accept that, open it by `initialize`.
+        """Probe a server by `server/discover`. If the server answers, but does not accept `server/discover`, open the
+        conversation by `initialize`.
 
-        Returns False if the conversation was not opened by `initialize`: the server accepts `server/discover`, does not
-        answer it, or accepts neither.
+        Returns True if the conversation was opened by `initialize`. Returns False if the server accepts
+        `server/discover`, if it does not answer `server/discover`, or if `initialize` fails.
         """
         if self.probe(server).failure is not None or server.modern:
             return False

@@ -1,4 +1,5 @@
-"""Laboratory: opens benches (servers under chosen settings), and keeps those that several trials use."""
+"""The laboratory opens benches. A bench is a running server under chosen settings. The lab keeps the benches that are
+used by several trials."""
 
 from __future__ import annotations
 
@@ -32,21 +33,21 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Budget:
-    """Number of sequences that the explorer tries, and their greatest length."""
+    """The number of sequences of calls that the explorer tries, and their maximum length."""
 
     sequences: int = 8
     steps: int = 5
-    """Largest number of steps of a sequence."""
+    """Maximum number of steps of a sequence."""
 
     @property
     def seconds(self) -> float:
-        """Time in seconds after which no further sequence is begun, so that slow servers get fewer sequences."""
+        """After this many seconds, no further sequence is begun. So slow servers get fewer sequences."""
         return 4.0 * self.sequences
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Directories of one server process, and its settings."""
+class _Directories:
+    """The directories of one server process, and the values of its settings."""
 
     values: dict[str, Value]
     workdir: Path
@@ -69,20 +70,21 @@ class Lab:
         others: Sequence[str] = (),
         trials: Collection[str] = (),
     ) -> None:
-        """*others* are further editions by which the observations will be judged. *trials* are the names of the trials
-        of the run."""
+        """*others* are the names of further editions by which the observations will be judged. *trials* are the names
+        of the trials of the run."""
         self.budget = budget
         self.trials = frozenset(trials)
         self.ahead: dict[str, Future[Any]] = {}
-        """Work of trials that was begun before the trial, by the name of the trial, until its result is used."""
+        """Work that was begun before its trial started, by the name of the trial. The work is removed when the trial
+        uses its result."""
         ledger = Ledger(HeldRam(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
         )
         self._kept: list[Bench] = []
         self.kept: dict[str, Bench] = {}
-        """Servers that run until the end, by the name of the trial that keeps them. Under the name ``modern`` is a
-        server that accepted `server/discover`, if the other servers of the run are opened by `initialize`."""
+        """Servers that run until the end of the run, by the name of the trial that keeps them. If the servers of the
+        run are opened by `initialize`, a server that accepted `server/discover` is kept under the name ``modern``."""
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
@@ -91,18 +93,19 @@ class Lab:
         self.editions = editions
         self.seed = seed
         self.explorations = 0
-        """Number of explorations that have begun. Kept servers still have the memories of earlier explorations."""
+        """Number of explorations that have begun. It matters because kept servers still have the memories that earlier
+        explorations stored."""
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
         self.switched_on = False
-        """True if the server offloads only with ``enabled = true``, which is set for all later servers."""
+        """True if the server offloads only with ``enabled = true``. This setting is then given to all later servers."""
         self._observer = observer
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile) -> Lab:
-        """A lab of the same run for a different profile, with a ledger of its own."""
+        """Return a lab of the same run for a different profile. It has its own ledger."""
         other = Lab.__new__(Lab)
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
@@ -117,15 +120,15 @@ class Lab:
         return self.launcher.profile
 
     def begin(self, trial: str, work: Callable[[], object]) -> None:
-        """Begin the work of a trial before the trial starts, in a separate thread, if the trial is part of the run."""
+        """If the trial is part of the run, begin its work before the trial starts, in a separate thread."""
         if trial in self.trials:
             pool = ThreadPoolExecutor(1, thread_name_prefix=f"{trial}, ahead")
             self.ahead[trial] = pool.submit(work)
             pool.shutdown(wait=False)
 
     def begun(self, trial: str, work: Callable[[], Result]) -> Result:
-        """The result of the work of a trial, which `begin` may have begun ahead. If it has not, or if an earlier
-        attempt of the trial has used the result, the work is done now."""
+        """Return the result of the work of a trial. If `begin` has begun the work ahead, this waits for its result.
+        Otherwise, or if an earlier attempt of the trial has already used that result, the work is done now."""
         ahead = self.ahead.pop(trial, None)
         return work() if ahead is None else ahead.result()
 
@@ -147,38 +150,41 @@ class Lab:
         in_far_zone: bool = False,
         seeds: bool = True,
     ) -> Generator[Bench, None, None]:
-        """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
+        """Start a server under *settings*. It is stopped at the end of the block, unless *keep* names a trial that
+        keeps it.
 
         - *folder* is the name of its output folder. *prepare* is called with the path of the folder before the server
           starts; by default it makes the folder.
         - *file_size_limit* limits each file that the server writes, in bytes.
-        - *client* is the client name that the suite sends, if not the profile's or the suite's own.
-        - *modern* selects MCP 2026-07-28 even if the other servers speak an older version. If it is None, the suite
-          also finds out whether the server speaks MCP 2026-07-28, unless that is known; the bench speaks the version of
-          the other servers.
+        - *client* is the client name that the suite sends. If it is None, the suite sends the name in the profile, or
+          its own name if the profile has none.
+        - *modern* selects the protocol. If it is True, the bench speaks MCP 2026-07-28 even if the other servers speak
+          an older version. If it is False or None, the bench speaks the version of the other servers. If it is None,
+          the suite also finds out whether the server speaks MCP 2026-07-28, unless that is already known.
         - *in_far_zone* sets a time zone far from UTC, unless the profile sets TZ.
-        - Without *seeds*, the suite stores no memories in the server by the seed tool.
+        - If *seeds* is False, the suite stores no memories in the server by the seed tool.
 
-        Raises `ServerTrouble` if the server does not start, `NotObserved` if a setting cannot be given to it, or if
-        *modern* is true and it does not speak that version, and `Shortage` if its processes share their data.
+        Raises `ServerTrouble` if the server does not start, and `Shortage` if its processes share their data. Raises
+        `NotObserved` if the suite cannot set one of the settings, or if *modern* is True and the server does not speak
+        MCP 2026-07-28.
         """
 
-        def place() -> _Place:
+        def place() -> _Directories:
             return self._place(settings, folder, prepare)
 
         zone = {"TZ": far_zone()} if in_far_zone else {}
-        made = self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
-        made.server.forget_opening(raw_only=keep is not None or modern is True)
+        bench = self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
+        bench.server.forget_opening(raw_only=keep is not None or modern is True)
         if keep is not None:
-            self._keep(made, keep)
+            self._keep(bench, keep)
         try:
-            yield made
+            yield bench
         finally:
             if keep is None:
-                made.close()
+                bench.close()
 
-    def _place(self, settings: Settings, folder: str, prepare: Callable[[Path], object]) -> _Place:
-        """Fresh directories for a server under *settings*, and the values of its settings."""
+    def _place(self, settings: Settings, folder: str, prepare: Callable[[Path], object]) -> _Directories:
+        """Make new directories for a server under *settings*. Returns them and the values of its settings."""
         workdir = self.workspace.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
@@ -189,17 +195,17 @@ class Lab:
         if values.get("output_dir") in ("{own}", "{relative}"):
             if self.can_set("output_dir"):
                 output_dir = workdir / folder
-                # the relative path first climbs to the root, so it names the folder from every working directory
+                # the relative path first climbs to the root, so it is correct in every working directory
                 climb = "../" * 32 if values["output_dir"] == "{relative}" else "/"
                 values["output_dir"] = climb + str(output_dir).removeprefix("/")
                 prepare(output_dir)
             else:
                 del values["output_dir"]
-        return _Place(values, workdir, temp, output_dir)
+        return _Directories(values, workdir, temp, output_dir)
 
     def _open(
         self,
-        place: Callable[[], _Place],
+        place: Callable[[], _Directories],
         file_size_limit: int | None,
         client: str | None,
         zone: Mapping[str, str],
@@ -207,10 +213,13 @@ class Lab:
         modern: bool | None,
         seeds: bool,
     ) -> Bench:
-        own = place()  # each process has its own directories: otherwise processes may find each other's memories
-        server, start = self.launcher.spawn(own.values, own.workdir, own.temp, own.output_dir, file_size_limit, zone)
+        # each process gets its own directories: otherwise processes may find each other's memories
+        directories = place()
+        server, start = self.launcher.spawn(
+            directories.values, directories.workdir, directories.temp, directories.output_dir, file_size_limit, zone
+        )
         on_restart, on_stored = self.seeding.fill_again, self._note_stored
-        made = Bench(
+        bench = Bench(
             self.launcher, self.ledger, self.editions, self.accepted, server, start, on_restart, on_stored, client
         )
         handshakes = self.launcher.handshakes
@@ -221,65 +230,65 @@ class Lab:
             elif modern is None and not handshakes.modern and handshakes.knows_modern is None:
                 if not handshakes.probe_and_open(server, client):
                     if server.modern:
-                        self._equip(made, seeds=seeds)
-                        self._keep(made, "modern")
+                        self._equip(bench, seeds=seeds)
+                        self._keep(bench, "modern")
                     else:
                         self.launcher.stop(server)
                     return self._open(place, file_size_limit, client, zone, modern=False, seeds=seeds)
             else:
                 self.launcher.handshake(server, client)
-            self._equip(made, seeds=seeds)
+            self._equip(bench, seeds=seeds)
         except Refused as refused:
             self.launcher.stop(server)
-            # no other protocol is tried if this one has opened an earlier server, or if the other was tried before
+            # the other protocol is not tried if an earlier server was opened, or if it was already tried
             if self._operations is not None or not handshakes.switch_protocol():
                 raise
             try:
                 return self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
             except ServerTrouble:
                 handshakes.revert_protocol()
-                raise refused from None  # the refusal of the usual protocol is the one that says what is wrong
+                raise refused from None  # this first refusal says what is wrong, and not the second one
         except BaseException as problem:
             if isinstance(problem, ServerTrouble):
                 problem.start = start
             self.launcher.stop(server)
             raise
-        return made
+        return bench
 
-    def _equip(self, made: Bench, *, seeds: bool) -> None:
-        made.tools, made.operations = self._find_operations(made.server)
-        made.files_before = frozenset(made.files())
+    def _equip(self, bench: Bench, *, seeds: bool) -> None:
+        bench.tools, bench.operations = self._find_operations(bench.server)
+        bench.files_before = frozenset(bench.files())
         if seeds:
-            self.seeding.refuse_shared_data(made)
+            self.seeding.refuse_shared_data(bench)
         if self.seeding.on and seeds:
-            self.seeding.fill(made)
+            self.seeding.fill(bench)
 
     def _note_stored(self, bench: Bench, memory: Memory) -> None:
         self.seeding.note_stored(bench, memory, list(self.kept.values()))
 
-    def _keep(self, made: Bench, name: str) -> None:
+    def _keep(self, bench: Bench, name: str) -> None:
         with self._lock:
-            self._kept.append(made)
-            self.kept[name] = made
+            self._kept.append(bench)
+            self.kept[name] = bench
 
     # servers that do not start with the suite's preferred thresholds
 
     @contextmanager
     def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """A bench under *settings* at a threshold of 1, if they set a threshold.
+        """Open a bench under *settings*, whose threshold is 1 or None.
 
-        If the server does not start with 1, the lowest value of `LOW` that it accepts is used from then on. Raises the
-        first `ServerTrouble` if the server accepts none.
+        If the server does not start with 1, the lowest value of `LOW` that the server accepts is used from then on. If
+        the server accepts no value of `LOW`, the first `ServerTrouble` is raised.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep=keep) as bench:
             yield bench
 
     @contextmanager
     def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """A bench under *settings* at a threshold of `NEVER`.
+        """Open a bench under *settings*, with a threshold of `NEVER`.
 
-        If the server does not start with `NEVER`, the highest value of `HIGH` that it accepts is used from then on.
-        Raises the first `ServerTrouble` if the server accepts none.
+        If the server does not start with `NEVER`, the highest value of `HIGH` that the server accepts is used from then
+        on. If the server accepts no value of `HIGH`, the first `ServerTrouble` is raised.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep=keep) as bench:
             yield bench
@@ -288,8 +297,8 @@ class Lab:
     def bench_if_accepted(
         self, settings: Settings, *, prepare: Callable[[Path], object] = Path.mkdir, in_far_zone: bool = False
     ) -> Generator[Bench | ServerTrouble, None, None]:
-        """A bench under *settings* or, if the server exits or refuses the handshake under them, the `ServerTrouble`.
-        For the other parameters see `bench`."""
+        """Open a bench under *settings*. If the server exits or refuses the handshake under these settings, the block
+        gets the `ServerTrouble` instead. For the other parameters see `bench`."""
         with ExitStack() as stack:
             try:
                 accepted = stack.enter_context(self.bench(settings, prepare=prepare, in_far_zone=in_far_zone))
@@ -323,28 +332,28 @@ class Lab:
 
     @property
     def observes_events(self) -> bool:
-        """True if the profile says where events appear, so that an event that does not appear there was not emitted."""
+        """True if the profile says where events appear. If an event does not appear there, the server has not emitted
+        it."""
         return self.profile.events.observable
 
     @property
     def seeded_by(self) -> str | None:
-        """The key below ``seed`` in the profile (tool, env or command) by which servers get the suite's memories; None
-        if servers do not get them."""
+        """How servers get the suite's memories: the key below ``seed`` in the profile, which is tool, env or command.
+        None if servers do not get these memories."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return "tool" if self.seeding.on else None
         return "env" if seed.env is not None else "command"
 
     def seed_like(self, other: Lab) -> None:
-        """Store the suite's memories in new servers if *other* does, and wait as long after storing as it does.
-
-        *other* is a lab for the same server with a different profile.
+        """Use the same seeding as *other*, a lab for the same server with a different profile: store the suite's
+        memories in new servers if *other* does, and wait for the same time after storing.
         """
         self.seeding.on = other.seeding.on
         self.ledger.finding_lag_s = other.ledger.finding_lag_s
 
     def can_set(self, name: str) -> bool:
-        """Return whether the profile says how this setting reaches the server."""
+        """Return whether the suite can set this setting."""
         return self.launcher.can_set(name)
 
     def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], dict[str, Operation]]:
@@ -357,12 +366,12 @@ class Lab:
             raise trouble_of(reply.failure)
         self.ledger.remark(*match(self.profile, tools), *fields_left_out(self.profile.seed, tools))
         with self._lock:
-            known = dict.fromkeys(n for e in self.editions.all for n in e.operations or TOOLS)
-            self._tools, self._operations = tools, resolve(self.profile, tools, known)
+            operation_names = dict.fromkeys(n for e in self.editions.all for n in e.operations or TOOLS)
+            self._tools, self._operations = tools, resolve(self.profile, tools, operation_names)
             return self._tools, self._operations
 
     def close(self) -> None:
-        """Stop the kept servers, and remove offloaded files that servers wrote outside of the run's own folders."""
+        """Stop the kept servers, and remove the offloaded files that servers wrote outside of the run's own folders."""
         wait(self.ahead.values())
         for bench in self._kept:
             bench.close()

@@ -1,5 +1,4 @@
-"""Starting the server processes of one profile under chosen settings, opening conversations with them, and stopping
-them."""
+"""Starts the server processes of one profile under chosen settings, opens conversations with them, and stops them."""
 
 from __future__ import annotations
 
@@ -34,19 +33,21 @@ from lro_conformance.wire.server import Limits, ServerProcess
 from lro_conformance.wire.workspace import Workspace
 
 MAX_LINE_BYTES = 64 << 20
-"""Longer lines on stdout are skipped: the largest results that the suite requests have a few megabytes."""
+"""Maximum number of bytes of a line on stdout. Longer lines are skipped. The largest results that the suite requests
+have only a few megabytes."""
 
 TRANSCRIPT_BYTES = 48 << 20
-"""Limit of the RAM for each server's transcript; calls keep their own lines in addition."""
+"""Maximum RAM, in bytes, for the transcript of each server. Calls keep their own lines in addition."""
 
 MAX_UNANSWERED = 2
-"""Number of consecutive requests without a response after which the suite no longer waits for a server process."""
+"""If this many consecutive requests had no response, the suite no longer waits for the server process."""
 
-COMMAND_S = 60
+COMMAND_TIMEOUT_S = 60
 """Longest time, in seconds, that a command of the profile may take."""
 
-IMPATIENT_S = 0.2
-"""Seconds that a server gets to stop before each signal, once an earlier process had to be stopped by a signal."""
+SHORT_STOP_TIMEOUT_S = 0.2
+"""Seconds that a server gets to stop before each signal. It applies after an earlier process had to be stopped by a
+signal."""
 
 
 MAX_ENTRIES = 200
@@ -57,7 +58,7 @@ class Recorder(Protocol):
     """Records the communication with servers."""
 
     def follow(self, server: ServerProcess, start: Start) -> None:
-        """Record the communication with this server, from its start on."""
+        """Begin to record the communication with this server, which is about to start."""
         ...
 
 
@@ -83,7 +84,7 @@ class Launcher:
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile, ledger: Ledger) -> Launcher:
-        """A launcher of the same run for a different profile."""
+        """Return a launcher of the same run for a different profile."""
         return Launcher(profile, self.workspace, ledger, self._recorder, self._numbers)
 
     def spawn(
@@ -97,14 +98,14 @@ class Launcher:
     ) -> tuple[ServerProcess, Start]:
         """Start a process under these settings, without sending it a message.
 
-        *zone* has the environment variable TZ; it is empty for the time zone of the suite. Raises `NotObserved` if a
-        setting cannot be given to the server, and `ServerTrouble` if the process does not start, if the profile's seed
-        command fails, or if too many requests of the run had no response.
+        *zone* has the environment variable TZ. It is empty if the server gets the time zone of the suite. Raises
+        `NotObserved` if the suite cannot set one of the settings. Raises `ServerTrouble` if the process does not start,
+        if the profile's seed command fails, or if too many requests of the run had no response.
         """
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(self.profile.reason_not_set(name))
-        self.ledger.check_waits()
+        self.ledger.check_unanswered_requests()
         seed_file, seed_command = self._seed(workdir)
         launch = self.launch(values, workdir, seed_file=seed_file)
         spec = self.profile.server
@@ -151,12 +152,13 @@ class Launcher:
         return server, start
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
-        """The command, environment and working directory of a server under these settings. Commands of the profile that
-        are run for such a server get the same environment and directory."""
+        """Return the command, the environment and the working directory of a server under these settings. If the
+        profile has a command that is run for the server, it gets the same environment and working directory."""
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation (`Handshakes.open`). Raises `ServerTrouble` with the server's start."""
+        """Open the conversation (see `Handshakes.open`). The server's start is added to a `ServerTrouble` that is
+        raised."""
         try:
             return self.handshakes.open(server, client)
         except ServerTrouble as trouble:
@@ -164,10 +166,12 @@ class Launcher:
             raise
 
     def stop(self, server: ServerProcess) -> None:
-        """Stop a server. Once a server had to be stopped by a signal, later ones get less time to stop."""
+        """Stop a server. After a server had to be stopped by a signal, all later servers get less time to stop."""
         patient = not self._needs_signal
         if not patient:
-            server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
+            server.limits = replace(
+                server.limits, stop_timeout_s=SHORT_STOP_TIMEOUT_S, term_timeout_s=SHORT_STOP_TIMEOUT_S
+            )
         exit = server.close()
         with self._lock:
             self._needs_signal |= exit is not None and exit.killed
@@ -184,7 +188,7 @@ class Launcher:
         of its stderr.
 
         *key* is the command's key in the profile. Raises `ServerTrouble` if the command cannot be run, fails, or takes
-        longer than `COMMAND_S`.
+        longer than `COMMAND_TIMEOUT_S`.
         """
         launch = self.launch(values, workdir)
         environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
@@ -205,26 +209,28 @@ class Launcher:
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
         if process.returncode:
-            last = stderr.strip().splitlines()[-1:]
-            raise ServerTrouble(f"{key} of the profile failed with exit code {process.returncode}: {' '.join(last)}")
+            last_line = stderr.strip().splitlines()[-1:]
+            raise ServerTrouble(
+                f"{key} of the profile failed with exit code {process.returncode}: {' '.join(last_line)}"
+            )
         return stderr.splitlines()
 
     def _stderr(self, process: subprocess.Popen[bytes]) -> bytes:
-        """The complete stderr of a command. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or if the run is
-        aborted."""
-        until = time.monotonic() + COMMAND_S
+        """Wait for the end of a command, and return its complete stderr. Raises `subprocess.TimeoutExpired` if that
+        takes longer than `COMMAND_TIMEOUT_S`, or if the run is aborted."""
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
         while True:
             try:
                 return process.communicate(timeout=0.25)[1]
             except subprocess.TimeoutExpired:
-                if self.workspace.aborted or time.monotonic() > until:
-                    raise subprocess.TimeoutExpired(process.args, COMMAND_S) from None
+                if self.workspace.aborted or time.monotonic() > deadline:
+                    raise subprocess.TimeoutExpired(process.args, COMMAND_TIMEOUT_S) from None
 
     def _seed(self, workdir: Path) -> tuple[Path | None, tuple[str, ...]]:
         """Write the suite's memories to a file and run the profile's seed command, if there is one.
 
-        Returns the file and the command. Does nothing, and returns None and no words, if memories are stored by a tool
-        or not at all.
+        Returns the path of the file and the words of the command, which are empty if there is no seed command. If the
+        profile stores memories by a tool, or not at all, this method does nothing and returns None and no words.
         """
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
@@ -238,14 +244,14 @@ class Launcher:
 
 
 def _entries(folder: Path) -> Iterator[Entry]:
-    """The first `MAX_ENTRIES` entries below a folder; each folder comes before its own entries."""
-    found = ((Path(parent) / name) for parent, folders, files in os.walk(folder) for name in (*folders, *files))
-    for path in itertools.islice(found, MAX_ENTRIES):
+    """Yield the first `MAX_ENTRIES` entries below a folder. Each folder comes before its own entries."""
+    paths = ((Path(parent) / name) for parent, folders, files in os.walk(folder) for name in (*folders, *files))
+    for path in itertools.islice(paths, MAX_ENTRIES):
         with suppress(OSError):
-            seen = path.lstat()
-            target = os.readlink(path) if stat.S_ISLNK(seen.st_mode) else None
-            text = None
-            if stat.S_ISREG(seen.st_mode):
+            status = path.lstat()
+            target = os.readlink(path) if stat.S_ISLNK(status.st_mode) else None
+            first_line = None
+            if stat.S_ISREG(status.st_mode):
                 with open_preserving_atime(path) as file:
-                    text = file.readline(1 << 16).decode("utf-8", "replace")
-            yield Entry(str(path.relative_to(folder)), int(seen.st_mtime), text, target)
+                    first_line = file.readline(1 << 16).decode("utf-8", "replace")
+            yield Entry(str(path.relative_to(folder)), int(status.st_mtime), first_line, target)

@@ -1,4 +1,5 @@
-"""The tools that perform operations and their arguments: from the profile, or from the listed tools."""
+"""The tools that perform operations, and their arguments. They are taken from the profile, or found among the tools
+that the server lists."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
-"""The operations of the default edition, which `lro init` looks for. If an edition lists no operations, the names of
-planted files contain these."""
+"""The operations of the default edition. `lro init` looks for them. If an edition lists no operations, these operations
+are used in the names of planted files."""
 
 TOOLS = {
     "recall": "recall_memories",
@@ -25,13 +26,14 @@ TOOLS = {
     "inject": "inject_context",
     "list": "list_memories",
 }
-"""The usual name of the tool that performs each operation. If an edition lists no operations, all of these are
-looked for."""
-_WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
-"""Words in the names of tools that perform an operation; for list there are none, because names vary too much."""
-_QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
-"""A query for each operation that is likely to find many memories."""
-_NAMES = {
+"""For each operation, the usual name of the tool that performs it. If an edition lists no operations, all operations in
+this table are looked for."""
+_TOOL_WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
+"""Words that occur in the names of tools that perform an operation. There are none for the operation list, because the
+names of such tools vary too much."""
+_BROAD_QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
+"""For each operation, a query that is likely to find many memories."""
+_ARGUMENT_NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
     "limit": (
         *("limit", "max_results", "top_k", "k", "n", "max", "max_count", "count", "num_results", "page_size"),
@@ -52,8 +54,8 @@ _NAMES = {
         *("max_chars", "max_characters", "max_words", "char_budget", "character_budget"),
     ),
 }
-"""Usual names of arguments by their kind, the most usual first. "asks for full" and "asks for light" are kinds of
-booleans that choose a level of detail."""
+"""Usual names of arguments by the kind of the argument, the most usual name first. "asks for full" and "asks for light"
+are kinds of boolean arguments that choose a level of detail: true means full detail, or light detail."""
 
 
 @dataclass(frozen=True)
@@ -63,53 +65,54 @@ class Operation:
     name: str
     tool: str
     arguments: Mapping[str, Any]
-    """Arguments sent with every call; the query, limit, detail and budget of a call override them."""
+    """Arguments that are sent with every call. The query, limit, detail and budget of a call override them."""
     query: str | None
     limit: str | None
     detail: str | None
     budget: str | None
     details: tuple[str, ...]
-    """The detail levels that the tool accepts, from light to full; empty if it takes none."""
+    """The detail levels that the tool accepts, from light to full. Empty if the tool has no argument for the level."""
     limit_maximum: int | None
     """The largest limit that the tool accepts; None if that is not known."""
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
-    """True if the tool requires a detail level, so that it has no default level."""
+    """True if the tool requires a detail level. Such a tool has no default level."""
     needs_query: bool = True
-    """True unless the schema of the tool shows that it can be called without a query."""
+    """False if the schema of the tool shows that the tool can be called without a query."""
     levels: Mapping[str, DetailValue] = field(default_factory=dict[str, DetailValue])
     """Values of the argument `detail` by level; empty if the values are the names of the levels."""
     possible_details: Mapping[str, tuple[DetailValue, ...]] = field(default_factory=dict[str, tuple[DetailValue, ...]])
-    """Arguments that may choose a level of detail, with their values; empty if two levels or more are known, or if the
+    """Arguments that may choose a level of detail, with their values. Empty if at least two levels are known, or if the
     profile says that there is no such argument."""
 
     possible_query: str | None = None
-    """The argument that may be the query under an unusual name, because it is the tool's only required argument that
+    """An argument that may be the query although its name is unusual: it is the tool's only required argument that
     takes any text. None if there is no such argument, if `query` is known, or if the profile says that the tool takes
     no query."""
 
     def detail_value(self, level: str) -> DetailValue:
-        """The value of the detail argument for a level."""
+        """Return the value of the detail argument for a level."""
         return self.levels.get(level, level)
 
     def with_levels(self, argument: str, levels: Mapping[str, DetailValue]) -> Operation:
-        """This operation with an argument for its level of detail, and that argument's values by level."""
+        """Return this operation with an argument for its level of detail, and the values of this argument by level."""
         return replace(self, detail=argument, details=tuple(levels), levels=levels, possible_details={})
 
     def with_query(self, argument: str) -> Operation:
-        """This operation with an argument for its query."""
+        """Return this operation with an argument for its query."""
         return replace(self, query=argument, possible_query=None)
 
 
 class NoSuchTool(ValueError):
-    """The server lists no tool of that name; the message names the tools that it lists."""
+    """Raised if the server lists no tool of a name. The message names the tools that the server lists."""
 
 
 def resolve(
     profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
 ) -> dict[str, Operation]:
-    """The *known* operations that the server has, by name: those that the profile names or, if it has no key
-    ``operations``, those for which a listed tool has a matching name."""
+    """Return those of the *known* operations that the server has, by name. If the profile has the key ``operations``,
+    these are the operations that it names. Otherwise, they are the operations for which a listed tool has a matching
+    name."""
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
     for name in known:
@@ -125,7 +128,7 @@ def resolve(
 
 
 def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
-    """The operations that *tools* perform, with arguments by the tools' schemas.
+    """Return operations, with arguments that are chosen by the schemas of their tools.
 
     *tools* has the name of a tool for each operation. Raises `NoSuchTool` if a tool is not listed.
     """
@@ -133,7 +136,7 @@ def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]])
 
 
 def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The listed tool of this name. Raises `NoSuchTool` if there is none."""
+    """Return the listed tool of this name. Raises `NoSuchTool` if there is none."""
     by_name = {str(t.get("name")): t for t in listed}
     if name not in by_name:
         raise NoSuchTool(f"the server lists no tool {name}; it lists {', '.join(by_name) or 'none'}")
@@ -141,15 +144,16 @@ def listed_tool(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, 
 
 
 def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -> Operation:
-    """An operation as the profile names it; arguments that the profile does not name are chosen by the tool's schema.
+    """Return an operation. Arguments that the profile does not name are chosen by the tool's schema.
 
-    An argument with a value in the profile has this value in every call, so it is not chosen as limit, query or detail.
+    *named* is the operation in the profile. If the profile gives an argument a value, the argument has this value in
+    every call, so it is not chosen as limit, query or detail.
     """
     properties, required = properties_of(tool), required_of(tool)
-    given: Mapping[str, Any] = named.arguments if named is not None else {}
-    free = {n: node for n, node in properties.items() if n not in given}
+    fixed_arguments: Mapping[str, Any] = named.arguments if named is not None else {}
+    candidates = {n: node for n, node in properties.items() if n not in fixed_arguments}
 
-    def argument(kind: str, among: Mapping[str, Any] = free) -> str | None:
+    def argument(kind: str, among: Mapping[str, Any] = candidates) -> str | None:
         if named is not None and (kind in named.without or getattr(named, kind) is not None):
             return getattr(named, kind)
         return _argument(kind, among)
@@ -157,11 +161,11 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
     query, limit = argument("query"), argument("limit")
     may_take_query = named is None or "query" not in named.without
     if limit is None and (named is None or "limit" not in named.without):
-        limit = next((n for n, node in free.items() if _is_largest_number(n, node)), None)
+        limit = next((n for n, node in candidates.items() if _is_largest_number(n, node)), None)
     detail = argument("detail")
     may_take_detail = named is None or "detail" not in named.without
     if detail is None and may_take_detail:
-        detail = next((n for n, node in free.items() if _names_levels(node)), None)
+        detail = next((n for n, node in candidates.items() if _names_levels(node)), None)
     details: tuple[str, ...] = ()
     levels: Mapping[str, DetailValue] = {}
     if detail is not None:
@@ -170,14 +174,14 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         detail = None
     arguments: dict[str, Any] = {}
     if query is not None and (named is None or query in required):
-        arguments[query] = _QUERIES[name]
+        arguments[query] = _BROAD_QUERIES[name]
     for other in required:
         if other not in arguments and other not in (limit, detail):
             arguments[other] = sample_value(properties.get(other, {}))
     return Operation(
         name=name,
         tool=str(tool.get("name")),
-        arguments={**_needed_detail(name, detail, details, levels, tool), **arguments, **given},
+        arguments={**_needed_detail(name, detail, details, levels, tool), **arguments, **fixed_arguments},
         query=query,
         limit=limit,
         detail=detail,
@@ -188,14 +192,14 @@ def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -
         needs_detail=bool(details) and detail in required,
         needs_query=query not in properties or query in required,
         levels=levels,
-        possible_details=_possible_details(free) if len(details) < 2 and may_take_detail else {},
+        possible_details=_possible_details(candidates) if len(details) < 2 and may_take_detail else {},
         possible_query=_possible_query(properties, required) if query is None and may_take_query else None,
     )
 
 
 def _possible_query(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
-    """The only required argument of a tool that takes any text; None if there is none, or more than one. It may be one
-    to which the profile gives a value."""
+    """Return the required argument of a tool that takes any text; None if there is no such argument, or more than one.
+    The profile may give the argument a value."""
     nodes = {name: as_record(properties.get(name)) for name in required}
     closed = {"enum", "const", "default", "format"}
     texts = [name for name, node in nodes.items() if node.get("type") == "string" and not closed & node.keys()]
@@ -209,37 +213,37 @@ def _needed_detail(
     levels: Mapping[str, DetailValue],
     tool: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """If the tool requires a level of detail: the detail argument with the specified default level, for calls that do
-    not choose one. Otherwise empty."""
+    """If the tool requires a level of detail, return the detail argument with the specified default level. It is used
+    for calls that do not choose a level. Otherwise return no arguments."""
     if detail is None or not details or detail not in required_of(tool):
         return {}
-    usual = "medium" if name == "inject" else "light"
-    usual = usual if usual in details else details[0]
-    return {detail: levels.get(usual, usual)}
+    default_level = "medium" if name == "inject" else "light"
+    default_level = default_level if default_level in details else details[0]
+    return {detail: levels.get(default_level, default_level)}
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
-    """The name of the listed tool that performs an operation: the usual name or, if that is not listed, a name with
-    one of the operation's words and without a verb of change. None if there is no such tool."""
+    """Return the name of the listed tool that performs an operation; None if there is no such tool. It is the usual
+    name or, if that is not listed, a name that has one of the operation's words and no verb of change."""
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]
-    similar = (t for t in names if _WORDS.get(name, set()) & _words_of(t) and not _CHANGES & _words_of(t))
+    similar = (t for t in names if _TOOL_WORDS.get(name, set()) & _words_of(t) and not _CHANGE_VERBS & _words_of(t))
     return next(similar, None)
 
 
 def hinted_tool(name: str, tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Mapping[str, Any] | None:
-    """A tool other than the *known* ones whose name, or else whose description, hints at an operation; None if there is
-    no such tool.
+    """Return a tool whose name, or else whose description, hints at an operation; None if there is no such tool.
+    *known* are the names of tools that are not considered.
 
     Tools whose names say that they change something are ignored.
     """
-    free = [t for t in tools if t.get("name") not in known and not _CHANGES & _words_of(str(t.get("name")))]
-    texts = ((t, str(t.get(key) or "")) for key in ("name", "description") for t in free)
-    return next((tool for tool, text in texts if _HINTS[name] & _words_of(text)), None)
+    candidates = [t for t in tools if t.get("name") not in known and not _CHANGE_VERBS & _words_of(str(t.get("name")))]
+    texts = ((t, str(t.get(key) or "")) for key in ("name", "description") for t in candidates)
+    return next((tool for tool, text in texts if _HINT_WORDS[name] & _words_of(text)), None)
 
 
-_HINTS = {
+_HINT_WORDS = {
     "recall": {"recall", "recalls", "retrieve", "retrieves", "remember", "remembers", "list", "lists"},
     "search": {"search", "searches", "find", "finds", "query", "queries", "lookup"},
     "inject": {"inject", "injects", "context", "prompt"},
@@ -249,51 +253,56 @@ _HINTS = {
 def reading_tools(
     tools: Sequence[Mapping[str, Any]], known: Collection[str]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Tools other than the *known* ones that seem to search or recall and to change nothing.
+    """Yield tools that seem to search or recall, and to change nothing. *known* are the names of tools that are left
+    out.
 
-    Yields the tool's name, the operation and the arguments for a call. The name has a verb such as find or list; a
-    search requires no argument other than a query, and a recall requires none.
+    For each tool, its name, the operation and the arguments for a call are yielded. The name of such a tool has a verb
+    such as find or list. A tool that searches requires at most a query, and a tool that recalls requires no argument.
     """
     for tool in tools:
         name, required = str(tool.get("name")), set(required_of(tool))
         words, query = _words_of(name), _argument("query", properties_of(tool))
-        changes = words & _CHANGES or as_record(tool.get("annotations")).get("readOnlyHint") is False
+        changes = words & _CHANGE_VERBS or as_record(tool.get("annotations")).get("readOnlyHint") is False
         if name in known or changes:
             continue
-        if query is not None and words & _FINDS and required <= {query}:
-            yield name, "search", {query: _QUERIES["search"]}
-        elif words & _READS and not required:
+        if query is not None and words & _SEARCH_VERBS and required <= {query}:
+            yield name, "search", {query: _BROAD_QUERIES["search"]}
+        elif words & _READ_VERBS and not required:
             yield name, "recall", {}
 
 
 def storing_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Tools that seem to store something, by the first verb of their names: store_memory, addNote, memory-create."""
-    verbs = ((tool, [w for w in _split(str(tool.get("name"))) if w in _STORES | _READS]) for tool in tools)
-    return [tool for tool, found in verbs if found and found[0] in _STORES]
+    """Return tools that seem to store something, by the first verb of their names: store_memory, addNote,
+    memory-create."""
+    verbs = (
+        (tool, [w for w in _word_list(str(tool.get("name"))) if w in _STORE_VERBS | _READ_VERBS]) for tool in tools
+    )
+    return [tool for tool, found in verbs if found and found[0] in _STORE_VERBS]
 
 
-_FINDS = {"query", "find", "lookup", "retrieve"}
-_READS = {*_FINDS, "fetch", "get", "inspect", "list", "read", "recall", "search", "show"}
-_STORES = {"add", "capture", "create", "insert", "memorize", "put", "remember", "save", "store", "write"}
-_CHANGES = {
-    *_STORES,
+_SEARCH_VERBS = {"query", "find", "lookup", "retrieve"}
+_READ_VERBS = {*_SEARCH_VERBS, "fetch", "get", "inspect", "list", "read", "recall", "search", "show"}
+_STORE_VERBS = {"add", "capture", "create", "insert", "memorize", "put", "remember", "save", "store", "write"}
+_CHANGE_VERBS = {
+    *_STORE_VERBS,
     *("archive", "cancel", "clear", "delete", "edit", "forget", "merge", "move", "purge"),
     *("remove", "replace", "set", "start", "stop", "update"),
 }
-"""Verbs of tools that change something, or that return no results, such as one that only starts a search."""
+"""Verbs in the names of tools that change something. Also verbs of tools that return no results, such as a tool that
+only starts a search."""
 
 
 def _words_of(name: str) -> set[str]:
-    return set(_split(name))
+    return set(_word_list(name))
 
 
-def _split(name: str) -> list[str]:
-    """The words of a name or a text, in lower case; camelCase is split, too."""
+def _word_list(name: str) -> list[str]:
+    """Return the words of a name or a text, in lower case. Words in camelCase are split, too."""
     return re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a listed tool, each with its schema; empty if there are none.
+    """Return the arguments of a listed tool, each with its schema.
 
     A reference to a definition in the tool's schema is replaced by that definition.
     """
@@ -302,8 +311,10 @@ def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(node: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    named = _DEFINITION.fullmatch(str(node.get("$ref")))
-    definition = as_record(as_record(schema.get(named["place"])).get(named["name"])) if named is not None else {}
+    reference = _DEFINITION.fullmatch(str(node.get("$ref")))
+    definition = (
+        as_record(as_record(schema.get(reference["place"])).get(reference["name"])) if reference is not None else {}
+    )
     return {**definition, **{k: v for k, v in node.items() if k != "$ref"}} if definition else node
 
 
@@ -311,7 +322,7 @@ _DEFINITION = re.compile(r"#/(?P<place>\$defs|definitions)/(?P<name>[^/~%]+)")
 
 
 def required_of(tool: Mapping[str, Any]) -> list[str]:
-    """The names of the required arguments of a listed tool."""
+    """Return the names of the required arguments of a listed tool."""
     schema = tool.get("inputSchema")
     required = cast("dict[str, Any]", schema).get("required") if isinstance(schema, dict) else None
     return [r for r in cast("list[Any]", required) if isinstance(r, str)] if isinstance(required, list) else []
@@ -322,34 +333,43 @@ def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
 
 
 def _arguments(kind: str, properties: Mapping[str, Any]) -> list[str]:
-    """The arguments whose names are usual for this kind of argument (`_NAMES`), the most usual first."""
-    spelt = {plain_name(name): name for name in [*properties][::-1]}
-    return [n if n in properties else spelt[plain_name(n)] for n in _NAMES[kind] if plain_name(n) in spelt]
+    """Return the arguments whose names are usual for this kind of argument (`_ARGUMENT_NAMES`), the most usual name
+    first."""
+    names_by_plain_name = {plain_name(name): name for name in [*properties][::-1]}
+    return [
+        n if n in properties else names_by_plain_name[plain_name(n)]
+        for n in _ARGUMENT_NAMES[kind]
+        if plain_name(n) in names_by_plain_name
+    ]
 
 
 def _is_largest_number(name: str, schema: object) -> bool:
-    """True for a number that limits how many records are returned, by its name: max and a plural that is no unit, such
-    as maxArticles."""
+    """True for a number that seems to limit how many records are returned. Its name has max and a plural, such as
+    maxArticles, but the plural is not a unit."""
     first, *others = re.findall(r"[A-Z]?[a-z]+", name) or [""]
     counts = first.lower() in ("max", "maximum") and bool(others) and others[-1].lower().endswith("s")
     is_integer = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") in ("integer", "number")
-    return counts and is_integer and others[-1].lower() not in _UNITS
+    return counts and is_integer and others[-1].lower() not in _UNIT_WORDS
 
 
-_UNITS = frozenset(("tokens", "characters", "chars", "words", "bytes", "days", "hours", "minutes", "seconds", "lines"))
-"""Plurals that show that a number limits a size or a time, and not the number of records."""
+_UNIT_WORDS = frozenset(
+    ("tokens", "characters", "chars", "words", "bytes", "days", "hours", "minutes", "seconds", "lines")
+)
+"""Plurals that show that an argument limits a size or a time, and not the number of records."""
 
 
 def plain_name(name: str) -> str:
-    """A name in lower case with letters and digits only: equal for max_results, maxResults and max-results."""
+    """Return a name in lower case, with letters and digits only. It is the same for max_results, maxResults and
+    max-results."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str, ...], Mapping[str, DetailValue]]:
-    """The levels that a detail argument accepts, and its values by level if they are not the names of the levels.
+    """Return the levels that a detail argument accepts, and its values by level. There are no values if they are the
+    names of the levels.
 
     If the profile names levels, they are used. Otherwise, a boolean argument accepts the least and the most detailed
-    level, an argument with an enumeration the levels in it, and any other argument all three levels.
+    level. An argument with an enumeration accepts the levels in the enumeration. Any other argument accepts all levels.
     """
     if named is not None and named.levels:
         return tuple(named.levels), named.levels
@@ -361,21 +381,23 @@ def _details(argument: str, schema: Any, named: Named | None) -> tuple[tuple[str
 
 
 def flag_levels(argument: str) -> Mapping[str, DetailValue]:
-    """The values of a boolean argument by level: true is full detail, unless the argument's name asks for little, like
-    ``brief``."""
-    is_for_light = plain_name(argument) in {plain_name(n) for n in _NAMES["asks for light"]}
+    """Return the values of a boolean argument by level. True means light detail if the argument's name asks for little,
+    such as ``brief``; otherwise it means full detail."""
+    is_for_light = plain_name(argument) in {plain_name(n) for n in _ARGUMENT_NAMES["asks for light"]}
     return {"light": is_for_light, "full": not is_for_light}
 
 
 def levels_of(values: Sequence[DetailValue]) -> dict[str, DetailValue]:
-    """Two or three values, which are in the order of growing detail, by level; two values stand for light and full."""
+    """Return two or three values by level. The values are in the order of growing detail; two values mean light and
+    full."""
     return dict(zip(DETAILS if len(values) > 2 else (DETAILS[0], DETAILS[-1]), values, strict=True))
 
 
 def _possible_details(properties: Mapping[str, Any]) -> dict[str, tuple[DetailValue, ...]]:
-    """Arguments that may choose a level of detail, with their values: booleans, and enumerations of two or three words.
+    """Return arguments that may choose a level of detail, with their values: booleans, and enumerations of two or three
+    words.
 
-    Enumerations that contain the name of a notation, such as json, are left out: they choose the notation.
+    An enumeration that has the name of a notation, such as json, is left out, because it chooses the notation.
     """
     found: dict[str, tuple[DetailValue, ...]] = {}
     for kind in ("asks for full", "asks for light"):
@@ -395,7 +417,8 @@ _NOTATIONS = frozenset(
 
 
 def enumeration_of(schema: Any) -> list[Any] | None:
-    """The values that a schema enumerates, itself or in a union; None if it does not enumerate values."""
+    """Return the values that are enumerated by a schema, or by the members of its union. None if there is no
+    enumeration."""
     if not isinstance(schema, dict):
         return None
     node = cast("dict[str, Any]", schema)
@@ -432,8 +455,9 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that a schema probably admits, by its constant, default, enumeration, or type and format; "memory" if
-    these are missing. Other keywords, such as ``minimum``, are ignored."""
+    """Return a value that a schema probably admits. It is the schema's constant, default or first enumerated value, or
+    a value of its type and format. If all of these are missing, it is "memory". Other keywords, such as ``minimum``,
+    are ignored."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     for certain in ("const", "default"):
         if certain in node:
@@ -451,19 +475,21 @@ def sample_value(schema: Any) -> Any:
 
 
 def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The alternatives of a union, each with the keywords next to the union; the schema itself if it has no union."""
+    """Return the alternatives of a union, each with the keywords next to the union. Without a union, return the schema
+    itself."""
     for union in ("anyOf", "oneOf"):
         members: object = schema.get(union)
         if isinstance(members, list) and members:
-            beside = {k: v for k, v in schema.items() if k != union}
-            return [{**beside, **as_record(member)} for member in cast("list[Any]", members)]
+            shared_keywords = {k: v for k, v in schema.items() if k != union}
+            return [{**shared_keywords, **as_record(member)} for member in cast("list[Any]", members)]
     return [schema]
 
 
 def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """The JSON types that a schema names outside of unions; a schema with a known format but no type is a string."""
-    named: Any = schema.get("type", "string" if str(schema.get("format")) in FORMATS else None)
-    kinds = cast("list[Any]", named) if isinstance(named, list) else [named]
+    """Return the JSON types that a schema names outside of unions. A schema with a known format, but without a type, is
+    a string."""
+    type_names: Any = schema.get("type", "string" if str(schema.get("format")) in FORMATS else None)
+    kinds = cast("list[Any]", type_names) if isinstance(type_names, list) else [type_names]
     return [k for k in kinds if isinstance(k, str)]
 
 
@@ -479,7 +505,7 @@ class Format:
 
     sample: str
     pattern: re.Pattern[str]
-    """Matches all texts that have the format, and some that do not: a coarse test."""
+    """A coarse test: it matches all texts that have the format, and some other texts, too."""
 
 
 _DATE, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
@@ -501,10 +527,11 @@ FORMATS: Mapping[str, Format] = {
     "ipv6": Format("2001:db8::1", re.compile(r"[\da-fA-F:.]*:[\da-fA-F:.]*")),
     "json-pointer": Format("/memory", re.compile(r"(/.*)?")),
 }
-"""Formats of texts by their names; ``url`` is not in JSON Schema, but is used in practice."""
+"""Formats of texts by their names. JSON Schema does not define ``url``, but it is used in practice."""
 
 
 def may_have_format(text: str, schema: Mapping[str, Any]) -> bool:
-    """Return whether a text may have the format that a schema names; True if it names no known format."""
+    """Return whether a text may have the format that a schema names. If the schema names no known format, return
+    True."""
     known = FORMATS.get(str(schema.get("format")))
     return known is None or known.pattern.fullmatch(text) is not None

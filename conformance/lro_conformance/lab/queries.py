@@ -1,4 +1,4 @@
-"""Queries that find memories: the query of each operation, or a better one if it finds too little."""
+"""Queries that find memories. If the query of an operation finds too little, it is replaced by a better query."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from lro_spec.tokens import LOW
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
 
-OTHERS = ("*", "memory", "", "e", "a")
-"""Queries that find everything in many servers, and words and letters that are in most memories."""
+FALLBACK_QUERIES = ("*", "memory", "", "e", "a")
+"""Queries that are tried if the query of an operation finds too little: queries that find everything in many servers,
+and words and letters that occur in most memories."""
 
-BETTER = 2
-"""A query replaces the query of an operation if its result has more than this many times the tokens."""
+MIN_IMPROVEMENT = 2
+"""The query of an operation is replaced if another query finds more than `MIN_IMPROVEMENT` times as many tokens."""
 
 
 def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
-    """A call of an operation at its richest detail level."""
+    """Call an operation at its richest detail level."""
     details = bench.operations[name].details
     return bench.call(name, detail=details[-1] if details else None, query=query)
 
 
 def tokens_of(call: Call) -> float:
-    """Tokens of a result: the server's own E or, if E is unknown or 0, the lowest honest estimate."""
+    """Return the tokens of a result: the server's own estimate (E) or, if that is unknown or 0, the lowest estimate
+    that is plausible for the size of the result."""
     return call.estimate or LOW * size_of(call) / 4
 
 
 def is_enough(bench: Bench, call: Call) -> bool:
-    """Return whether a result is surely above the default threshold of each edition by which the run is judged."""
+    """Return whether a result is clearly above the default thresholds of all editions by which the run is judged."""
     return tokens_of(call) >= 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
 
 
 def found_nothing(call: Call) -> bool:
-    """Return whether a call has found no records: an empty list or file, a short text, an error, or no answer.
+    """Return whether a call has found no records: its result is an empty list or file, a short text, an error, or
+    missing.
 
     A result that could not be written does not count as empty, even if no record of it is returned.
     """
@@ -52,41 +55,41 @@ def found_nothing(call: Call) -> bool:
 
 
 def replace_poor_queries(bench: Bench) -> list[str]:
-    """Replace queries that find too little by queries that find more than `BETTER` times as much.
+    """Replace queries that find too little by queries that find more than `MIN_IMPROVEMENT` times as many tokens.
 
-    The benches of a lab share their operations, so this holds for all servers. Returns a remark for each operation that
-    finds nothing by any query.
+    The benches of a lab share their operations, so the new queries are used for all servers. Returns a remark for each
+    operation for which no query finds anything.
     """
     remarks: list[str] = []
-    known: list[Call] = []
+    calls: list[Call] = []
     for name, operation in bench.operations.items():
-        own = largest_result(bench, name)
-        known.append(own)
-        if operation.query is None or is_enough(bench, own):
+        current = largest_result(bench, name)
+        calls.append(current)
+        if operation.query is None or is_enough(bench, current):
             continue
-        word = common_word(r for c in known for r in (c.file_records or c.records or []))
-        given = operation.arguments.get(operation.query)
-        others = [q for q in (*OTHERS, *([word] if word is not None else [])) if q != given]
-        best = own
-        for query in others:
+        word = common_word(r for c in calls for r in (c.file_records or c.records or []))
+        current_query = operation.arguments.get(operation.query)
+        candidates = [q for q in (*FALLBACK_QUERIES, *([word] if word is not None else [])) if q != current_query]
+        best = current
+        for query in candidates:
             if is_enough(bench, best) or not bench.server.alive:
                 break
             best = max(best, largest_result(bench, name, query), key=tokens_of)
-        if tokens_of(best) > BETTER * tokens_of(own) and not found_nothing(best):
-            known.append(best)
+        if tokens_of(best) > MIN_IMPROVEMENT * tokens_of(current) and not found_nothing(best):
+            calls.append(best)
             bench.operations[name] = replace(operation, arguments={**operation.arguments, operation.query: best.query})
-            usual = f"the query {show(given)}" if given is not None else "a call without a query"
-            little = (
+            old_query = f"the query {show(current_query)}" if current_query is not None else "a call without a query"
+            found = (
                 "nothing"
-                if found_nothing(own)
-                else f"about {round(tokens_of(own))} tokens, too little to test the default threshold,"
+                if found_nothing(current)
+                else f"about {round(tokens_of(current))} tokens, too little to test the default threshold,"
             )
             bench.ledger.remark(
-                f"{operation.tool}: {usual} found {little} in the server's memories, so the suite uses the query "
+                f"{operation.tool}: {old_query} found {found} in the server's memories, so the suite uses the query "
                 f"{show(best.query)} instead"
             )
-        elif found_nothing(own) and own.outcome in ("inline", "offloaded"):
-            tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
+        elif found_nothing(current) and current.outcome in ("inline", "offloaded"):
+            tried = ", ".join(show(q) for q in dict.fromkeys((current_query, *candidates)) if q is not None)
             remarks.append(
                 f"{operation.tool} finds no records by the queries {tried}: name arguments that find many memories "
                 f"(profile: operations.{name}.arguments)"

@@ -1,4 +1,7 @@
-"""Storing the suite's own memories in servers that hold too little, by the tool that the profile names (seed)."""
+"""Stores the suite's own memories in servers that hold too little, by the tool that the profile names (``seed``).
+
+A memory is a record of a server. The suite's own memories are the `corpus`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def reason_not_to_store(seed: Seed | None) -> str | None:
-    """The reason why the suite cannot store memories while a server runs; None if it can."""
+    """Return the reason why the suite cannot store memories while a server runs; None if it can."""
     if seed is None:
         return "the suite cannot store memories (profile: seed)"
     if seed.tool is not None:
@@ -44,13 +47,13 @@ def reason_not_to_store(seed: Seed | None) -> str | None:
     )
 
 
-_MOST_CHARACTERS = 1_000_000
-"""Number of characters at the beginning of a result in which the suite's memories are looked for."""
+_MAX_SEARCHED_CHARACTERS = 1_000_000
+"""The suite's memories are looked for in this many characters at the beginning of a result."""
 
-_MOST_UNSEARCHED = 500
-"""Maximum number of stored memories that are kept to be searched for in another process."""
+_MAX_UNSEARCHED_MEMORIES = 500
+"""Maximum number of stored memories that are remembered, so that they can be looked for in another process."""
 
-_FIELDS: Mapping[str, tuple[str, ...]] = {
+_ARGUMENT_NAMES_BY_FIELD: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "memory_id"),
     "title": ("title", "name", "subject", "heading"),
     "content": ("content", "text", "body", "note", "notes", "value", "observation", "message"),
@@ -73,30 +76,35 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "blocks": ("blocks",),
     "citations": ("citations",),
 }
-"""Usual names of arguments for each field of a memory, the most usual first. An argument whose name belongs to two
-fields is for the first of them that it accepts and for which the tool has no argument with a more usual name."""
+"""For each field of a memory, the usual names of arguments for it, the most usual name first. If a name belongs to two
+fields, the argument is used for the first of the two fields that it accepts and for which the tool has no argument with
+a more usual name."""
 
-_OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
+_MEMORY_ARGUMENT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
 """Usual names of arguments for a complete memory, or for a list of memories."""
 
 
 def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Arguments for a tool that stores a memory: the complete memory, or its fields as arguments with usual names.
+    """Return arguments for a tool that stores a memory: one argument for the complete memory, or arguments with usual
+    names for its fields. Returns None if no argument could accept the text of a memory.
 
-    The words ``$memory`` and ``$memory.FIELD`` stand for the memory and its fields. Other required arguments get a
-    value of their type. None if no argument could accept the text of a memory.
+    The values are placeholders: ``$memory`` for the memory, and ``$memory.FIELD`` for one of its fields. Other required
+    arguments get a value of their type.
     """
     properties, required = properties_of(tool), required_of(tool)
     if not properties:
         return {"memory": "$memory"}
     kinds = {name: node.get("type") for name, node in properties.items()}
     arguments: dict[str, Any] = {}
-    named = (*_OBJECT_NAMES, *(n for n in _FIELDS["content"] if kinds.get(n) == "object"))
-    for_memory = next((n for n in properties if n in named), None)
-    if for_memory is not None:
-        is_text, is_list = kinds[for_memory] == "string", kinds[for_memory] == "array"
-        arguments[for_memory] = "$memory.content" if is_text else ["$memory"] if is_list else "$memory"
-    if for_memory is None or kinds[for_memory] == "string":
+    names_for_memory = (
+        *_MEMORY_ARGUMENT_NAMES,
+        *(n for n in _ARGUMENT_NAMES_BY_FIELD["content"] if kinds.get(n) == "object"),
+    )
+    memory_argument = next((n for n in properties if n in names_for_memory), None)
+    if memory_argument is not None:
+        is_text, is_list = kinds[memory_argument] == "string", kinds[memory_argument] == "array"
+        arguments[memory_argument] = "$memory.content" if is_text else ["$memory"] if is_list else "$memory"
+    if memory_argument is None or kinds[memory_argument] == "string":
         for name, field in _fields_by_argument(properties, arguments):
             if name not in required or all(value_of(field, m) is not ABSENT for m in corpus()):
                 arguments[name] = f"$memory.{field}"
@@ -106,12 +114,12 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Remarks on fields of a memory that the seed's tool has arguments for, but that the profile does not give to it.
+    """Yield remarks on fields of a memory that the profile leaves out, although the seed's tool has arguments for them.
 
-    For arguments with usual names, a remark names the fields to add, or says why an argument accepts no field. If no
-    argument gets a field of `JUDGED`, a remark names the arguments with unusual names that could accept it. These
-    include required arguments that get the same sample value for every memory; if such an argument could be the title,
-    and no argument gets the title, there is a remark on that, too.
+    For arguments with usual names, a remark names the fields to add, or says why a confidence cannot be given. If a
+    field of `SUMMARISED_FIELDS` is not given to any argument, a remark names the arguments with unusual names that
+    could accept this field. If the title is not given to any argument, there is a remark on each required argument that
+    could be the title and gets the same sample value for every memory.
     """
     if (
         seed is None
@@ -119,35 +127,37 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
         or (tool := next((t for t in tools if t.get("name") == seed.tool), None)) is None
     ):
         return
-    used = {word.removeprefix("$memory").removeprefix(".") for word in memory_placeholders(seed.arguments)}
-    free = {name: node for name, node in properties_of(tool).items() if name not in seed.arguments}
-    missing = {
-        name: field for name, field in _fields_by_argument(free, ()) if not {"", field, field.partition(".")[0]} & used
+    used_fields = {word.removeprefix("$memory").removeprefix(".") for word in memory_placeholders(seed.arguments)}
+    unused_arguments = {name: node for name, node in properties_of(tool).items() if name not in seed.arguments}
+    missing_fields = {
+        name: field
+        for name, field in _fields_by_argument(unused_arguments, ())
+        if not {"", field, field.partition(".")[0]} & used_fields
     }
-    if missing:
-        added = ", ".join(f"{name}: $memory.{field}" for name, field in missing.items())
+    if missing_fields:
+        added = ", ".join(f"{name}: $memory.{field}" for name, field in missing_fields.items())
         yield (
             f"the seed leaves out fields of a memory that {seed.tool} accepts, so fewer checks apply: add {added} "
             "(profile: seed.arguments)"
         )
-    for name, scale in _other_scales(free):
+    for name, scale in _other_scales(unused_arguments):
         yield (
             f"the seed gives {seed.tool} no {name}, because its scale is {scale}, but the confidence of a memory is a "
             "number from 0 to 1"
         )
-    usual = {plain_name(n) for names in (*_FIELDS.values(), _NO_FIELDS) for n in names}
+    usual = {plain_name(n) for names in (*_ARGUMENT_NAMES_BY_FIELD.values(), _OTHER_ARGUMENT_NAMES) for n in names}
     properties = properties_of(tool)
     samples = {n: node for n, node in properties.items() if n in required_of(tool) and _is_sample(n, node, seed)}
-    unknown = {n: node for n, node in {**samples, **free}.items() if plain_name(n) not in usual}
-    for field in JUDGED:
+    unknown = {n: node for n, node in {**samples, **unused_arguments}.items() if plain_name(n) not in usual}
+    for field in SUMMARISED_FIELDS:
         takers = [name for name, node in unknown.items() if _names_a_type(node) and _accepts(node, field)]
-        if takers and not {"", field, field.partition(".")[0]} & {*used, *missing.values()}:
+        if takers and not {"", field, field.partition(".")[0]} & {*used_fields, *missing_fields.values()}:
             which = takers[0] if len(takers) == 1 else f"one of {', '.join(takers)}"
             yield (
                 f"the seed gives {seed.tool} no {field.rpartition('.')[2]}, so fewer checks apply: if {which} stands "
                 f"for it, add {takers[0] if len(takers) == 1 else 'NAME'}: $memory.{field} (profile: seed.arguments)"
             )
-    if not {"", "title"} & {*used, *missing.values()}:
+    if not {"", "title"} & {*used_fields, *missing_fields.values()}:
         for name in (n for n, node in samples.items() if n in unknown and _accepts(node, "title")):
             yield (
                 f"the seed gives each memory the same {name}, {show(seed.arguments[name])}: if it stands for a title, "
@@ -155,10 +165,10 @@ def fields_left_out(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> It
             )
 
 
-def _other_scales(free: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Those of the *free* arguments that are for a confidence on a scale other than 0 to 1, each with its scale."""
-    names = {plain_name(n) for n in _FIELDS["provenance.confidence"]}
-    for name, node in free.items():
+def _other_scales(properties: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the arguments for a confidence whose scale is not 0 to 1, each with its scale."""
+    names = {plain_name(n) for n in _ARGUMENT_NAMES_BY_FIELD["provenance.confidence"]}
+    for name, node in properties.items():
         kinds = {kind for one in alternatives(node) for kind in types_of(one)}
         if plain_name(name) in names and kinds & {"number", "integer"} and (scale := other_scale(node)) is not None:
             yield name, scale
@@ -169,8 +179,8 @@ def _is_sample(name: str, schema: Mapping[str, Any], seed: Seed) -> bool:
 
 
 def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Optional arguments of the seed's tool that get no value, except those for a confidence on another scale; empty if
-    the tool is given a complete memory."""
+    """Return the optional arguments of the seed's tool that get no value. Arguments for a confidence on another scale
+    than 0 to 1 are left out. The result is empty if the tool is given a complete memory."""
     tool = next((t for t in tools if seed is not None and t.get("name") == seed.tool), None)
     if seed is None or tool is None or "$memory" in memory_placeholders(seed.arguments):
         return []
@@ -179,19 +189,32 @@ def arguments_without_value(seed: Seed | None, tools: Iterable[Mapping[str, Any]
     return [name for name in properties if name not in others]
 
 
-_NO_FIELDS = ("author", "creator", "owner", "user", "user_id", "by", "url", "link", "source", "language", "locale")
-"""Usual names of arguments that stand for no field of a memory."""
+_OTHER_ARGUMENT_NAMES = (
+    "author",
+    "creator",
+    "owner",
+    "user",
+    "user_id",
+    "by",
+    "url",
+    "link",
+    "source",
+    "language",
+    "locale",
+)
+"""Usual names of arguments that do not correspond to a field of a memory."""
 
-JUDGED = ("namespace", "provenance.confidence")
-"""Fields that summaries are made from. If their values do not vary, a wrong summary can look right."""
+SUMMARISED_FIELDS = ("namespace", "provenance.confidence")
+"""Fields whose values are used in summaries. If these values do not vary, a wrong summary can look right."""
 
 
-SELECTING = ("namespace", "memory_type", "tags", "status")
+SELECTING_FIELDS = ("namespace", "memory_type", "tags", "status")
 """Fields by which memories are usually selected."""
 
 
 def filters(tool: Mapping[str, Any], records: Sequence[Mapping[str, Any]], taken: Collection[str]) -> dict[str, Any]:
-    """Optional arguments of a tool that select memories by a field, each with the value of one of the *records*.
+    """Return the optional arguments of a tool that select memories by a field, each with the value of one of the
+    *records*.
 
     *taken* are the names of arguments that are known to mean something else.
     """
@@ -199,60 +222,63 @@ def filters(tool: Mapping[str, Any], records: Sequence[Mapping[str, Any]], taken
     found: dict[str, Any] = {}
     for name, field in _fields_by_argument(properties_of(tool), taken):
         value = next((v for r in records if not is_blank(v := r.get(field))), None)
-        if field in SELECTING and name not in required and value is not None:
+        if field in SELECTING_FIELDS and name not in required and value is not None:
             found[name] = cast("list[Any]", value)[:1] if isinstance(value, list) else value
     return found
 
 
 def _fields_by_argument(properties: Mapping[str, Any], taken: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Arguments, except those in *taken*, that have a usual name of a field and accept it; each with the field."""
-    spelt = {plain_name(name): name for name in properties if name not in taken}
-    for field, names in _FIELDS.items():
-        name = next((spelt[plain_name(n)] for n in names if plain_name(n) in spelt), None)
+    """Yield each argument that has a usual name of a field and accepts this field, with the field. Arguments in *taken*
+    are left out."""
+    names_by_plain_name = {plain_name(name): name for name in properties if name not in taken}
+    for field, names in _ARGUMENT_NAMES_BY_FIELD.items():
+        name = next((names_by_plain_name[plain_name(n)] for n in names if plain_name(n) in names_by_plain_name), None)
         if name is not None and _accepts(properties[name], field):
-            del spelt[plain_name(name)]
+            del names_by_plain_name[plain_name(name)]
             yield name, field
 
 
 def _accepts(schema: Mapping[str, Any], field: str) -> bool:
-    """Return whether an argument accepts this field of every memory of the suite."""
-    if (field == "provenance.confidence" and other_scale(schema)) or (field in _TIMES and _takes_days(schema)):
+    """Return whether an argument accepts this field of all memories of the suite."""
+    if (field == "provenance.confidence" and other_scale(schema)) or (field in _TIME_FIELDS and _takes_days(schema)):
         return False
     values = [v for m in (*corpus(), *various()) if (v := value_of(field, m)) is not ABSENT]
     options = enumeration_of(schema)
     if options is not None:
         return all(v in options for v in values)
     nodes = alternatives(schema)
-    typed = [node for node in nodes if types_of(node)]
-    return all(any(_admits(node, v) for node in typed or nodes) for v in values)
+    typed_nodes = [node for node in nodes if types_of(node)]
+    return all(any(_admits(node, v) for node in typed_nodes or nodes) for v in values)
 
 
-_TIMES = ("created", "modified")
+_TIME_FIELDS = ("created", "modified")
 
 
 def _takes_days(schema: Mapping[str, Any]) -> bool:
-    """True if the description of an argument asks for a date without a time: it has YYYY-MM-DD, but no hours after
-    it."""
+    """True if the description of an argument asks for a date without a time: it has YYYY-MM-DD, but no hours follow."""
     return re.search(r"\bY{4}-?MM-?DD(?![\sT]*T?HH)", str(schema.get("description")), re.IGNORECASE) is not None
 
 
 def other_scale(schema: Mapping[str, Any]) -> str | None:
-    """The scale of the numbers that an argument accepts, by its schema or description; None if it may be 0 to 1."""
+    """Return the scale of the numbers that an argument accepts, by its schema or description. Returns None if the scale
+    may be 0 to 1."""
     for node in alternatives(schema):
-        most, least = (node.get(n, node.get(f"exclusive{n.title()}")) for n in ("maximum", "minimum"))
-        low, high = (v if isinstance(v, int | float) else None for v in (least, most))
+        maximum, minimum = (node.get(n, node.get(f"exclusive{n.title()}")) for n in ("maximum", "minimum"))
+        low, high = (v if isinstance(v, int | float) else None for v in (minimum, maximum))
         if (high is not None and high != 1) or (low is not None and low > 0):
             return f"{show(low or 0)} to {show(high)}" if high is not None else f"{show(low)} or more"
         if high == 1:
             return None
-    said = str(schema.get("description"))
-    if (span := _SPAN.search(said)) is not None:
+    description = str(schema.get("description"))
+    if (span := _RANGE.search(description)) is not None:
         return f"{span['low']} to {span['high']}" if float(span["high"]) > 1 else None
-    return "per cent" if re.search(r"%|\bper ?cent", said, re.IGNORECASE) else None
+    return "per cent" if re.search(r"%|\bper ?cent", description, re.IGNORECASE) else None
 
 
-_SPAN = re.compile(r"(?<![\w.-])(?P<low>[01](\.0+)?)\s*(?:to|and|-|–|—|\.{2,3}|…)\s*(?P<high>\d{1,4}(\.\d+)?)(?![\w-])")
-"""Matches a range of numbers that begins at 0 or 1, such as "0 to 100"; it is looked for in descriptions."""
+_RANGE = re.compile(
+    r"(?<![\w.-])(?P<low>[01](\.0+)?)\s*(?:to|and|-|–|—|\.{2,3}|…)\s*(?P<high>\d{1,4}(\.\d+)?)(?![\w-])"
+)
+"""Matches a range of numbers that begins at 0 or 1, such as "0 to 100", in the description of an argument."""
 
 
 def _names_a_type(schema: Mapping[str, Any]) -> bool:
@@ -260,52 +286,58 @@ def _names_a_type(schema: Mapping[str, Any]) -> bool:
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:
-    """Return whether a schema admits a value by its types and its format; unions in the schema are ignored."""
+    """Return whether a schema admits a value, by its types and its format. Unions in the schema are ignored."""
     if isinstance(value, str) and not may_have_format(value, schema):
         return False
     kinds = types_of(schema)
-    return not kinds or all(kind in kinds for types, kind in _KINDS if isinstance(value, types))
+    return not kinds or all(kind in kinds for types, kind in _JSON_TYPES if isinstance(value, types))
 
 
-_KINDS: tuple[tuple[Any, str], ...] = ((str, "string"), ((int, float), "number"), (list, "array"), (dict, "object"))
-"""Python types of values in memories, with their JSON types."""
+_JSON_TYPES: tuple[tuple[Any, str], ...] = (
+    (str, "string"),
+    ((int, float), "number"),
+    (list, "array"),
+    (dict, "object"),
+)
+"""The Python types of values in memories, each with its JSON type."""
 
 
-FOUND_S = 2.0
-"""Longest time, in seconds after the last memory was stored, for which memories that are not found at first are looked
-for again."""
+MAX_SEARCH_S = 2.0
+"""If memories are not found at first, they are looked for again until this many seconds after the last memory was
+stored."""
 
-LEAST_LAG_S = 1.0
-"""Shortest time, in seconds, to wait after storing in a server that does not find memories at once. If its index is
-rebuilt at intervals, such as each second, a later memory may take longer to be found than the first."""
+MIN_LAG_S = 1.0
+"""If a server does not find memories immediately, the suite waits at least this many seconds after it has stored a
+memory. The server's index may be rebuilt at intervals, such as every second. Then some memories are found later than
+others."""
 
 _POLL_S = 0.1
 
 
 class Seeding:
-    """Seeds the servers of one profile."""
+    """Stores the suite's memories in the servers of one profile."""
 
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.on = False
         """True if the suite's memories are stored in every server that starts."""
         self.refusal: str | None = None
-        """The reason why the last refused memory was not stored, as a remark for the report; None if none was
-        refused."""
+        """The reason why a memory was refused last, as a remark for the report; None if all memories were accepted."""
         self.unfound: str | None = None
-        """A remark for the report, with advice: no call found the memories that were stored. None if a call found one,
-        or if none were stored."""
+        """A remark for the report, with advice, if the stored memories were not found by any call. None if a call found
+        one of them, or if no memories were stored."""
         self._unsearched: list[Memory] = []
-        """Stored memories that were not looked for in another process yet."""
+        """Stored memories that have not been looked for in another process yet."""
         self._first_searched = False
-        """True if memories of an earlier run were looked for in the first process."""
+        """True if the first process was searched for memories of an earlier run."""
         self._others_searched = False
-        """True if memories of one process were looked for in another, which was given none."""
+        """True if memories that were stored in one process were looked for in another process, which was given no
+        memories."""
 
     def note_stored(self, bench: Bench, memory: Memory, others: Iterable[Bench]) -> None:
-        """Note a memory that a process has accepted and, unless that was done before, look for the noted memories in
-        one of the *others* that was given none (`refuse_shared_data`)."""
-        if self._others_searched or len(self._unsearched) >= _MOST_UNSEARCHED:
+        """Note a memory that a process has accepted. Also look for the noted memories in one of the *others* that was
+        given no memories, unless such a search was made before (see `refuse_shared_data`)."""
+        if self._others_searched or len(self._unsearched) >= _MAX_UNSEARCHED_MEMORIES:
             return
         self._unsearched.append(memory)
         for other in others:
@@ -316,9 +348,9 @@ class Seeding:
     def refuse_shared_data(self, bench: Bench) -> None:
         """Raise `Shortage` if a process that was given no memories finds memories that were stored in another process.
 
-        Then servers that run at the same time find each other's memories, and a user's own data are mixed up with the
-        suite's. Memories of an earlier run are looked for in the first process. Once memories were stored, they are
-        looked for in one further process.
+        Such processes share their data: servers that run at the same time find each other's memories, and the user's
+        own data are mixed with the suite's data. The first process is searched for memories of an earlier run. After
+        memories were stored, one further process is searched for them.
         """
         seed, stored = bench.profile.seed, tuple(self._unsearched)
         if seed is None or seed.tool is None or not bench.operations or self._others_searched:
@@ -342,17 +374,20 @@ class Seeding:
         )
 
     def is_wanted(self, bench: Bench) -> bool:
-        """Return whether the server has too few memories for the default threshold, and there is a seed tool."""
+        """Return whether the profile names a seed tool and the server has too few memories to exceed the default
+        threshold."""
         seed = bench.profile.seed
         if seed is None or seed.tool is None or not bench.operations:
             return False
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> list[str]:
-        """Store the suite's memories in this server and, if it accepts one, in every server that is started later.
+        """Store the suite's memories in this server. If the server accepts at least one, they are also stored in every
+        server that is started later.
 
         If the server finds a memory only some time after it was stored, later calls wait for that time. Returns a
-        remark for each operation that finds nothing by any query; none if no operation finds the memories (`unfound`).
+        remark for each operation for which no query finds anything. Returns no remarks if the memories are not found by
+        any operation, because `unfound` is the remark on that.
         """
         stored = self._stored(bench)
         self.on = bool(stored)
@@ -361,14 +396,14 @@ class Seeding:
             self._measure_lag(bench, stored)
             if bench.ledger.finding_lag_s:
                 remarks = replace_poor_queries(bench)
-        return remarks if self.unfound is None else []  # the remark `unfound` is about all operations
+        return remarks if self.unfound is None else []  # `unfound` is about all operations
 
     def fill(self, bench: Bench) -> None:
         """Store the suite's memories, until one is refused."""
         self._stored(bench)
 
     def _stored(self, bench: Bench) -> list[Memory]:
-        """Store the suite's memories, until one is refused. Returns those that were accepted."""
+        """Store the suite's memories, until one is refused. Returns the memories that were accepted."""
         stored: list[Memory] = []
         for memory in corpus():
             reply = bench.store(memory)
@@ -379,42 +414,43 @@ class Seeding:
         return stored
 
     def _measure_lag(self, bench: Bench, stored: Sequence[Memory]) -> None:
-        """Look for one of the last memories that were stored, by each operation. If it is not found, wait for it up to
-        `FOUND_S`, and note how long that took, or that no operation finds any of the memories."""
-        begun = bench.stored_at
+        """Look for one of the last stored memories by each operation. If it is not found, look for it repeatedly, for
+        up to `MAX_SEARCH_S` seconds. Note how long it took until it was found, or that the memories are not found by
+        any operation."""
+        stored_at = bench.stored_at
         seekers = [_Seeker(bench, name, stored) for name in bench.operations]
-        waiting = [s for s in seekers if not s.needs_no_wait()]
+        unsuccessful = [s for s in seekers if not s.needs_no_wait()]
         lag_s = 0.0
-        while waiting and bench.server.alive and time.monotonic() - begun < FOUND_S:
+        while unsuccessful and bench.server.alive and time.monotonic() - stored_at < MAX_SEARCH_S:
             bench.pause(_POLL_S)
-            still = [s for s in waiting if not s.finds_now()]
-            if len(still) < len(waiting):
-                lag_s = time.monotonic() - begun
-            waiting = still
+            still_unsuccessful = [s for s in unsuccessful if not s.finds_now()]
+            if len(still_unsuccessful) < len(unsuccessful):
+                lag_s = time.monotonic() - stored_at
+            unsuccessful = still_unsuccessful
         tool = bench.profile.seed.tool if bench.profile.seed is not None else None
         if lag_s:
-            bench.ledger.finding_lag_s = max(LEAST_LAG_S, 2 * lag_s)
+            bench.ledger.finding_lag_s = max(MIN_LAG_S, 2 * lag_s)
             self._remark(
                 f"a memory is found only {lag_s:.1f} s after {tool} stored it, so the suite waits "
                 f"{bench.ledger.finding_lag_s:.1f} s after it has stored a memory before it calls a tool"
             )
-        elif seekers and len(waiting) == len(seekers) and not any(s.found_any for s in waiting):
-            calls = ", ".join(s.calls[0].label for s in waiting)
+        elif seekers and len(unsuccessful) == len(seekers) and not any(s.found_any for s in unsuccessful):
+            calls = ", ".join(s.calls[0].label for s in unsuccessful)
             self.unfound = (
-                f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but within {FOUND_S:g} s none was "
-                f"found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
+                f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but within {MAX_SEARCH_S:g} s none "
+                f"was found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
                 f"server needs longer, let {tool} answer only once the memory can be found, or give the server the "
                 "memories before it starts (profile: seed.command or seed.env)"
             )
             self._remark(self.unfound)
 
     def fill_again(self, bench: Bench) -> None:
-        """Store the suite's memories again if the server lost them when it was restarted."""
+        """Store the suite's memories again if they were lost when the server was restarted."""
         if self.on and not self._holds_any(bench):
             self.fill(bench)
 
     def _holds_any(self, bench: Bench) -> bool:
-        """Return whether a server finds any of the suite's memories."""
+        """Return whether a server finds at least one of the suite's memories."""
         for name, operation in bench.operations.items():
             for query in (None, _words_of(corpus()[0])) if operation.query is not None else (None,):
                 if _finds(largest_result(bench, name, query), corpus(), bench):
@@ -422,7 +458,7 @@ class Seeding:
         return False
 
     def is_stored(self, bench: Bench, reply: Reply | None) -> bool:
-        """Return whether the server accepted a memory; a refusal becomes a remark in the report."""
+        """Return whether the server accepted a memory. If it refused the memory, add a remark to the report."""
         result: object = reply.result if reply is not None else None
         answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
         if reply is None or (answer is not None and answer.get("isError") is not True):
@@ -432,31 +468,31 @@ class Seeding:
         if reply.failure is not None:
             self.refusal = f"seeding failed: {tool} did not answer: {reply.failure.detail}"
         else:
-            said = show(reply.error or text_of(answer) or "no answer", 300)
-            self.refusal = f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {said}"
+            answer_text = show(reply.error or text_of(answer) or "no answer", 300)
+            self.refusal = f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {answer_text}"
         self._remark(self.refusal)
         return False
 
 
 class _Seeker:
-    """Looks for stored memories by one operation: by their titles if it has a query but no token budget, and for any of
-    the suite's memories by the usual call."""
+    """Looks for stored memories by one operation. If the operation has a query, but no token budget, single memories
+    are looked for by their titles. Any of the suite's memories are looked for by a call with the usual query."""
 
     def __init__(self, bench: Bench, name: str, stored: Sequence[Memory]) -> None:
         self._bench, self._name = bench, name
-        self._first, self._last = stored[0], stored[-2:][0]  # the very last has an unusual title
+        self._first, self._last = stored[0], stored[-2:][0]  # not the very last memory, because its title is unusual
         operation = bench.operations[name]
-        # a text that is cut to a budget may lack the memory that fits the query best
+        # with a budget, the result may be cut, and may lack even the memory that fits the query best
         self._has_query = operation.query is not None and operation.budget is None
         self._finds_first = False
         self.calls: list[Call] = []
-        """The calls that the last search made."""
+        """The calls that were made by the last search."""
         self.found_any = False
         """True if any of the suite's memories was found so far."""
 
     def needs_no_wait(self) -> bool:
-        """True if the last memory is found, or if others are found and the last may be missing for a reason other than
-        time: the limit, or an operation that does not find memories by their titles."""
+        """True if the last memory is found. Also true if other memories are found, and the last memory may be missing
+        because of the limit, or because the operation does not find memories by their titles."""
         self.calls = []
         if self._has_query:
             if self._finds(self._last):
@@ -488,7 +524,7 @@ class _Seeker:
 
 
 def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
-    """Return whether a call has found one of these memories. An answer that only repeats the query does not count."""
+    """Return whether a call has found one of these memories. It does not count if the answer only repeats the query."""
     text = _text_of(call)
     if not mentions_any(text, memories):
         return False
@@ -497,16 +533,17 @@ def _finds(call: Call, memories: Sequence[Memory], bench: Bench) -> bool:
         text, [{k: v for k, v in m.items() if not mentions_any(query, [{k: v}])} for m in memories]
     ):
         return True
-    # the words in reverse order find the same memories, but are in none: an answer that has them repeats its query
+    # The words of the query in reverse order find the same memories, but do not occur in any of them. So an answer that
+    # has the reversed words repeats its query.
     reversed_query = " ".join(reversed(query.split()))
     answer = largest_result(bench, call.operation, reversed_query)
     return not mentions_any(_text_of(answer), [{"title": reversed_query}])
 
 
 def _words_of(memory: Memory) -> str:
-    """A query that finds a memory: the beginning of its title or, if it has none, of its content."""
+    """Return a query that finds a memory: the beginning of its title or, if the title is empty, of its content."""
     return str(memory.get("title") or memory.get("content"))[:60]
 
 
 def _text_of(call: Call) -> str:
-    return "\n".join([call.text, *strings_in(call.file_records)])[:_MOST_CHARACTERS]
+    return "\n".join([call.text, *strings_in(call.file_records)])[:_MAX_SEARCHED_CHARACTERS]

@@ -1,4 +1,4 @@
-"""LRO settings of one server start, and a time zone far from UTC in which a server can be started."""
+"""The LRO settings of one server start, and a time zone far from UTC in which a server can be started."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from lro_conformance.lab.thresholds import AcceptedThresholds
 from lro_conformance.profile.launcher import Value
 
 FAR_ZONE_OFFSET_S = 7 * 3600
-"""Seconds by which local time in the far zone is ahead of UTC, all year round."""
+"""The local time in the far zone is ahead of UTC by this many seconds, all year round."""
 
-_NAME, _RULE = "Etc/GMT-7", "XXX-7"
-"""The zone by its name in the time zone database, and by its POSIX rule, which needs no database."""
+_ZONE_NAME, _ZONE_RULE = "Etc/GMT-7", "XXX-7"
+"""Two values of TZ for the far zone: its name in the time zone database, and its POSIX rule, which works without a
+database."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """LRO settings of one start; None leaves a setting out, so that the server's default applies."""
+    """The LRO settings of one start. A setting of None is not given to the server, so that the server's default
+    applies."""
 
     threshold_tokens: int | None = None
     ttl_seconds: int | None = None
     enabled: bool | None = None
     output_dir: str | None = "{own}"
-    """``{own}`` stands for a fresh folder of the bench, ``{relative}`` for a relative path of such a folder; other
-    values are given to the server as they are."""
+    """The output folder. ``{own}`` is replaced by the path of a new folder for this server, and ``{relative}`` by a
+    relative path of such a folder. Other values are given to the server unchanged."""
     as_shipped: bool = False
-    """True to leave out ``enabled`` even if the server offloads only with ``enabled = true``."""
+    """If True, ``enabled`` is left out even if the server offloads only with ``enabled = true``."""
 
     def values(self, accepted: AcceptedThresholds) -> dict[str, Value]:
-        """The settings other than None; the threshold is the nearest that the server accepts."""
+        """Return the settings other than None. The threshold is replaced by the nearest threshold that the server
+        accepts."""
         values = {
             "enabled": self.enabled,
             "threshold_tokens": None if self.threshold_tokens is None else accepted.nearest(self.threshold_tokens),
@@ -42,9 +45,9 @@ class Settings:
 
 @cache
 def far_zone() -> str:
-    """The value of TZ for the far zone: its name if the machine knows it, otherwise its POSIX rule, which not every
-    runtime understands.
+    """Return the value of TZ for the far zone. It is the zone's name if the machine knows this name. Otherwise it is
+    the zone's POSIX rule, which some runtimes do not understand.
 
-    Some servers are started in this zone, so that timestamps in local time are noticed wherever the suite runs.
+    Some servers are started in this zone. This reveals timestamps in local time even if the suite runs in UTC.
     """
-    return _NAME if os.path.exists(os.path.join("/usr/share/zoneinfo", _NAME)) else _RULE
+    return _ZONE_NAME if os.path.exists(os.path.join("/usr/share/zoneinfo", _ZONE_NAME)) else _ZONE_RULE

@@ -1,4 +1,5 @@
-"""The thresholds that a server accepts, and those to try if it refuses the suite's preferred ones (1 and `NEVER`)."""
+"""The thresholds that a server accepts. The suite prefers the thresholds 1 and `NEVER`; this module also has the
+thresholds that are tried if the server refuses these two."""
 
 from __future__ import annotations
 
@@ -7,44 +8,46 @@ from dataclasses import dataclass, field
 from typing import Any
 
 LIMIT = 200
-"""The limit of most calls: the number of records that are asked for."""
+"""The limit of most calls: the number of records that a call asks for."""
 
 NEVER = 1_000_000_000
 """A threshold that no result of the suite reaches."""
 
 LOW = (16, 64, 128, 256, 512, 1024, 2048)
-"""Thresholds that are tried if 1 is refused. Higher ones are not tried, because the results of most servers would not
-exceed those."""
+"""Thresholds that are tried if the server refuses 1. Higher thresholds are not tried, because most servers have no
+results that exceed them."""
 
 HIGH = (1_000_000, 200_000, 100_000)
-"""Thresholds that are tried if `NEVER` is refused. Lower ones are not tried, because many results would exceed
-those."""
+"""Thresholds that are tried if the server refuses `NEVER`. Lower thresholds are not tried, because many results would
+exceed them."""
 
-# These are tried after a start with the preferred value (1 or `NEVER`) has failed. The last value of a list comes
-# first, because it is the most likely to be accepted. If the server does not start with that one either, something
-# other than the threshold prevents the start, so no further value is tried: a server that never starts costs only two
-# starts. If it does start, the preferred value is tried again, because the first start may have failed by chance.
+# These values are tried after a start with the preferred value (1 or `NEVER`) has failed. The last value of a list is
+# tried first, because the server is most likely to accept it. If the server does not start with the last value either,
+# the reason is not the threshold, and no further value is tried. So a server that never starts costs only two starts.
+# If the server starts with the last value, the preferred value is tried again, because the first start may have failed
+# by chance. Then the other values are tried.
 
 
 @dataclass
 class AcceptedThresholds:
-    """The range of thresholds with which a server starts, and the detail levels of calls whose results exceed the
-    lowest of them."""
+    """The range of thresholds with which a server starts. Also the detail levels at which results of the server exceed
+    the lowest of these thresholds."""
 
     lowest: int = 1
     highest: int = NEVER
     details: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    """For each operation that was offloaded, the detail level with the smallest result that clearly exceeds the lowest
-    threshold, or else with the largest result."""
+    """A detail level for each operation whose results were offloaded. It is the level with the smallest result that
+    clearly exceeds the lowest threshold. If no result clearly exceeds it, it is the level with the largest result."""
 
     def nearest(self, threshold: int) -> int:
-        """The threshold that the server accepts and that is nearest to *threshold*."""
+        """Return the threshold nearest to *threshold* that the server accepts."""
         return min(max(self.lowest, threshold), self.highest)
 
     def find_lowest(self, starts: Callable[[int], bool]) -> bool:
-        """Set `lowest` to the lowest of 1 and the values of `LOW` with which the server starts, as *starts* finds out.
+        """Set `lowest` to the lowest threshold with which the server starts: 1 or a value of `LOW`.
 
-        Returns False if the server does not start with the last value of `LOW`.
+        *starts* is called with a threshold, and returns whether the server starts with it. If the server does not start
+        with the last value of `LOW`, `lowest` is not changed, and the result is False.
         """
         if not starts(LOW[-1]):
             return False
@@ -52,10 +55,10 @@ class AcceptedThresholds:
         return True
 
     def find_highest(self, starts: Callable[[int], bool]) -> bool:
-        """Set `highest` to the highest of `NEVER` and the values of `HIGH` with which the server starts, as *starts*
-        finds out.
+        """Set `highest` to the highest threshold with which the server starts: `NEVER` or a value of `HIGH`.
 
-        Returns False if the server does not start with the last value of `HIGH`.
+        *starts* is called with a threshold, and returns whether the server starts with it. If the server does not start
+        with the last value of `HIGH`, `highest` is not changed, and the result is False.
         """
         if not starts(HIGH[-1]):
             return False
@@ -63,18 +66,25 @@ class AcceptedThresholds:
         return True
 
     def learn(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
-        """Choose `details`. *offloaded* has the estimates of offloaded calls with the limit `LIMIT`; its keys are the
-        operation and the detail level."""
+        """Choose `details` by the results of offloaded calls with the limit `LIMIT`.
+
+        *offloaded* has the server's estimate of the tokens for each of these calls. A key is the operation and the
+        detail level of the call.
+        """
         for name in {name for name, _ in offloaded}:
-            sizes = {detail: estimate or 0 for (n, detail), estimate in offloaded.items() if n == name}
-            enough = {d: e for d, e in sizes.items() if e > 1.5 * self.lowest}  # enough even if estimates vary a little
-            self.details[name] = min(enough, key=enough.__getitem__) if enough else max(sizes, key=sizes.__getitem__)
+            estimates = {detail: estimate or 0 for (n, detail), estimate in offloaded.items() if n == name}
+            sufficient = {
+                d: e for d, e in estimates.items() if e > 1.5 * self.lowest
+            }  # enough even if estimates vary a little
+            self.details[name] = (
+                min(sufficient, key=sufficient.__getitem__) if sufficient else max(estimates, key=estimates.__getitem__)
+            )
 
     def arguments_of_offloading_call(self, name: str, count: int) -> dict[str, Any]:
-        """Keyword arguments of `Bench.call` for a result that exceeds the lowest threshold.
+        """Return keyword arguments of `Bench.call` for a result that exceeds the lowest threshold.
 
-        If that threshold is 1, or `details` lacks the operation, the limit is *count*. Otherwise it is a large limit,
-        `LIMIT` less *count*, so that different counts still make different calls.
+        If the lowest threshold is 1, or if `details` lacks the operation, the limit is *count*. Otherwise the limit is
+        `LIMIT` minus *count*, which is large, but is still different for different counts.
         """
         if self.lowest == 1 or name not in self.details:
             return {"limit": count}

@@ -1,4 +1,4 @@
-"""``lro.yaml``: how a server is started, set up, called and cleaned up after.
+"""The profile of a server, ``lro.yaml``: how to start the server, set it up, call its tools and trigger its cleanup.
 
 >>> from lro_conformance.profile import profile_for_command
 >>> profile_for_command(["python", "-m", "my_server"]).settings["threshold_tokens"].env

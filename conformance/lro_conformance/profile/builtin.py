@@ -1,4 +1,4 @@
-"""Profiles of servers without a profile file: the documented variables, and the reference server."""
+"""Profiles for servers that have no profile file: the default profile, and the profiles of the reference server."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ PROXIED = Path(__file__).with_name("proxied.yaml")
 
 
 def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) -> Profile:
-    """The default profile for a command: settings reach the server in the documented variables, and nothing is stored.
+    """Return the default profile for a command. Settings are given to the server in the environment variables that the
+    edition documents, and the suite stores nothing in the server.
 
     The reference server, ``lro serve`` with any arguments, has a profile of its own: ``reference.yaml``, or
-    ``proxied.yaml`` behind ``lro proxy``. It keeps memories only as long as its process runs, so the suite stores its
-    own in it, unless the command names a directory (``--data``), which may hold memories of the user.
+    ``proxied.yaml`` if it is behind ``lro proxy``. That server keeps memories only as long as its process runs, so the
+    suite stores its own memories in it. If the command names a directory (``--data``), the suite stores none, because
+    the directory may hold memories of the user.
 
     Raises `ValueError` for an unknown edition or an empty command.
     """
@@ -33,19 +35,19 @@ def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) 
 
 
 def is_reference(command: Sequence[str]) -> bool:
-    """True for a command that starts the reference server: one that begins with ``lro serve``, itself or behind
-    ``lro proxy``."""
+    """True for a command that starts the reference server: the command, or the part of it behind ``lro proxy``, begins
+    with ``lro serve``."""
     return tuple(_server(command)[:2]) == ("lro", "serve")
 
 
 def _server(command: Sequence[str]) -> Sequence[str]:
-    """The command without ``lro proxy`` in front."""
-    at = server_index(command)
-    return command if at is None else command[at:]
+    """Return the command of the server itself, without ``lro proxy`` in front."""
+    index = server_index(command)
+    return command if index is None else command[index:]
 
 
 def reference_profile(command: Sequence[str], *, edition: str) -> Profile:
-    """The profile for ``lro serve`` with these arguments, also behind ``lro proxy``.
+    """Return the profile for a command that starts ``lro serve``, itself or behind ``lro proxy``.
 
     Memories are stored in the server unless the command names a directory, which may hold memories of the user.
     """

@@ -1,4 +1,5 @@
-"""Problems of a profile. Each is one line: its place, the key, and what was expected or is wrong."""
+"""Problems of a profile. Each problem is reported in one line: its place, the key, and what is wrong or was
+expected."""
 
 from __future__ import annotations
 
@@ -23,14 +24,14 @@ _KINDS: tuple[tuple[type, str], ...] = (
 
 
 ENVIRONMENT = ("server", "env")
-"""Path below which no value is shown: it may be a secret."""
+"""Path in a profile. Values below this path are not shown, because they may be secrets."""
 
 
 class Complaint(NamedTuple):
-    """Description of a wrong value; as a string, one sentence."""
+    """Description of a wrong value. Converted to a string, it is one sentence."""
 
     message: str
-    """Description of the problem; not used if there is an expectation."""
+    """Description of the problem. Not used if `expected` is given."""
     expected: str = ""
     observed: str = ""
     hint: str = ""
@@ -43,18 +44,18 @@ class Complaint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem and its place."""
+    """A problem of a profile, and its place in the file."""
 
     file: str
     line: int | None
-    """From 1; None if the problem concerns the whole file."""
+    """The line number, from 1; None if the problem concerns the whole file."""
     key: str
-    """Dotted, for example ``settings.ttl_seconds``; empty for the whole document."""
+    """The key in dotted notation, for example ``settings.ttl_seconds``; empty for the whole document."""
     complaint: Complaint
     path: tuple[str | int, ...] = field(default=(), compare=False)
     """The key as a path; () for the whole document."""
     column: int | None = field(default=None, compare=False)
-    """From 1; None if the problem concerns a whole line or the whole file."""
+    """The column, from 1; None if the problem concerns a whole line or the whole file."""
     is_private: bool = field(default=False, compare=False)
     """True if the line must not be shown, because it may contain a value below `ENVIRONMENT`."""
 
@@ -69,7 +70,7 @@ class Problem:
 
 
 class ProfileError(Exception):
-    """A profile that cannot be used; as a string, one line for each problem."""
+    """Raised for a profile that cannot be used. The message has one line for each problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -85,14 +86,14 @@ def dotted(path: Iterable[str | int]) -> str:
 
 
 def explain(error: SchemaError, value: object) -> Complaint:
-    """Translate a schema error into words that say what to write instead."""
+    """Translate a schema error into words that say what the user should write instead."""
     match error.keyword:
         case "required":
             return Complaint("missing", hint="it is required", kind=Kind.MISSING_FIELD)
         case "additionalProperties":
             return Complaint("unknown key", hint=_known_keys(error), kind=Kind.UNKNOWN_FIELD)
         case "type":
-            observed = _kind(value, shown=error.path[: len(ENVIRONMENT)] != ENVIRONMENT)
+            observed = _kind(value, may_show_value=error.path[: len(ENVIRONMENT)] != ENVIRONMENT)
             return Complaint("", _plain(error.expected), observed, _type_hint(error, value), Kind.WRONG_TYPE)
         case "enum":
             return Complaint("", error.expected, error.observed, _nearest_value(error, value), Kind.WRONG_VALUE)
@@ -101,13 +102,13 @@ def explain(error: SchemaError, value: object) -> Complaint:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Suffix of a message that suggests the most similar known word; empty if none is similar."""
+    """Return the end of a message, which suggests the most similar of the *known* words. Empty if none is similar."""
     hint = did_you_mean(word, known)
     return f"; {hint}" if hint else ""
 
 
 def did_you_mean(word: str, known: Iterable[object]) -> str:
-    """Suggestion of the most similar known word; empty if none is similar."""
+    """Return a question that suggests the most similar of the *known* words. Empty if none is similar."""
     matches = get_close_matches(word, [text for text in known if isinstance(text, str)], n=1, cutoff=0.6)
     return f"did you mean {matches[0]}?" if matches else ""
 
@@ -120,11 +121,11 @@ def _nearest_value(error: SchemaError, value: object) -> str:
     return did_you_mean(value, error.known) if isinstance(value, str) else ""
 
 
-def _kind(value: object, *, shown: bool) -> str:
+def _kind(value: object, *, may_show_value: bool) -> str:
     kind = next((name for type_, name in _KINDS if isinstance(value, type_)), "null")
     if kind in ("null", "boolean"):
         return show(value)
-    return f"{_plain(type_words(kind))} ({show(value)})" if shown else _plain(type_words(kind))
+    return f"{_plain(type_words(kind))} ({show(value)})" if may_show_value else _plain(type_words(kind))
 
 
 def _type_hint(error: SchemaError, value: object) -> str:
@@ -140,12 +141,12 @@ def _type_hint(error: SchemaError, value: object) -> str:
 
 
 def _plain(text: str) -> str:
-    """Replace terms of JSON Schema by terms of YAML."""
+    """Replace terms of JSON Schema by the terms of YAML."""
     return text.replace("an array", "a list").replace("an object", "keys with values")
 
 
 def value_at(value: Any, path: Iterable[str | int]) -> Any:
-    """The value at a path; None if the path does not exist."""
+    """Return the value at a path, or None if the path does not exist."""
     for part in path:
         try:
             value = value[part]

@@ -1,4 +1,4 @@
-"""Command line, environment and files of a server process, from its profile and values of settings."""
+"""The command line, environment and files of a server process, composed from its profile and the values of settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lro_conformance.profile.proxy import proxy_index, with_own_lro
 _CONFIG_NAME = "lro-config.toml"
 _EVENTS_NAME = "lro-events.jsonl"
 _SERVER_DIRECTORY = "work"
-"""Name of the directory that ``{workdir}`` stands for."""
+"""Name of the directory that replaces ``{workdir}``."""
 
 Value = str | int | float | bool | Path
 
@@ -36,12 +36,12 @@ class Launch:
     """Variables that the process gets in addition to those of the suite."""
     cwd: Path
     unset: tuple[str, ...] = ()
-    """Variables of settings that get no value. The process does not get them from the environment of the suite, either:
-    a test of a default must not use a value from the user's shell."""
+    """Variables of settings that get no value. They are removed from the environment of the process: a test of a
+    default must not use a value from the user's shell."""
     config_file: Path | None = None
-    """The written config file, if the profile has one."""
+    """The config file that was written; None if the profile has none."""
     events_file: Path | None = None
-    """File for the events of the server, if the profile names a variable for its path."""
+    """File to which the server writes its events; None if the profile names no variable for the path of such a file."""
 
 
 def launch(
@@ -53,10 +53,10 @@ def launch(
 ) -> Launch:
     """Compose the parameters of a server process, and write its config file.
 
-    *values* are settings by name; all other settings keep the default of the server. *workdir* is an existing directory
-    for this process alone; ``{workdir}`` stands for a directory within it (see `fill`). If the profile has a config
-    file, it is written even if it is empty, so that the server does not read the user's. Raises `SettingNotOffered` for
-    a setting that the profile gives no way to set.
+    *values* are settings by name; all other settings keep the server's default. *workdir* is an existing directory that
+    only this process uses; ``{workdir}`` is replaced by a directory within it (see `fill`). If the profile has a config
+    file, this file is written even if it is empty, so that the server does not read the user's config file. Raises
+    `SettingNotOffered` for a setting that the profile gives no way to set.
     """
     workdir = Path(workdir).absolute()
     Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def launch(
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
     if proxy_index(server.command) is not None:
         env.setdefault("LRO_GAIN", "off")  # calls of the suite must not count in the report of lro gain
-    keys: dict[str, Value] = {}
+    toml_values: dict[str, Value] = {}
     for name, value in values.items():
         setting = profile.settings.get(name)
         if setting is None:
@@ -73,11 +73,11 @@ def launch(
         if setting.env is not None:
             env[setting.env] = as_text(value)
         elif setting.toml is not None:
-            keys[setting.toml] = value
+            toml_values[setting.toml] = value
         else:
             words = setting.arg or (setting.arg_if_true if value else setting.arg_if_false)
             argv += [word.replace("{value}", as_text(value)) for word in words]
-    config_file = _config(profile, keys, workdir, argv, env)
+    config_file = _config(profile, toml_values, workdir, argv, env)
     if profile.seed and profile.seed.env and seed_file is not None:
         env[profile.seed.env] = os.fspath(seed_file)
     events_file = workdir / _EVENTS_NAME if profile.events.file_env else None
@@ -95,17 +95,17 @@ def launch(
 
 
 def fill(word: str, *, workdir: str | os.PathLike[str], seed_file: str | os.PathLike[str] | None = None) -> str:
-    """Replace ``{workdir}`` and ``{seed_file}`` in a word; other braces are left as they are.
+    """Replace ``{workdir}`` and ``{seed_file}`` in a word. Other text in braces is not changed.
 
-    ``{workdir}`` is a directory within *workdir* that only the server uses: no name in it is reserved for files of the
-    suite.
+    ``{workdir}`` is replaced by a directory within *workdir* that belongs to the server alone, so that names of the
+    server's files cannot collide with names of the suite's files.
     """
     word = word.replace("{workdir}", os.path.join(workdir, _SERVER_DIRECTORY))
     return word if seed_file is None else word.replace("{seed_file}", os.fspath(seed_file))
 
 
 def as_text(value: Value) -> str:
-    """The value of a setting as text; booleans are ``true`` and ``false``."""
+    """Return the value of a setting as text. Booleans are written as ``true`` and ``false``."""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
@@ -125,7 +125,7 @@ def _config(
 
 
 def toml(keys: Mapping[str, Value]) -> str:
-    """Dotted keys and their values as a TOML document, with a table for each prefix."""
+    """Return dotted keys and their values as a TOML document, with a table for each prefix."""
     tables: dict[str, list[str]] = {}
     for key, value in keys.items():
         table, _, name = key.rpartition(".")

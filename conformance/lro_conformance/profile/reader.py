@@ -1,4 +1,4 @@
-"""Reading ``lro.yaml`` into a `Profile`, or reporting its problems in one line each."""
+"""Reads ``lro.yaml`` into a `Profile`, or reports the problems of the file, each in one line."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from lro_spec.editions import DETAILS
 from lro_spec.findings import Kind
 from lro_spec.schema.errors import SchemaError, violations
 
-_Keyed = tuple[tuple[str | int, ...], str | Complaint]
+_ComplaintAtPath = tuple[tuple[str | int, ...], str | Complaint]
 
 
 def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
     """Read and check a profile.
 
-    *command* replaces ``server.command``, which may then be missing. *edition* replaces the profile's edition, with all
-    defaults that depend on it.
+    If *command* is given, it replaces ``server.command``, which may then be missing. If *edition* is given, it replaces
+    the profile's edition, and all defaults that depend on the edition change with it.
 
     Raises `ProfileError` with all problems.
     """
@@ -68,54 +68,55 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
 def parse(
     data: bytes, path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None
 ) -> Profile:
-    """Parse and check a profile; *path* is used in messages and as the base of relative paths. See `load`."""
+    """Parse and check a profile. *path* is used in messages, and its directory is the base of relative paths. See
+    `load`."""
     file = os.fspath(path)
     try:
         document = read(data)
     except YamlError as problem:
-        raise ProfileError([_unread(file, data, problem)]) from None
+        raise ProfileError([_unreadable_part(file, data, problem)]) from None
     if command:
         document = _with_command(document, command)
     root = _mapping(document.value)
     if edition is not None and root is not None:
         document = Document({**root, "edition": edition}, document.places, document.problems)
         root = _mapping(document.value)
-    problems = [_unread(file, data, problem) for problem in document.problems]
+    problems = [_unreadable_part(file, data, problem) for problem in document.problems]
     if root is None:
-        problems += () if problems else (_without_keys(file),)
+        problems += () if problems else (_no_keys_problem(file),)
         raise ProfileError(problems)
     errors = list(violations(root, "profile"))
     wrong = [*(problem.path for problem in document.problems), *(error.path for error in errors)]
-    profile = _profile(_sound_part(root, [error.path for error in errors]), Path(file).absolute())
-    found = [
+    profile = _profile(_without_wrong_values(root, [error.path for error in errors]), Path(file).absolute())
+    complaints = [
         *((e.path, explain(e, value_at(root, e.path))) for e in errors if not _is_consequence(e, document.problems)),
         *(each for each in _inconsistencies(profile, wrong) if not _is_unread(each[0], document.problems)),
     ]
-    problems += (_problem(file, data, document, keys, message) for keys, message in found)
+    problems += (_problem(file, data, document, keys, message) for keys, message in complaints)
     if problems:
         raise ProfileError(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
     return profile
 
 
-def _unread(file: str, data: bytes, problem: YamlError) -> Problem:
-    """The `Problem` for an error of the YAML reader, which could not read the document or a part of it."""
+def _unreadable_part(file: str, data: bytes, problem: YamlError) -> Problem:
+    """Return the `Problem` for a `YamlError`: the document, or a part of it, could not be read."""
     keys, column = tuple(problem.path), problem.place and problem.place.column
     is_private = _may_show_environment(data, problem.line)
     return Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private)
 
 
-def _without_keys(file: str) -> Problem:
-    return Problem(file, 1, "", Complaint("expected keys and values, at least server.command"))
+def _no_keys_problem(file_name: str) -> Problem:
+    return Problem(file_name, 1, "", Complaint("expected keys and values, at least server.command"))
 
 
-def _is_unread(keys: tuple[str | int, ...], problems: Sequence[YamlError]) -> bool:
+def _is_unread(path: tuple[str | int, ...], problems: Sequence[YamlError]) -> bool:
     """True if the value at a path, or a value that contains it, could not be read."""
-    return any(keys[: len(p.path)] == p.path for p in problems if not p.is_about_keys)
+    return any(path[: len(p.path)] == p.path for p in problems if not p.is_about_keys)
 
 
 def _is_consequence(error: SchemaError, problems: Sequence[YamlError]) -> bool:
-    """True for an error that may be a mere consequence of *problems*: the value, or the missing key, could not be
-    read."""
+    """True if a schema error may be a mere consequence of *problems*, because the wrong value, or the key that seems to
+    be missing, could not be read."""
     mapping = error.path[:-1] if error.keyword == "required" else error.path
     is_about_absence = error.keyword in ("required", "oneOf", "minProperties", "dependentRequired")
     return _is_unread(error.path, problems) or (
@@ -123,36 +124,39 @@ def _is_consequence(error: SchemaError, problems: Sequence[YamlError]) -> bool:
     )
 
 
-_STAND_IN = "server"
+_PLACEHOLDER_COMMAND = "server"
 
 
-def _sound_part(root: Mapping[str, Any], wrong: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
-    """The profile without the values at the paths *wrong*, and without values that are incomplete as a result, so that
-    the rest can be read. `_STAND_IN` takes the place of a missing command."""
-    rest = cast("dict[str, Any]", deepcopy(root))
+def _without_wrong_values(root: Mapping[str, Any], wrong: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
+    """Return the profile without the values at the paths *wrong*, so that the rest can be read.
+
+    Values that are incomplete as a result are left out, too. A missing command is replaced by `_PLACEHOLDER_COMMAND`.
+    """
+    remaining = cast("dict[str, Any]", deepcopy(root))
     while wrong:
         for path in wrong:
-            if path != ("server", "command") or value_at(rest, path) is not None:
-                _remove(rest, path)
-        rest.setdefault("server", {}).setdefault("command", [_STAND_IN])
-        wrong = [error.path for error in violations(rest, "profile")]
-    return rest
+            if path != ("server", "command") or value_at(remaining, path) is not None:
+                _remove(remaining, path)
+        remaining.setdefault("server", {}).setdefault("command", [_PLACEHOLDER_COMMAND])
+        wrong = [error.path for error in violations(remaining, "profile")]
+    return remaining
 
 
 def _remove(root: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    """Remove the value at a path; if it is in a list, the list; if it is missing, the mapping that lacks it."""
+    """Remove the value at a path. If the value is in a list, the whole list is removed. If the value is missing, the
+    mapping that lacks it is removed."""
     keys = list(takewhile(lambda part: isinstance(part, str), path))
-    inside = value_at(root, keys[:-1])
-    if isinstance(inside, dict) and keys[-1] in inside:
-        del inside[keys[-1]]
+    mapping = value_at(root, keys[:-1])
+    if isinstance(mapping, dict) and keys[-1] in mapping:
+        del mapping[keys[-1]]
     elif len(keys) > 1:
         _remove(root, tuple(keys[:-1]))
 
 
 def _may_show_environment(data: bytes, line: int | None) -> bool:
-    """True if a line may show a value of ``server.env``: the text ``env`` occurs on that line or before it.
+    """True if a line may show a value of ``server.env``, because the text ``env`` occurs on that line or before it.
 
-    Used for documents that could not be read completely, so that not all keys are known.
+    This is used for documents that could not be read completely, of which not all keys are known.
     """
     return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[:line])
 
@@ -179,71 +183,82 @@ def _problem(
     return Problem(file, line, dotted(path), complaint, path, column, is_private)
 
 
-def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -> Iterator[_Keyed]:
-    """Problems that a schema cannot express: parts that contradict each other or the edition.
+def _inconsistencies(profile: Profile, wrong: Sequence[tuple[str | int, ...]]) -> Iterator[_ComplaintAtPath]:
+    """Yield problems that a schema cannot express: parts of the profile that contradict each other or the edition.
 
-    *wrong* are paths of values that are not in *profile*, because they have problems themselves.
+    *wrong* are the paths of values that were left out of *profile*, because these values have problems themselves.
     """
     from lro_spec.editions import edition
 
-    unknown = {key for key in ("edition", "config_file", "seed") if any(path[:1] in ((), (key,)) for path in wrong)}
-    known = () if "edition" in unknown else edition(profile.edition).operations
+    keys_left_out = {
+        key for key in ("edition", "config_file", "seed") if any(path[:1] in ((), (key,)) for path in wrong)
+    }
+    allowed_operations = () if "edition" in keys_left_out else edition(profile.edition).operations
     for name in profile.operations or {}:
-        if known and name not in known:
+        if allowed_operations and name not in allowed_operations:
             yield (
                 ("operations", name),
-                Complaint(f"{profile.edition} has no such operation", hint=f"expected one of {', '.join(known)}"),
+                Complaint(
+                    f"{profile.edition} has no such operation", hint=f"expected one of {', '.join(allowed_operations)}"
+                ),
             )
     for name, operation in (profile.operations or {}).items():
         if operation is not None:
             yield from _detail_inconsistencies(("operations", name, "detail"), operation.levels)
     for name, setting in profile.settings.items():
-        if setting and setting.toml and profile.config_file is None and "config_file" not in unknown:
+        if setting and setting.toml and profile.config_file is None and "config_file" not in keys_left_out:
             yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
-        if setting and setting.arg and not _mentions(setting.arg, "{value}"):
-            bare = "a bare flag is arg_if_true or arg_if_false" if name == "enabled" else ""
-            yield ("settings", name, "arg"), Complaint("expected {value} where the value goes", hint=bare)
+        if setting and setting.arg and not _any_contains(setting.arg, "{value}"):
+            hint = "a bare flag is arg_if_true or arg_if_false" if name == "enabled" else ""
+            yield ("settings", name, "arg"), Complaint("expected {value} where the value goes", hint=hint)
     yield from _config_file_inconsistencies(profile.config_file)
-    if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
+    if profile.seed and profile.seed.command and not _any_contains(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
     if profile.seed and profile.seed.tool:
-        yield from _seed_inconsistencies(profile.seed.arguments, complete="seed" not in unknown)
+        yield from _seed_inconsistencies(profile.seed.arguments, complete="seed" not in keys_left_out)
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
-    named = (UPSTREAM in profile.proxy, *(_mentions(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)))
-    if profile.proxy and sum(named) != 1:
+    placeholders_used = (
+        UPSTREAM in profile.proxy,
+        *(_any_contains(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)),
+    )
+    if profile.proxy and sum(placeholders_used) != 1:
         inside = f"an argument that contains {UPSTREAM_CONFIG} or {UPSTREAM_URL}"
         alone = f"{UPSTREAM} as an argument of its own, where the server's command goes"
         yield ("proxy", "command"), f"expected exactly one of {alone}, and {inside}"
-    if "edition" not in unknown:
+    if "edition" not in keys_left_out:
         yield from _attest_inconsistencies(profile)
     yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
         yield ("server", "command", 0), Complaint("", "the name of a program", "an empty word")
 
 
-def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailValue]) -> Iterator[_Keyed]:
-    """Levels of detail that have the same value as another level."""
-    known: dict[tuple[type, DetailValue], str] = {}
+def _detail_inconsistencies(key: tuple[str, ...], levels: Mapping[str, DetailValue]) -> Iterator[_ComplaintAtPath]:
+    """Yield a problem for each level of detail that has the same value as an earlier level."""
+    level_by_value: dict[tuple[type, DetailValue], str] = {}
     for level, value in levels.items():
-        first = known.setdefault((type(value), value), level)  # as 1 == True in Python
+        first = level_by_value.setdefault((type(value), value), level)  # with the type, because 1 == True in Python
         if first != level:
             yield (*key, level), f"{show(value)} is also the value of {first}; each level needs a value of its own"
 
 
-def _seed_inconsistencies(arguments: Mapping[str, Any], *, complete: bool) -> Iterator[_Keyed]:
-    """Placeholders of a memory that would not be replaced by a value, or the lack of any placeholder.
+def _seed_inconsistencies(arguments: Mapping[str, Any], *, complete: bool) -> Iterator[_ComplaintAtPath]:
+    """Yield problems of the placeholders for a memory: a placeholder that would not be replaced by a value, or
+    arguments without any placeholder.
 
-    The lack is reported only if *complete*: no part of ``seed`` was left out because it has problems of its own.
+    Missing placeholders are reported only if *complete* is true, which means that no part of ``seed`` was left out
+    because of its own problems.
     """
-    wrong = [(path, problem) for path, text in _texts(arguments) if (problem := _wrong_memory_word(text)) is not None]
-    yield from ((("seed", "arguments", *path), problem) for path, problem in wrong)
-    if complete and not wrong and not any(memory_placeholders(arguments)):
+    wrong_placeholders = [
+        (path, problem) for path, text in _texts(arguments) if (problem := _placeholder_problem(text)) is not None
+    ]
+    yield from ((("seed", "arguments", *path), problem) for path, problem in wrong_placeholders)
+    if complete and not wrong_placeholders and not any(memory_placeholders(arguments)):
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
 
 
 def _texts(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The texts in arguments, with their paths."""
+    """Yield the texts in arguments, with their paths."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -254,46 +269,49 @@ def _texts(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tu
             yield from _texts(child, (*path, number))
 
 
-_MEMORY_WORD = re.compile(r"\$\{?(?P<name>\w+)(?:\.(?P<field>[\w-]+(?:\.[\w-]+)*))?\}?")
+_MEMORY_PLACEHOLDER = re.compile(r"\$\{?(?P<name>\w+)(?:\.(?P<field>[\w-]+(?:\.[\w-]+)*))?\}?")
 
 
-def _wrong_memory_word(text: str) -> Complaint | None:
-    """The problem of a text that names a field that no memory has, or that is almost a placeholder of a memory."""
-    word = _MEMORY_WORD.match(text)
-    if word is None or not get_close_matches(word["name"].lower(), ["memory"], n=1, cutoff=0.7):
+def _placeholder_problem(text: str) -> Complaint | None:
+    """Return the problem if a text names a field that memories never have, or if the text is almost a placeholder of a
+    memory; otherwise None."""
+    placeholder = _MEMORY_PLACEHOLDER.match(text)
+    if placeholder is None or not get_close_matches(placeholder["name"].lower(), ["memory"], n=1, cutoff=0.7):
         return None
-    hint = _unknown_field(word["field"]) if word["field"] else None
-    place = f"$memory.{word['field']}" if word["field"] else "$memory"
-    if text == place:
-        message = f"a memory has no field {word['field']}"
+    hint = _unknown_field(placeholder["field"]) if placeholder["field"] else None
+    correct_placeholder = f"$memory.{placeholder['field']}" if placeholder["field"] else "$memory"
+    if text == correct_placeholder:
+        message = f"a memory has no field {placeholder['field']}"
         return None if hint is None else Complaint(message, hint=hint, kind=Kind.UNKNOWN_FIELD)
-    if word.group() == place:
-        return Complaint(f"{show(text)} is not filled in", hint=f"write {place} alone, as the whole value")
-    return Complaint(f"{show(text)} is not filled in", hint=hint or f"did you mean {place}?")
+    if placeholder.group() == correct_placeholder:
+        return Complaint(
+            f"{show(text)} is not filled in", hint=f"write {correct_placeholder} alone, as the whole value"
+        )
+    return Complaint(f"{show(text)} is not filled in", hint=hint or f"did you mean {correct_placeholder}?")
 
 
 def _unknown_field(field: str) -> str | None:
-    """A hint at what to write instead of a field that no memory has; None if memories may have it."""
+    """Return what to write instead of a field that memories never have; None if memories may have the field."""
     from lro_spec.schema.bundled import json_schema
 
     node: Mapping[str, Any] = json_schema("line")["$defs"]["any"]
-    so_far = "$memory"
+    parent = "$memory"
     for name in field.split("."):
-        known: Mapping[str, Any] | None = node.get("properties")
-        if known is None:  # the schema lists no fields here, so any may exist
+        known_fields: Mapping[str, Any] | None = node.get("properties")
+        if known_fields is None:  # the schema lists no fields here, so every field may exist
             return None
-        if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.6)
-            return f"did you mean {so_far}.{near[0]}?" if near else f"expected one of {', '.join(known)}"
-        so_far = f"{so_far}.{name}"
-        node = known[name] if isinstance(known[name], dict) else {}
+        if name not in known_fields:
+            near = get_close_matches(name, known_fields, n=1, cutoff=0.6)
+            return f"did you mean {parent}.{near[0]}?" if near else f"expected one of {', '.join(known_fields)}"
+        parent = f"{parent}.{name}"
+        node = known_fields[name] if isinstance(known_fields[name], dict) else {}
     return None
 
 
-def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Keyed]:
+def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_ComplaintAtPath]:
     if config_file is None:
         return
-    if config_file.arg and not _mentions(config_file.arg, "{value}"):
+    if config_file.arg and not _any_contains(config_file.arg, "{value}"):
         yield ("config_file", "arg"), "expected {value} where the path goes"
     if config_file.path is not None:
         parts = Path(config_file.path).parts
@@ -304,14 +322,14 @@ def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Ke
 _PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL)
 
 
-def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
-    """Placeholders that are not replaced where they are used.
+def _placeholder_inconsistencies(profile: Profile) -> Iterator[_ComplaintAtPath]:
+    """Yield a problem for each placeholder that is not replaced in the place where the profile uses it.
 
-    Only words that are placeholders elsewhere, or similar to one that is replaced here, are mistakes. Other braces may
-    belong to the server.
+    A word in braces counts as a mistake only if it is a placeholder in another place of the profile, or if it is
+    similar to a placeholder that is replaced in this place. All other words in braces may belong to the server.
     """
     server, cleanup, seed = profile.server, profile.cleanup, profile.seed
-    for where, words, known in (
+    for path, words, replaced_here in (
         *((("server", "command", n), (word,), _PLACEHOLDERS[:1]) for n, word in enumerate(server.command)),
         *((("server", "env", name), (word,), _PLACEHOLDERS[:1]) for name, word in server.env.items()),
         (("server", "cwd"), (server.cwd,), _PLACEHOLDERS[:1]),
@@ -322,26 +340,29 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
     ):
         placeholders = (m.group() for word in words for m in re.finditer(r"\{[A-Za-z_-]+\}", word))
-        for placeholder in (p for p in placeholders if p not in known):
-            near = get_close_matches(placeholder, known, n=1, cutoff=0.75)
+        for placeholder in (p for p in placeholders if p not in replaced_here):
+            near = get_close_matches(placeholder, replaced_here, n=1, cutoff=0.75)
             if placeholder in _PLACEHOLDERS or near:
                 hint = (
                     f"did you mean {near[0]}?"
                     if near
-                    else f"{', '.join(known) or 'nothing'} {'are' if len(known) > 1 else 'is'}"
+                    else f"{', '.join(replaced_here) or 'nothing'} {'are' if len(replaced_here) > 1 else 'is'}"
                 )
-                yield where, Complaint(f"{placeholder} is not filled in here", hint=hint)
+                yield path, Complaint(f"{placeholder} is not filled in here", hint=hint)
 
 
-def _attest_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+def _attest_inconsistencies(profile: Profile) -> Iterator[_ComplaintAtPath]:
     if not profile.attest:
         return
     from lro_spec.catalogue import catalogue
 
-    known = [r.id for r in catalogue(profile.edition)]
+    requirement_ids = [r.id for r in catalogue(profile.edition)]
     for id in profile.attest:
-        if known and id not in known:
-            yield ("attest", id), Complaint(f"{profile.edition} has no such requirement", hint=did_you_mean(id, known))
+        if requirement_ids and id not in requirement_ids:
+            yield (
+                ("attest", id),
+                Complaint(f"{profile.edition} has no such requirement", hint=did_you_mean(id, requirement_ids)),
+            )
 
 
 def _profile(value: Mapping[str, Any], path: Path) -> Profile:
@@ -378,11 +399,11 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
 def _operation(entry: Mapping[str, Any] | None) -> Operation | None:
     if entry is None:
         return None
-    known: dict[str, Any] = {**entry, "without": tuple(name for name, value in entry.items() if value is None)}
+    members: dict[str, Any] = {**entry, "without": tuple(name for name, value in entry.items() if value is None)}
     if (detail := _mapping(entry.get("detail"))) is not None:
-        known["detail"] = detail["argument"]
-        known["levels"] = {level: detail[level] for level in DETAILS if level in detail}
-    return Operation(**known)
+        members["detail"] = detail["argument"]
+        members["levels"] = {level: detail[level] for level in DETAILS if level in detail}
+    return Operation(**members)
 
 
 def _setting(entry: Mapping[str, Any]) -> Setting:
@@ -420,12 +441,13 @@ def _words(words: str | Sequence[Any]) -> tuple[str, ...]:
     return (words,) if isinstance(words, str) else tuple(str(word) for word in words)
 
 
-def _mentions(words: Sequence[str], placeholder: str) -> bool:
+def _any_contains(words: Sequence[str], placeholder: str) -> bool:
     return any(placeholder in word for word in words)
 
 
 def memory_placeholders(value: object) -> Iterator[str]:
-    """The placeholders of a memory and of its fields in the arguments of a seed: ``$memory``, ``$memory.title``."""
+    """Yield the placeholders of a memory and of its fields in the arguments of a seed: ``$memory``,
+    ``$memory.title``."""
     if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
         yield value
     elif isinstance(value, dict):

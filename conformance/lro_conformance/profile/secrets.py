@@ -10,14 +10,14 @@ from lro_spec.redaction import Masks
 
 
 def masks_of(profile: Profile) -> Masks:
-    """Masks for the values that look secret: those in the environment of the suite or of the profile, and those of
-    options of the command. Variables of settings are left out."""
+    """Return masks for values that look secret. Such values are looked for in the environment of the suite, in the
+    environment that the profile sets, and in the options of the command. Variables of settings are left out."""
     settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
     return Masks({**os.environ, **profile.server.env, **dict(_options(profile.server.command))}, but=settings)
 
 
 def _options(command: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The options of a command that have a value, ``--token=VALUE`` or ``--token VALUE``, each with its value."""
+    """Yield the options of a command, each with its value, as in ``--token=VALUE`` or ``--token VALUE``."""
     for word, following in zip(command, [*command[1:], ""], strict=True):
         name, equals, value = word.partition("=")
         if name.startswith("-") and (equals or not following.startswith("-")):

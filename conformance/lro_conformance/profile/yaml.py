@@ -1,7 +1,7 @@
-"""YAML as plain values, with the place of every key.
+"""Reads YAML as plain values, with the place of every key.
 
-Stricter than YAML: duplicate keys, anchors that multiply, and values that JSON does not have are errors. No error shows
-a value, which may be a secret.
+This reader is stricter than YAML: duplicate keys, anchors that expand to very many values, and values that JSON does
+not have are errors. The messages of errors never show a value, because it may be a secret.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Path = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
 PIPE_S = 50.0
-"""Longest time, in seconds, for which a pipe is read; a document is small, and a person waits for it."""
+"""Longest time, in seconds, for which a pipe is read. It is short, because documents are small and a person is
+waiting."""
 _MAX_NODES = 20_000
 _MAX_DEPTH = 40
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
@@ -31,14 +32,15 @@ _NAMES = {"timestamp": "a date", "binary": "binary data", "set": "a set", "omap"
 
 
 class Place(NamedTuple):
-    """Line and column, both from 1."""
+    """A line and a column, both counted from 1."""
 
     line: int
     column: int
 
 
 class YamlError(Exception):
-    """A document that cannot be read, or a part of one; `place` is None if the error concerns the whole document."""
+    """A document, or a part of a document, that cannot be read. `place` is None if the error concerns the whole
+    document."""
 
     def __init__(
         self, message: str, place: Place | None = None, path: Path = (), *, is_about_keys: bool = False
@@ -49,11 +51,12 @@ class YamlError(Exception):
         self.path = path
         """The path of the value that cannot be read."""
         self.is_about_keys = is_about_keys
-        """True if only keys cannot be read, so that the mapping at `path` may have keys that are not known."""
+        """True if only keys cannot be read. The mapping at `path` may then have keys that are missing in the
+        document."""
 
     @property
     def line(self) -> int | None:
-        """From 1; None if the error concerns the whole document."""
+        """The line number, from 1; None if the error concerns the whole document."""
         return self.place and self.place.line
 
 
@@ -62,30 +65,31 @@ class Document:
     """Plain values of a document, with the place of every key and item."""
 
     value: Any
-    """The value of the document, with None in each place that cannot be read."""
+    """The value of the document. Each part that cannot be read is replaced by None."""
     places: dict[Path, Place]
     problems: tuple[YamlError, ...] = ()
     """The parts that cannot be read, in the order of the document."""
 
     def place(self, path: Path) -> Place:
-        """Place of a key, or of the nearest parent that exists."""
+        """Return the place of a key or, if it does not exist, of the nearest parent that exists."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, Place(1, 1))
 
     def line(self, path: Path) -> int:
-        """Line of a key, or of the nearest parent that exists."""
+        """Return the line of a key or, if it does not exist, of the nearest parent that exists."""
         return self.place(path).line
 
     def lines_below(self, path: Path) -> set[int]:
-        """Lines on which this key, or any key or item below it, begins."""
-        return {place.line for known, place in self.places.items() if known[: len(path)] == path}
+        """Return the lines on which this key, or any key or item below it, begins."""
+        return {place.line for key, place in self.places.items() if key[: len(path)] == path}
 
 
 def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
-    """The beginning of a file, up to one byte more than `read` accepts.
+    """Return the beginning of a file, up to one byte more than `read` accepts.
 
-    Raises `OSError`, also for a pipe that does not end within *timeout_s*, or that sends nothing for a tenth of it.
+    Raises `OSError` if the file cannot be read. For a pipe, this is also raised if the pipe does not end within
+    *timeout_s*, or if it sends nothing for a tenth of this time.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb", buffering=0) as stream:
@@ -96,11 +100,11 @@ def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
-    """Read a YAML document. Parts that cannot be read are in `Document.problems`. Raises `YamlError` if the document as
-    a whole cannot be read, is empty, or is too large.
+    """Read a YAML document. Parts that cannot be read are in `Document.problems`.
 
-    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is an example of content for the
-    message about an empty document.
+    If *dates* is true, an unquoted date is read as text; otherwise it is an error. *least* names the least content that
+    is expected, for the message about an empty document. Raises `YamlError` if the document as a whole cannot be read,
+    is empty, or is too large.
     """
     if len(data) > MAX_BYTES:
         raise YamlError(f"too large: {len(data)} bytes, the maximum is {MAX_BYTES}")
@@ -129,11 +133,12 @@ def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> 
 
 
 class _LineStarts:
-    """Places in a text. PyYAML's own lines differ from those of editors, because more characters end a line in YAML."""
+    """Converts indices in a text to places. PyYAML counts lines differently than text editors do, because more
+    characters end a line in YAML."""
 
     def __init__(self, text: str) -> None:
         self._size = len(text)
-        self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+        self._starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
 
     def at(self, index: int) -> Place:
         line = bisect_right(self._starts, index)
@@ -156,8 +161,8 @@ class _Walk:
         self.constructor = SafeConstructor()
 
     def value(self, node: Node, path: Path) -> object:
-        """The plain value of a node. Aliases are expanded wherever they are used. Each value counts, also one from an
-        alias, so `_MAX_NODES` bounds what the expansion makes."""
+        """Return the plain value of a node. Aliases are expanded wherever they are used. Values in expanded aliases
+        count towards `_MAX_NODES`, too, so this limits the size of the expansion."""
         place = self.starts.at(node.start_mark.index)
         self.places.setdefault(path, place)
         self.nodes += 1
@@ -189,7 +194,7 @@ class _Walk:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 self._problem("merge keys (<<) are not supported; repeat the keys", place, path, is_about_keys=True)
                 continue
-            # the text as written: in YAML 1.1, a key like `on` is a boolean
+            # the key is taken as it is written: YAML 1.1 would read a key like `on` as a boolean
             key = cast("str", key_node.value)
             if key in mapping:
                 first = self.places[(*path, key)].line
@@ -202,7 +207,7 @@ class _Walk:
     def _scalar(self, node: ScalarNode, path: Path) -> object:
         place = self.starts.at(node.start_mark.index)
         if node.tag.endswith((":int", ":float")) and ":" in node.value:
-            return cast("str", node.value)  # 1:30, which YAML 1.1 reads as 90
+            return cast("str", node.value)  # such as 1:30, which YAML 1.1 would read as the number 90
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):
@@ -213,6 +218,7 @@ class _Walk:
 
 
 def _reason(problem: yaml.MarkedYAMLError) -> str:
-    """The problem in PyYAML's words, without the name of an alias: text that begins with ``*`` may be a secret."""
+    """Return the problem in PyYAML's words, but without the name of an alias: text that begins with ``*`` may be a
+    secret."""
     parts = [str(p).strip() for p in (problem.context, problem.problem) if p]
     return re.sub(r"(alias|anchor) '[^']*'", r"\1", " ".join(", ".join(parts).split()))

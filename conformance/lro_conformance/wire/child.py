@@ -1,4 +1,4 @@
-"""A child process in its own session: its start, its exit, and the end of everything that it started."""
+"""A child process in its own session. This module starts it, notices its exit, and ends everything that it started."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from lro_conformance.wire import watchdog
 from lro_conformance.wire.reply import Exit
 
 SUPPORTED = os.name == "posix"
-_LEAVING_S = 0.3
-"""Seconds that the processes which a server started may take to exit after it."""
+_CHILDREN_EXIT_S = 0.3
+"""When a server has ended, the processes that it started may take this many seconds to exit, too."""
 _REAP_S = 5.0
-"""Seconds to wait for the end of a process that was killed; it may be stuck in the kernel."""
+"""Longest time, in seconds, to wait for the end of a killed process. The process may be stuck in the kernel."""
 
 
 class Child:
     """A started process.
 
-    Where `os.waitid` exists, only `finish` reaps it, so its pid cannot be reused before that. Elsewhere, the first
-    `peek` after its end does so; and if the host process ignores SIGCHLD, the kernel does so at once.
+    Where `os.waitid` exists, only `finish` reaps the process, so the pid cannot be reused before that. On other
+    systems, the process is reaped by the first `peek` after its end. If the suite's own process ignores SIGCHLD, the
+    kernel reaps the process as soon as it ends.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
         self.process = process
         self.pid = process.pid
         self.exit_fd = _pidfd(process.pid)
-        """A file descriptor that becomes readable at the exit; None once `finish` has reaped the process, and
-        if the system has no such descriptors."""
+        """A file descriptor that becomes readable when the process exits. None if the system has no such descriptors,
+        and after `finish` has reaped the process."""
         self._marker = marker
         self._started = time.monotonic()
         self._ended: tuple[int, float] | None = None
@@ -41,29 +42,31 @@ class Child:
         self._lock = threading.Lock()
 
     def peek(self) -> Exit | None:
-        """The exit of the process; None while it runs. Reaps it only where `os.waitid` does not exist."""
+        """Return the exit of the process; None while it runs. On systems without `os.waitid`, this reaps the
+        process."""
         with self._lock:
             if self._ended is None and not self._reaped:
                 self._check_for_exit()
         if self._ended is None:
             return None
-        status, when = self._ended
+        status, ended_at = self._ended
         code, number = (status, None) if status >= 0 else (None, -status)
-        return Exit(code, number, False, when - self._started)
+        return Exit(code, number, False, ended_at - self._started)
 
     def signal_group(self, number: int) -> None:
-        """Signal its whole process group, from any thread; no effect once `finish` has reaped it."""
+        """Send a signal to the whole process group, from any thread. Has no effect after `finish` has reaped the
+        process."""
         with self._lock:
             if not self._reaped:
                 watchdog.kill_group(self.pid, number)
 
     def finish(self, *, killed: bool) -> Exit:
-        """Kill the rest of its group and all processes with its marker, reap it, and return its exit.
+        """Kill the rest of the process group and all processes with the marker, reap the process, and return its exit.
 
-        *killed* is True if the suite had to stop it by a signal. The exit has neither code nor signal if the process
-        survives even SIGKILL.
+        *killed* is True if the suite had to stop the process by a signal. If the process survives even SIGKILL, the
+        code and the signal of the exit are None.
         """
-        left = 0 if killed else self._left()
+        left_behind = 0 if killed else self._count_left_behind()
         self.signal_group(signal.SIGKILL)
         if self._marker:
             watchdog.kill_marked(self._marker.encode() + b"\0")
@@ -75,35 +78,36 @@ class Child:
             self._reaped = True
             if self._ended is None:
                 self._ended = (self.process.returncode, time.monotonic())
-            status, when = self._ended
+            status, ended_at = self._ended
         if self.exit_fd is not None:
             os.close(self.exit_fd)
             self.exit_fd = None
         code, number = (status, None) if status >= 0 else (None, -status)
-        return Exit(code, number, killed, when - self._started, left)
+        return Exit(code, number, killed, ended_at - self._started, left_behind)
 
-    def _left(self) -> int:
-        """Number of processes with its marker that still exist a moment after its end; 0 if it has no marker."""
-        until = time.monotonic() + _LEAVING_S
-        while left := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
-            if time.monotonic() > until:
+    def _count_left_behind(self) -> int:
+        """Return how many processes with the marker still exist a moment after the end of the process; 0 if there is no
+        marker."""
+        deadline = time.monotonic() + _CHILDREN_EXIT_S
+        while count := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
+            if time.monotonic() > deadline:
                 break
             time.sleep(0.02)
-        return left
+        return count
 
     def _check_for_exit(self) -> None:
         if sys.platform == "win32" or not hasattr(os, "waitid"):
             if (status := self.process.poll()) is not None:
                 self._ended = (status, time.monotonic())
             return
-        # Not poll(): that reaps, and the group's number could be reused by the time the group is killed.
+        # poll() would reap the process. Then the number of its group could be reused before the group is killed.
         try:
-            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # already reaped, because the host process ignores SIGCHLD; the status is lost
+            exit_info = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # already reaped, because this process ignores SIGCHLD; the status is lost
             self._ended = (0, time.monotonic())
             return
-        if found is not None:
-            status = found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        if exit_info is not None:
+            status = exit_info.si_status if exit_info.si_code == os.CLD_EXITED else -exit_info.si_status
             self._ended = (status, time.monotonic())
 
 
@@ -117,10 +121,10 @@ def spawn(
 ) -> Child:
     """Start a process with three pipes, in its own session.
 
-    *env* is added to the environment; a value of None removes a variable. *marker*, unless it is empty, is the
-    value of the variable `watchdog.MARKER`, which everything that the process starts inherits, so that `finish` finds
-    these processes. Raises `OSError` or `ValueError` if the process cannot be started. With *file_size_limit* (in
-    bytes), a program that does not exist raises nothing: the process then exits with code 127.
+    *env* is added to the environment; a value of None removes a variable. Unless *marker* is empty, it is the value of
+    the environment variable `watchdog.MARKER`. All processes that the process starts inherit this variable, so that
+    `finish` finds them. Raises `OSError` or `ValueError` if the process cannot be started. With *file_size_limit* (in
+    bytes), no error is raised if the program does not exist: the process then exits with code 127.
     """
     variables = dict(os.environ)
     for name, value in (env or {}).items():

@@ -1,4 +1,4 @@
-"""Matching of responses to requests, for one server; without any input or output."""
+"""Matches the responses of one server to the requests. This module does no input or output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lro_conformance.wire.reply import Failure, FailureKind, Reply
 from lro_conformance.wire.transcript import Transcript
 
 _MAX_REFUSALS = 256
-"""Number of answers to the server's own requests that may wait to be sent; further requests are not answered."""
+"""Maximum number of answers to the server's own requests that wait to be sent. Further requests are not answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Pending:
         failure: Failure | None = None,
         problems: tuple[jsonrpc.Problem, ...] = (),
     ) -> Reply:
-        """The reply to this request; its elapsed time ends now."""
+        """Return the reply to this request. Its elapsed time ends now."""
         elapsed = time.monotonic() - self.sent_at_monotonic
         return Reply(self.id, self.line, raw, result, error, failure, self.sent_at, elapsed, problems)
 
@@ -55,32 +55,37 @@ class RequestTracker:
         self.pending: dict[int, Pending] = {}
         self.replies: dict[int, Reply] = {}
         self.to_send: deque[bytes] = deque()
-        """Answers to the server's own requests, which the owner of the pipe has to send."""
+        """Answers to the server's own requests. The owner of the pipe has to send them."""
         self.messages = 0
         """Number of requests, notifications and responses that could be read."""
         self.garbage = 0
-        """Number of lines, and of entries of batches, that are not JSON or are no message."""
+        """Number of lines, and of entries of batches, that are not JSON-RPC messages. Empty lines do not count."""
         self.last_garbage = ""
         """The beginning of the last line that `garbage` counts."""
         self.answered = 0
-        """Number of responses to requests, including late ones, since this was last set to 0."""
+        """Number of responses to requests since this number was last set to 0. Late responses count, too."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
-        """Create a request. Raises `ValueError` if *params* contain NaN or an infinity, `TypeError` if they contain a
-        value of no JSON type."""
+        """Create a request.
+
+        Raises `ValueError` if *params* contain NaN or an infinity, and `TypeError` if they contain a value whose type
+        does not exist in JSON.
+        """
         line = jsonrpc.request(self._next_id, method, params)
-        # Output before the first request counts as received after it, because a server may print a greeting at its
-        # start, before or after it receives the request.
-        before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
-        pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
+        # Output before the first request is counted as if it came after that request, because a server may print a
+        # greeting when it starts, which may be before or after it receives the request.
+        counts_before = (
+            (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
+        )
+        pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *counts_before)
         self.pending[pending.id] = pending
         self._next_id += 1
         return pending
 
     def give_up(self, id: int, failure: Failure) -> None:
-        """End a request without a response; a later response is recorded as late."""
+        """End a request that has no response. A response that arrives later is recorded as late."""
         self.replies[id] = self.pending.pop(id).reply(failure=failure)
         self._given_up.add(id)
 
@@ -93,21 +98,21 @@ class RequestTracker:
         problems = list(message.problems)
         if not line.terminated:
             problems.append(("unterminated", f"ends without a newline: {jsonrpc.excerpt(line.data)}"))
-        answers = False
-        for one in message.entries if message.kind == "batch" else (message,):
-            if one is not message:
-                problems += one.problems
-            match one.kind:
+        is_answer = False
+        for entry in message.entries if message.kind == "batch" else (message,):
+            if entry is not message:
+                problems += entry.problems
+            match entry.kind:
                 case "response":
-                    answers |= self._receive_response(one, line.data, problems)
+                    is_answer |= self._receive_response(entry, line.data, problems)
                 case "request":
-                    self._refuse(one, len(line.data), problems)
+                    self._refuse(entry, len(line.data), problems)
                 case "unreadable" | "other":
-                    self._receive_garbage(one, line.data)
+                    self._receive_garbage(entry, line.data)
                 case _:
                     pass
-            self.messages += one.kind in ("request", "notification", "response")
-        self.transcript.add("in", line.data, tuple(problems), chatter=not answers)
+            self.messages += entry.kind in ("request", "notification", "response")
+        self.transcript.add("in", line.data, tuple(problems), chatter=not is_answer)
 
     def _receive_too_large(self, line: Line) -> None:
         problem = ("too-large", f"a line of {line.size:,} bytes: {jsonrpc.excerpt(line.data, 80)}")
@@ -121,19 +126,21 @@ class RequestTracker:
         self.garbage += 1
         self.last_garbage = jsonrpc.excerpt(raw)
         unreadable = message.kind == "unreadable"
-        why = f"its response: {message.problems[-1][1]}" if unreadable else "its response has neither result nor error"
-        self._fail(message.id, "garbage", why)
+        reason = (
+            f"its response: {message.problems[-1][1]}" if unreadable else "its response has neither result nor error"
+        )
+        self._fail(message.id, "garbage", reason)
 
-    def _fail(self, id: int | None, kind: FailureKind, why: str) -> None:
-        """Fail the request that an unusable line answers."""
+    def _fail(self, id: int | None, kind: FailureKind, reason: str) -> None:
+        """End the request that is answered by an unusable line as failed."""
         if id in self.pending:
             pending = self.pending[id]
-            self.give_up(id, Failure(kind, f"{pending.method}: {why}"))
+            self.give_up(id, Failure(kind, f"{pending.method}: {reason}"))
 
     def _refuse(self, message: jsonrpc.Message, size: int, problems: list[jsonrpc.Problem]) -> None:
         """Answer a request of the server: a ping with an empty result, any other request with an error.
 
-        The answer to a request of 64 KiB and more, or beyond `_MAX_REFUSALS`, is left out.
+        No answer is sent to a request of 64 KiB or more, or if `_MAX_REFUSALS` answers are waiting to be sent.
         """
         method, id = message.fields["method"], message.fields["id"]
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
@@ -151,9 +158,9 @@ class RequestTracker:
                 problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(id)}"))
 
     def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
-        """Match a response with its request; False if there is no such request.
+        """Match a response with its request. Returns False if the request is not pending.
 
-        A response without an id is taken for the answer to the only pending request.
+        If only one request is pending, a response without an id is taken for its response.
         """
         id = message.id
         if message.fields.get("id") is None and len(self.pending) == 1:

@@ -1,4 +1,4 @@
-"""Splits a byte stream into lines, in linear time and with a limit on the size of a line."""
+"""Splits a byte stream into lines, in linear time. The size of a line is limited."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 EXCERPT_BYTES = 4096
-"""Number of bytes that are kept of each end of a line over the limit."""
+"""If a line is over the limit, this many bytes of its beginning, and as many bytes of its end, are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as received, without its newline."""
+    """One line as it was received, without its newline."""
 
     data: bytes
-    """The line; if it is over the limit, only its beginning."""
+    """The line. If the line is over the limit, only its beginning."""
     size: int
-    """Number of bytes, without the newline."""
+    """Number of bytes of the whole line, without the newline."""
     terminated: bool = True
-    """False for an unterminated last line."""
+    """False for a last line that has no newline."""
     tail: bytes = b""
-    """The end of a line over the limit."""
+    """The end of the line if it is over the limit; otherwise empty."""
 
     @property
     def too_large(self) -> bool:
@@ -29,7 +29,8 @@ class Line:
 
 
 class LineSplitter:
-    """Splits chunks into lines. Of a line of more than *cap* bytes, only the two ends and the size are kept."""
+    """Splits chunks into lines. If a line has more than *cap* bytes, only its beginning, its end and its size are
+    kept."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -40,33 +41,34 @@ class LineSplitter:
 
     @property
     def overflowing(self) -> bytes | None:
-        """The beginning of the unfinished line if that line is already over the limit; None otherwise."""
+        """The beginning of the line that is being received, if this line is already over the limit; otherwise None."""
         return bytes(self._head) if self._size > self._cap else None
 
     def feed(self, chunk: bytes) -> Iterator[Line]:
-        """The lines that *chunk* completes."""
-        *complete, rest = chunk.split(b"\n")
+        """Yield the lines that are completed by *chunk*."""
+        *complete, unfinished = chunk.split(b"\n")
         for piece in complete:
             self._add(piece)
             yield self._take(terminated=True)
-        if rest:
-            self._add(rest)
+        if unfinished:
+            self._add(unfinished)
 
     def finish(self) -> Line | None:
-        """The unterminated last line of the stream; None if the stream is empty or ended with a newline."""
+        """Return the last line of the stream if it has no newline; None if the stream is empty or ended with a
+        newline."""
         return self._take(terminated=False) if self._size else None
 
     def _add(self, piece: bytes) -> None:
-        before = self._size
+        size_before = self._size
         self._size += len(piece)
         if self._size <= self._cap:
             if not self._data:
                 self._data = piece
-            else:  # in one growing block: the memory of many small ones would not be returned to the system
+            else:  # one growing block, because the memory of many small blocks would not be returned to the system
                 self._data = self._data if isinstance(self._data, bytearray) else bytearray(self._data)
                 self._data += piece
             return
-        if before <= self._cap:
+        if size_before <= self._cap:
             self._head = (self._data[:EXCERPT_BYTES] + piece[:EXCERPT_BYTES])[:EXCERPT_BYTES]
             self._tail = self._data[-EXCERPT_BYTES:]
             self._data = b""

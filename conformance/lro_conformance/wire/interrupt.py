@@ -1,4 +1,4 @@
-"""Ctrl-C that ends a run in an orderly way, whatever the process is doing at that moment."""
+"""Handling of Ctrl-C: it ends a run in an orderly way, whatever the process is doing at that moment."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from queue import SimpleQueue
 
 @contextmanager
 def interruptible(abort: Callable[[], object]) -> Generator[None]:
-    """Call *abort* in another thread on each Ctrl-C, and after any Ctrl-C raise `KeyboardInterrupt` at the end of the
+    """Call *abort* in another thread on each Ctrl-C. If there was a Ctrl-C, raise `KeyboardInterrupt` at the end of the
     block.
 
-    Ctrl-C raises nothing within the block, so *abort* has to make the block end soon. An exception at an arbitrary
-    point could leave a lock held for which other threads wait for ever: the standard library's conditions, futures and
-    imports all have such points. The exception could also be lost, in a finalizer for example, or cut the cleanup
-    short.
+    Ctrl-C raises no exception within the block, so *abort* has to make the block end soon. An exception at an arbitrary
+    point could leave a lock held, so that other threads would wait for this lock for ever; this can happen in the
+    standard library's conditions, futures and imports. The exception could also be lost, for example in a finalizer, or
+    interrupt the cleanup.
 
-    Outside the main thread, or if Ctrl-C has another handler, the block runs as usual.
+    In other threads than the main thread, or if Ctrl-C has another handler, Ctrl-C is not changed.
     """
     previous = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or previous is not signal.default_int_handler:
@@ -29,12 +29,12 @@ def interruptible(abort: Callable[[], object]) -> Generator[None]:
     orders: SimpleQueue[bool] = SimpleQueue()
     interrupted = threading.Event()
 
-    def obey() -> None:
+    def carry_out_orders() -> None:
         while orders.get():
             interrupted.set()
             abort()
 
-    thread = threading.Thread(target=obey, name="ctrl-c", daemon=True)
+    thread = threading.Thread(target=carry_out_orders, name="ctrl-c", daemon=True)
     thread.start()
     signal.signal(signal.SIGINT, lambda number, frame: orders.put(True))
     try:

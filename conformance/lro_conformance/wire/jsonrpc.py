@@ -1,7 +1,7 @@
-"""JSON-RPC 2.0 lines: written strictly, read leniently.
+"""JSON-RPC 2.0 lines, which are written strictly and read leniently.
 
-Reading never raises. The problems of a line are reported, and everything that can still be understood is returned, so
-that one error does not affect everything after it.
+Reading a line never raises an error. The problems of the line are reported, and everything that can still be understood
+is returned, so that one mistake of a server does not affect everything after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lro_spec.jsonl.parse import lenient
 from lro_spec.jsonl.strict import DEEPEST, too_deep
 
 Problem = tuple[str, str]
-"""A kind (a key of `KINDS`), and the details in words."""
+"""A problem of a line: its kind, which is a key of `KINDS`, and the details in words."""
 
 KINDS: Mapping[str, str] = {
     "blank": "an empty line",
@@ -44,16 +44,16 @@ KINDS: Mapping[str, str] = {
     "paging": "a list whose pages do not end",
     "list-entry": "an entry of a list that is not an object",
 }
-"""All kinds of problems of a server's output and pipes, each with the words for it in reports."""
+"""All kinds of problems of a server's output and pipes, each with its description in reports."""
 
 METHOD_NOT_FOUND = -32601
 
 Kind = Literal["request", "notification", "response", "batch", "other", "unreadable", "blank"]
-"""The kinds of a line or of an entry of a batch. ``other`` is JSON but not a message. ``unreadable`` is not JSON, or is
-nested too deeply."""
+"""The kinds of lines and of entries of batches. ``other`` is JSON, but not a message. ``unreadable`` is text that is
+not JSON, or JSON that is nested too deeply."""
 
 MAX_BATCH = 1000
-"""Of a batch, at most this many entries are read."""
+"""Maximum number of entries of a batch that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class Message:
 
     kind: Kind
     id: int | None
-    """The id as a number, even if a response has it as a string of digits; None if it is not a number.
+    """The id as a number; None if the id is not a number. The id of a response may also be a string of digits.
 
-    For an unreadable line, the number that stands where servers usually write the id.
+    For an unreadable line, this is the number in the place where servers usually write the id.
     """
     value: Any
     """The JSON value; None if the line is unreadable or blank."""
@@ -80,29 +80,29 @@ class Message:
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """A message as one line, without the newline.
+    """Return a message as one line, without the newline.
 
-    Raises `ValueError` for NaN and infinities, `TypeError` for values of no JSON type.
+    Raises `ValueError` for NaN and infinities, and `TypeError` for values whose type does not exist in JSON.
     """
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     try:
         return text.encode()
-    except UnicodeEncodeError:  # a lone surrogate survives only as an escape
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape sequence
         return json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
 
 
 def request(id: int, method: str, params: Mapping[str, Any] | None) -> bytes:
-    """A request as one line, without ``params`` if they are None."""
+    """Return a request as one line. If *params* are None, the request has no ``params``."""
     return encode({"jsonrpc": "2.0", "id": id, "method": method} | ({} if params is None else {"params": params}))
 
 
 def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
-    """A notification as one line, without ``params`` if they are None."""
+    """Return a notification as one line. If *params* are None, the notification has no ``params``."""
     return encode({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
 
 def parse(line: bytes) -> Message:
-    """Read a line leniently, and report all of its problems."""
+    """Read a line leniently. The problems of the line are in the result."""
     problems: list[Problem] = []
     try:
         text = line.decode()
@@ -118,7 +118,7 @@ def parse(line: bytes) -> Message:
         value, constants = _value(text)
     except RecursionError:
         return _unreadable(line, problems, ("too-deep", "nested too deeply to be read"))
-    except ValueError as bad:  # also an integer with more digits than the interpreter reads
+    except ValueError as bad:  # raised for an integer with more digits than Python reads, too
         return _unreadable(line, problems, ("not-json", f"{bad}: {excerpt(line)}"))
     if text.count("{") + text.count("[") > DEEPEST and too_deep(value):
         return _unreadable(line, problems, ("too-deep", f"nested deeper than {DEEPEST} levels"))
@@ -137,7 +137,7 @@ def _unreadable(line: bytes, problems: list[Problem], last: Problem) -> Message:
 
 
 def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
-    """The message in a JSON value; *line* is quoted in its problems."""
+    """Return the message in a JSON value. *line* is quoted in the problems of the message."""
     if not isinstance(value, dict):
         return Message("other", None, value, (*problems, ("not-an-object", excerpt(line))))
     fields = cast("dict[str, Any]", value)
@@ -159,7 +159,10 @@ def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
 
 
 def _value(text: str) -> tuple[Any, list[str]]:
-    """A JSON value, and the constants in it that JSON does not have. Raises `ValueError` and `RecursionError`."""
+    """Return a JSON value, and the constants in it that JSON does not have, such as NaN.
+
+    Raises `ValueError` if the text is not JSON, and `RecursionError` if it is nested too deeply.
+    """
     if "NaN" not in text and "Infinity" not in text:
         return lenient(text), []
     constants: list[str] = []
@@ -172,14 +175,14 @@ def _value(text: str) -> tuple[Any, list[str]]:
 
 
 def _kind(fields: Mapping[str, Any]) -> Kind:
-    """The kind of message that an object is, by its members."""
+    """Return the kind of a message by the members of the object."""
     if isinstance(fields.get("method"), str):
         return "request" if "id" in fields else "notification"
     return "response" if "result" in fields or "error" in fields else "other"
 
 
 def _response_problems(fields: Mapping[str, Any]) -> list[Problem]:
-    """Problems of a response, apart from its id."""
+    """Return the problems of a response, except for problems of its id."""
     problems: list[Problem] = []
     if "result" in fields and "error" in fields:
         problems.append(("result-and-error", "a response has either a result or an error"))
@@ -198,19 +201,19 @@ _TAIL_ID = re.compile(rb',\s*(?:"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:
 
 
 def guess_id(head: bytes, tail: bytes = b"") -> int | None:
-    """The id of a response that cannot be parsed, read from its first or last bytes, where servers usually put the id;
-    None if it is not there."""
-    found = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
-    return int(found[1]) if found else None
+    """Return the id of a response that cannot be parsed. It is read from the first or the last bytes of the response,
+    where servers usually put the id. Returns None if there is no id in these places."""
+    match = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
+    return int(match[1]) if match else None
 
 
 def names_method(head: bytes) -> bool:
-    """True if an incomplete message begins with its method, and is therefore not a response."""
+    """True if an incomplete message begins with its method. Such a message is not a response."""
     return _HEAD_METHOD.match(head) is not None
 
 
 def excerpt(value: object, limit: int = 200) -> str:
-    """The beginning of received data, in printable form for a sentence."""
+    """Return the beginning of received data, in a printable form that can be quoted in a sentence."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
     return text if len(text) <= limit else text[:limit] + "…"

@@ -1,7 +1,9 @@
-"""The three pipes of a server, pumped together by one thread, so that neither side can block the other permanently.
+"""The three pipes of a server. One thread writes and reads all of them, so that the suite and the server cannot block
+each other permanently.
 
-The server's stdin is written while its stdout and stderr are read, in every wait, so a server that floods stderr before
-it reads a large request does not cause a deadlock. No call exceeds its deadline.
+Whenever the suite waits, it writes the server's stdin and reads its stdout and stderr at the same time. So there is no
+deadlock if, for example, a server writes very much to stderr before it reads a large request. No call exceeds its
+deadline.
 """
 
 from __future__ import annotations
@@ -18,21 +20,23 @@ from lro_conformance.wire.child import Child
 from lro_conformance.wire.framing import Line, LineSplitter
 
 _CHUNK = 65536
-_SLICE_S = 0.25
-"""Longest wait for the pipes, after which a `pump` checks again whether it is done."""
-_SLICE_WITHOUT_EXIT_FD_S = 0.01
-"""Longest wait for the pipes where no file descriptor reports the exit, so that the exit is noticed soon."""
+_MAX_WAIT_S = 0.25
+"""Longest wait for the pipes, in seconds. After it, `pump` checks again whether it is done."""
+_MAX_WAIT_WITHOUT_EXIT_FD_S = 0.01
+"""Longest wait for the pipes on systems where no file descriptor reports the exit of a process. It is short, so that
+the exit is noticed soon."""
 _STDERR_LINE_BYTES = 65536
-"""Longer lines of stderr are cut."""
-_SWEEP_S = 0.2
-"""Seconds after which a `sweep` ends, even if more data keeps arriving."""
+"""Maximum number of bytes of a line of stderr. Longer lines are cut."""
+_MAX_TRANSFER_S = 0.2
+"""Longest time, in seconds, for `Channel.transfer_available`. It ends after this time even if more data keeps
+arriving."""
 
 
 class Channel:
     """The pipes of a running child.
 
-    *on_line* receives the lines of its stdout, *on_stderr* the chunks of its stderr as they arrive, and
-    *on_stderr_line* the lines of its stderr.
+    *on_line* is called with each line of the child's stdout, *on_stderr* with each chunk of its stderr, and
+    *on_stderr_line* with each line of its stderr.
     """
 
     def __init__(
@@ -65,18 +69,19 @@ class Channel:
         self._is_batching = False
         self._err_open = True
         self.stdin_closed_at: float | None = None
-        """Time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
+        """Time (`time.monotonic`) at which the suite closed the server's stdin, or noticed that the server had closed
+        it. None before that."""
         self.stdout_closed_at: float | None = None
         self.exited_at: float | None = None
         self.queued = 0
-        """Number of bytes passed to `write`, with a newline for each line."""
+        """Number of bytes that were passed to `write`, including a newline for each line."""
         self.written = 0
-        """Number of those bytes that the server's pipe has accepted."""
+        """Number of queued bytes that the server's pipe has accepted."""
 
     def write(self, line: bytes) -> None:
         """Queue a line, and write as much of the queue as the pipe accepts without waiting.
 
-        Within `batched_writes` it is only queued. Once the server's stdin is closed, it is dropped.
+        Within `batched_writes`, the line is only queued. After the server's stdin was closed, the line is dropped.
         """
         self.queued += len(line) + 1
         if self.stdin_closed_at is None:
@@ -85,7 +90,7 @@ class Channel:
 
     @contextmanager
     def batched_writes(self) -> Generator[None]:
-        """Queue the lines that are written within the block, and begin to write all of them together at its end."""
+        """Only queue the lines that are written within the block. At its end, begin to write all of them together."""
         self._is_batching = True
         try:
             yield
@@ -95,13 +100,13 @@ class Channel:
             self._flush()
 
     def pump(self, done: Callable[[], bool], deadline: float) -> None:
-        """Write and read until *done* returns True, the deadline (by `time.monotonic`) has passed, or the process and
-        its outputs have ended."""
-        slice_s = _SLICE_S if self._child.exit_fd is not None else _SLICE_WITHOUT_EXIT_FD_S
+        """Write and read the pipes until *done* returns True, or until the process and its outputs have ended, but not
+        longer than until the *deadline* (by `time.monotonic`)."""
+        max_wait_s = _MAX_WAIT_S if self._child.exit_fd is not None else _MAX_WAIT_WITHOUT_EXIT_FD_S
         while not done():
-            left = deadline - time.monotonic()
-            self.poll(max(0.0, min(left, slice_s)))
-            if left <= 0 or self.finished:
+            remaining_s = deadline - time.monotonic()
+            self.poll(max(0.0, min(remaining_s, max_wait_s)))
+            if remaining_s <= 0 or self.finished:
                 return
 
     @property
@@ -110,8 +115,8 @@ class Channel:
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
     def poll(self, timeout_s: float) -> bool:
-        """Read and write the pipes that are ready, after waiting at most *timeout_s* for one; False if none was
-        ready."""
+        """Wait at most *timeout_s* until a pipe is ready, then read and write the pipes that are ready. Returns False
+        if none was ready."""
         ready = self._selector.select(timeout_s)
         for key, _ in ready:
             if key.fd == self._stdin:
@@ -127,9 +132,9 @@ class Channel:
             self._note_exit()
         return bool(ready)
 
-    def sweep(self) -> None:
-        """Read the data that is available, without waiting for more, and write what the pipe accepts."""
-        deadline = time.monotonic() + _SWEEP_S
+    def transfer_available(self) -> None:
+        """Read the data that is available, and write as much as the pipe accepts, without waiting."""
+        deadline = time.monotonic() + _MAX_TRANSFER_S
         while self.poll(0) and time.monotonic() < deadline:
             pass
 
@@ -142,7 +147,7 @@ class Channel:
                 _close(self._child.process.stdin)
 
     def close(self) -> None:
-        """Close all pipes; unterminated last lines of the outputs are processed before."""
+        """Close all pipes. Before that, the last lines of the outputs are processed even if they have no newline."""
         self.close_stdin()
         if self.stdout_closed_at is None:
             self._end_stdout()
@@ -218,7 +223,7 @@ class Channel:
 
 
 def _read(fd: int) -> bytes | None:
-    """A chunk, empty at the end of the stream; None if no data is available."""
+    """Return a chunk of data. It is empty at the end of the stream, and None if no data is available now."""
     try:
         return os.read(fd, _CHUNK)
     except BlockingIOError:

@@ -1,7 +1,8 @@
 """Client of the guard, a small process that cleans up if the suite itself is killed (`lro_conformance.wire.watchdog`).
 
-A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. After SIGKILL, SIGTERM or a crash
-no Python code runs, so a child with the other end of a pipe cleans up when that pipe closes.
+After an exception, Ctrl-C or a normal end, a context manager and ``atexit`` clean up. After SIGKILL, SIGTERM or a
+crash, no Python code of the suite runs. So there is a child process, the guard, which reads from a pipe of the suite
+and cleans up when this pipe is closed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from lro_conformance.wire import watchdog
 
 
 class Reaper:
-    """Tells the guard what to clean up. The first registration starts the guard. Thread-safe.
+    """Tells the guard what to clean up. The first registration starts the guard. All methods are thread-safe.
 
     If the guard itself is killed, the run continues without it.
     """
@@ -31,24 +32,24 @@ class Reaper:
         """The guard's process id; None before the first registration and after `close`."""
         return self._process.pid if self._process else None
 
-    def mark(self, value: str) -> None:
-        """Register processes whose marker begins with *value*."""
-        self._order(f"mark {value}")
+    def register_marker(self, value: str) -> None:
+        """Register all processes whose marker begins with *value*, to be killed."""
+        self._send_order(f"mark {value}")
 
-    def started(self, group: int) -> None:
-        """Register a process group."""
-        self._order(f"group {group}")
+    def register_group(self, group: int) -> None:
+        """Register a process group, to be killed."""
+        self._send_order(f"group {group}")
 
-    def ended(self, group: int) -> None:
-        """Remove a process group that has ended."""
-        self._order(f"forget group {group}")
+    def withdraw_group(self, group: int) -> None:
+        """Withdraw the registration of a process group, because the group has ended."""
+        self._send_order(f"forget group {group}")
 
-    def folder(self, path: str | os.PathLike[str]) -> None:
-        """Register a folder, which is deleted with its contents."""
-        self._order(f"folder {os.fsencode(path).hex()}")
+    def register_folder(self, path: str | os.PathLike[str]) -> None:
+        """Register a folder, to be deleted with its contents."""
+        self._send_order(f"folder {os.fsencode(path).hex()}")
 
     def close(self) -> None:
-        """End the guard without any cleanup, because everything is already cleaned up."""
+        """End the guard. It cleans up nothing, because everything is already cleaned up."""
         with self._lock:
             self._closed = True
             process, self._process = self._process, None
@@ -59,9 +60,9 @@ class Reaper:
         with suppress(OSError):
             _stdin(process).close()
 
-    def _order(self, line: str) -> None:
+    def _send_order(self, line: str) -> None:
         with self._lock:
-            if self._closed or os.name != "posix":  # on other systems no server is started either
+            if self._closed or os.name != "posix":  # on other systems, no servers are started
                 return
             if self._process is None:
                 self._process = _start()
@@ -70,8 +71,8 @@ class Reaper:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # An outer run may have started this suite as its server. Its marker is removed, so that the outer run does not kill
-    # the guard when it cleans up.
+    # This suite may run inside a server of an outer run. The marker of the outer run is removed, so that the outer run
+    # does not kill the guard when it cleans up.
     environment = {name: value for name, value in os.environ.items() if name != watchdog.MARKER}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", watchdog.__file__, str(os.getpid())],

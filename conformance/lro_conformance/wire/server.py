@@ -1,7 +1,7 @@
 """A server under test: a process, and the JSON-RPC conversation with it.
 
-One thread owns a `ServerProcess` at a time and there are no background threads: the pipes are pumped during waits.
-However a server misbehaves, the caller of `wait` gets a `Reply`, possibly with a `Failure`, in bounded time and memory.
+One thread owns a `ServerProcess` at a time and there are no background threads: the pipes are pumped during waits. Even
+if a server misbehaves, `wait` returns a `Reply`, possibly with a `Failure`, within limits of time and memory.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from lro_conformance.wire.transcript import Transcript
 
 PROTOCOL_VERSION = "2025-11-25"
 META = "io.modelcontextprotocol/"
-"""Prefix of the keys of the protocol's own metadata."""
+"""Prefix of the keys in ``_meta`` that the protocol itself defines."""
 _MAX_PAGES = 100
 _SETTLE_S = 0.5
-"""Seconds for which data may still arrive after the server has closed a pipe or has ended."""
+"""After the server has closed a pipe or has ended, data may still arrive for this many seconds."""
 _STDERR_END = 4000
 """Number of bytes of the end of stderr that a `Failure` quotes."""
 _MAX_BACKLOG_BYTES = 1 << 20
-"""While this many bytes wait to be written to the server's stdin, the server's own requests are not answered."""
+"""The server's own requests are answered only while fewer bytes than this wait to be written to the server's stdin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +50,38 @@ class Limits:
     term_timeout_s: float = 1.0
     """Seconds for a server to exit after SIGTERM, before SIGKILL."""
     max_line_bytes: int = 256 << 20
-    """Longer lines on stdout are skipped."""
+    """Maximum number of bytes of a line on stdout. Longer lines are skipped."""
     transcript_bytes: int = 256 << 20
-    """Size of the transcript; beyond it, older lines are cut to their beginnings, and then dropped if they are chatter
-    (see `Transcript`)."""
+    """Maximum size of the transcript. Beyond it, older lines are cut to their beginnings. If that is not enough,
+    chatter is dropped (see `Transcript`)."""
     max_chatter: int = 10_000
-    """The transcript keeps at most this many lines of stderr, and at most this many other lines of chatter (see
-    `Transcript`)."""
+    """Maximum number of lines of stderr in the transcript, and also of other lines of chatter (see `Transcript`)."""
     stderr_bytes: int = 1 << 20
-    """Number of bytes that are kept of the end of stderr."""
+    """Maximum number of bytes of stderr that are kept. They are the end of stderr."""
     max_unanswered: int | None = None
-    """After this many requests in a row whose response did not come in time, or was over the size limit, the suite no
-    longer waits for responses, until one has arrived; None for no such limit."""
+    """If the responses to this many requests in a row did not come in time, or were over the size limit, the suite no
+    longer waits for responses until a response has arrived. None if there is no such limit."""
 
 
 class Watcher(Protocol):
-    """An observer of process groups."""
+    """Is told which process groups exist."""
 
-    def started(self, group: int) -> None:
-        """A server's process group was created."""
+    def register_group(self, group: int) -> None:
+        """Called when a server's process group was created."""
         ...
 
-    def ended(self, group: int) -> None:
-        """A server's process group has ended."""
+    def withdraw_group(self, group: int) -> None:
+        """Called when a server's process group has ended."""
         ...
 
 
 class ServerProcess:
-    """One server, started with `start` or as a context manager, and always ended by `close`.
+    """One server. It is started by `start` or as a context manager, and always has to be ended by `close`.
 
-    *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is in bytes; a
-    write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds all processes that the
-    server started, including those in other sessions (Linux). One thread at a time may use the object; only `abort` and
-    `close` may be called from any other thread meanwhile.
+    *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is a number of
+    bytes; a write beyond this file size fails with EFBIG. *marker* is put into the environment so that `close` finds
+    all processes that the server started, including processes in other sessions (on Linux). Only one thread at a time
+    may use the object. Meanwhile, other threads may only call `abort` and `close`.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class ServerProcess:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.failure: Failure | None = None
-        """The reason why the server could not be started; None if it was started, or not yet."""
+        """The reason why the server could not be started; None if it was started, or if its start was not tried yet."""
         self.transcript = Transcript(max_bytes=limits.transcript_bytes, max_chatter=limits.max_chatter)
         self._requests = RequestTracker(self.transcript)
         self._stderr = bytearray()
@@ -106,7 +105,8 @@ class ServerProcess:
         self._final: Exit | None = None
         self._channel: Channel | None = None
         self._request_ends: dict[int, int] = {}
-        """For each request, by its id: the number of bytes that were queued for stdin up to its end."""
+        """The ids of requests, each with the number of bytes that were queued for stdin up to the end of the
+        request."""
         self._noted: set[str] = set()
         self._unanswered = 0
         self._aborted = False
@@ -116,12 +116,13 @@ class ServerProcess:
         self.server_info: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.protocol_version: str | None = None
-        """The protocol version that the handshake settled; None before it, or if the server's is not a string."""
+        """The protocol version that the server chose in the handshake. None before the handshake, or if it is not a
+        string."""
         self.instructions: str | None = None
         self.handshake: dict[str, Any] = {}
-        """The result that opened the conversation, of `initialize` or of `discover`."""
+        """The server's result of the request that opened the conversation: `initialize` or `server/discover`."""
         self.listed: list[dict[str, Any]] = []
-        """The results of tools/list, one per page."""
+        """The results of tools/list, one for each page."""
         self._envelope: dict[str, Any] | None = None
         self.on_closed: Callable[[], None] | None = None
         """Called once, by `close`, after the server has ended."""
@@ -138,7 +139,8 @@ class ServerProcess:
         self.close()
 
     def start(self) -> Failure | None:
-        """Start the process, once. Returns the failure, if any, with which every later request also fails."""
+        """Start the process; a second call does nothing. Returns None or, if the process cannot be started, the
+        failure. All later requests then have this failure, too."""
         with self._lock:
             if self._child is not None or self.failure is not None:
                 return self.failure
@@ -162,12 +164,12 @@ class ServerProcess:
                 marker=self._marker,
             )
         except (OSError, ValueError) as problem:
-            if (lack := shortage_of(problem)) is not None:
-                raise Shortage(lack) from None
+            if (shortage := shortage_of(problem)) is not None:
+                raise Shortage(shortage) from None
             self.failure = Failure("not-started", _why_not_started(self.argv[0], self._cwd, problem))
             return
         if self._watcher:
-            self._watcher.started(started.pid)
+            self._watcher.register_group(started.pid)
         self._connect(started)
 
     def _connect(self, child: Child) -> None:
@@ -187,7 +189,7 @@ class ServerProcess:
 
     @property
     def alive(self) -> bool:
-        """True if the process runs."""
+        """True while the process runs."""
         return self._child is not None and self.exit is None and self._child.peek() is None
 
     @property
@@ -202,14 +204,15 @@ class ServerProcess:
 
     @property
     def pid(self) -> int | None:
-        """Its process id, which is also the id of its group and session; None before the start."""
+        """The process id, which is also the id of the process group and the session. None before the start."""
         return self._child.pid if self._child else None
 
     def limit_files(self, size: int) -> bool:
-        """Make each write of the process beyond *size* bytes of a file fail with EFBIG from now on; False if that is
-        not possible.
+        """From now on, make each write of the process fail with EFBIG if a file would grow beyond *size* bytes. Returns
+        False if that is not possible.
 
-        The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
+        The process must have been started with a `file_size_limit`, so that it ignores SIGXFSZ. That limit may be very
+        large.
         """
         import resource  # imported here, so that evidence can be judged on systems without this module
 
@@ -223,15 +226,15 @@ class ServerProcess:
         return True
 
     def abort(self) -> None:
-        """Kill the process group at once, from any thread; pending requests fail. `close` is still necessary."""
+        """Kill the process group immediately, from any thread. Pending requests fail. `close` is still necessary."""
         self._aborted = True
         if self._child is not None:
             self._child.signal_group(signal.SIGKILL)
 
     def close(self) -> Exit | None:
-        """Stop the server and everything that it started: by closing stdin, then SIGTERM, then SIGKILL.
+        """Stop the server and everything that it started: first by closing stdin, then by SIGTERM, then by SIGKILL.
 
-        If another thread still waits for a reply after `Limits.stop_timeout_s`, the server is killed at once.
+        If another thread still waits for a reply after `Limits.stop_timeout_s`, the server is killed immediately.
         """
         if not self._lock.acquire(timeout=self.limits.stop_timeout_s):
             self.abort()
@@ -257,16 +260,16 @@ class ServerProcess:
             exit = self._child.finish(killed=killed)
             self._final = replace(exit, killed=True) if self._aborted and exit.signal == signal.SIGKILL else exit
             if self._channel is not None:
-                self._channel.sweep()
+                self._channel.transfer_available()
                 self._channel.close()
             for id in list(self._requests.pending):
                 self._requests.give_up(id, self._failure("closed", "the server was stopped before it answered"))
             if self._watcher:
-                self._watcher.ended(self._child.pid)
+                self._watcher.withdraw_group(self._child.pid)
 
     def forget_opening(self, *, raw_only: bool) -> None:
-        """Cut the answers received so far, which opened the conversation, to their beginnings, to save memory. Unless
-        *raw_only*, also release their parsed content.
+        """Save memory after the conversation was opened: cut the answers received so far to their beginnings. Unless
+        *raw_only* is true, also release their parsed content.
         """
         with self._lock:
             self.transcript.cut_answers()
@@ -274,9 +277,9 @@ class ServerProcess:
                 self.handshake, self.instructions, self.listed = {}, None, []
 
     def forget(self) -> None:
-        """Release what a closed server wrote, because calls may refer to the server for a long time.
+        """Release what a closed server wrote. This saves memory, because calls may refer to the server for a long time.
 
-        The lines that were sent, the anomalies and the end of stderr are kept.
+        The lines that were sent to the server, the anomalies and the end of stderr are kept.
         """
         with self._lock:
             self.transcript.keep_sent()
@@ -284,34 +287,34 @@ class ServerProcess:
             self.protocol_version = self.instructions = None
 
     def _ask_to_stop(self, channel: Channel) -> bool:
-        """Stop the process. True if a signal was necessary, or if not even SIGKILL ended it."""
+        """Stop the process. Returns True if a signal had to be sent for that."""
         channel.close_stdin()
         steps = (
             (None, self.limits.stop_timeout_s),
             (signal.SIGTERM, self.limits.term_timeout_s),
             (signal.SIGKILL, 5.0),
         )
-        for number, patience_s in steps:
-            if number is not None and self._child is not None:
-                self._child.signal_group(number)
-            until = time.monotonic() + (patience_s if not self._aborted or number == signal.SIGKILL else 0)
-            channel.pump(lambda: channel.exited_at is not None, until)
+        for signal_number, patience_s in steps:
+            if signal_number is not None and self._child is not None:
+                self._child.signal_group(signal_number)
+            deadline = time.monotonic() + (patience_s if not self._aborted or signal_number == signal.SIGKILL else 0)
+            channel.pump(lambda: channel.exited_at is not None, deadline)
             if channel.exited_at is not None:
-                return number is not None
+                return signal_number is not None
         return True
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
         """Send a request without waiting for the reply, and return its id for `wait`.
 
-        In the protocol of 2026-07-28 the envelope is added (`discover`). Raises `ValueError` or `TypeError` if *params*
-        are not JSON.
+        If the conversation uses MCP 2026-07-28, the envelope is added (see `discover`). Raises `ValueError` or
+        `TypeError` if *params* cannot be written as JSON.
         """
         if self._envelope is not None:
             params = {**(params or {}), "_meta": {**as_object((params or {}).get("_meta")), **self._envelope}}
         with self._lock:
             channel = self._channel
             if channel is not None and not self._closed:
-                channel.sweep()  # data that has already arrived cannot be the answer
+                channel.transfer_available()  # the answer cannot be in data that has already arrived
             pending = self._requests.ask(method, params)
             self._write(pending.line)
             self._request_ends[pending.id] = channel.queued if channel else 0
@@ -319,18 +322,18 @@ class ServerProcess:
 
     @contextmanager
     def at_once(self) -> Generator[None]:
-        """Collect the requests that are sent within the block, and send them together at its end.
+        """Collect the requests that are made within the block, and send all of them together at its end.
 
-        The server can then work on all of them at the same time.
+        The server can then work on them at the same time.
         """
         with self._lock, self._channel.batched_writes() if self._channel is not None else nullcontext():
             yield
 
     def wait(self, id: int, timeout_s: float | None = None) -> Reply:
-        """The reply to the request *id*, which is waited for up to *timeout_s* (default: `Limits.request_timeout_s`).
+        """Wait for the reply to the request *id*, up to *timeout_s* seconds (default: `Limits.request_timeout_s`).
 
-        The time begins with this wait, not when the request was sent. Raises `KeyError` for an id that was never sent,
-        or whose reply was already returned.
+        The time is counted from the call of this method, not from the sending of the request. Raises `KeyError` if no
+        request has this id, or if the reply was already returned.
         """
         with self._lock:
             pending = self._requests.pending.get(id)
@@ -351,7 +354,7 @@ class ServerProcess:
     def drain(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
         """Read the server's output for this many seconds, or until the server ends or is aborted.
 
-        Returns True as soon as *until* returns True, otherwise False at the end.
+        If *until* is given, reading also ends as soon as it returns True. Returns True in this case, otherwise False.
         """
         with self._lock:
             if self._channel is not None and not self._closed:
@@ -359,25 +362,26 @@ class ServerProcess:
             return until is not None and until()
 
     def sent(self) -> list[bytes]:
-        """The sent lines that are kept in full, in order."""
+        """Return the lines that were sent to the server and are still complete, in order."""
         return [m.line for m in self.transcript if m.direction == "out" and not m.cut]
 
     @property
     def stderr(self) -> bytes:
-        """The end of stderr, at most `Limits.stderr_bytes`."""
+        """The end of stderr: at most `Limits.stderr_bytes` bytes."""
         return bytes(self._stderr[-self.limits.stderr_bytes :])
 
     def stderr_lines(self) -> list[str]:
-        """The end of stderr as lines; bytes that are not UTF-8 are replaced."""
+        """Return the end of stderr as lines. Bytes that are not UTF-8 are replaced."""
         return self.stderr.decode(errors="replace").splitlines()
 
     def notifications(self, method: str | None = None) -> list[dict[str, Any]]:
-        """The notifications that the transcript has in full: those of *method* or, if that is None, all of them."""
+        """Return the complete notifications in the transcript: the notifications of *method*, or all if *method* is
+        None."""
         lines = [e.line for e in self.transcript if e.direction == "in" and not e.cut]
-        # The key "method" may be written with \u escapes.
+        # In the line, the key "method" may be written with \u escapes.
         messages = [jsonrpc.parse(line) for line in lines if b"method" in line or b"\\u00" in line]
-        found = [m.fields for m in messages if m.kind == "notification"]
-        return [n for n in found if method is None or n["method"] == method]
+        notifications = [m.fields for m in messages if m.kind == "notification"]
+        return [n for n in notifications if method is None or n["method"] == method]
 
     def initialize(
         self,
@@ -390,8 +394,8 @@ class ServerProcess:
     ) -> Reply:
         """Perform the handshake, within *timeout_s* (default: `Limits.start_timeout_s`).
 
-        The client is `CLIENT_NAME` in the version of the suite, unless another name or version is given;
-        *capabilities* are the client's.
+        By default, the client's name is `CLIENT_NAME`, and its version is the version of the suite. *capabilities* are
+        the capabilities of the client.
         """
         client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
@@ -413,8 +417,8 @@ class ServerProcess:
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
-        """Open a conversation in the protocol of 2026-07-28. There, the ``_meta`` of each request carries the version
-        and the client: the envelope of the request.
+        """Open a conversation in the protocol of 2026-07-28. In this protocol, the ``_meta`` of each request has the
+        protocol version and the client's identity. These members are called the envelope of the request.
 
         Afterwards `modern` is True if the server speaks this protocol. Otherwise the conversation is not open, and
         `initialize` may follow.
@@ -455,14 +459,16 @@ class ServerProcess:
         return self.request("logging/setLevel", {"level": level})
 
     def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
-        """The tools of all pages, and the reply with the last page; one time limit applies to all pages together.
+        """Return the tools of all pages, and the reply with the last page. The time limit applies to all pages
+        together.
 
-        A page that is not returned ends the list. So do a cursor that is not a string, that repeats an earlier one, or
-        that is on the hundredth page; these are recorded as anomalies, and so is an entry that is not an object.
+        The list ends if the server does not return a page. It also ends at a cursor that is not a string, at a cursor
+        that was returned before, and after the hundredth page. These three cases are recorded as anomalies. An entry
+        that is not an object is also recorded as an anomaly.
         """
         deadline = time.monotonic() + (self.limits.request_timeout_s if timeout_s is None else timeout_s)
         tools: list[dict[str, Any]] = []
-        seen: set[str] = set()
+        seen_cursors: set[str] = set()
         cursor: str | None = None
         while True:
             params = None if cursor is None else {"cursor": cursor}
@@ -476,17 +482,17 @@ class ServerProcess:
                     tools.append(cast("dict[str, Any]", entry))
                 else:
                     self.transcript.note("list-entry", f"tools/list has the entry {entry!r:.100}")
-            following: Any = result.get("nextCursor")
-            cursor = _text(following)
+            next_cursor: Any = result.get("nextCursor")
+            cursor = _text(next_cursor)
             if not reply.ok or not cursor:
-                if following is not None and cursor is None:
-                    self.transcript.note("paging", f"the cursor of tools/list is {following!r:.100}, not a string")
+                if next_cursor is not None and cursor is None:
+                    self.transcript.note("paging", f"the cursor of tools/list is {next_cursor!r:.100}, not a string")
                 return tools, reply
-            if cursor in seen or len(seen) + 1 >= _MAX_PAGES:
-                why = "a second time" if cursor in seen else f"on page {_MAX_PAGES}"
-                self.transcript.note("paging", f"tools/list returned the cursor {cursor!r:.100} {why}")
+            if cursor in seen_cursors or len(seen_cursors) + 1 >= _MAX_PAGES:
+                reason = "a second time" if cursor in seen_cursors else f"on page {_MAX_PAGES}"
+                self.transcript.note("paging", f"tools/list returned the cursor {cursor!r:.100} {reason}")
                 return tools, reply
-            seen.add(cursor)
+            seen_cursors.add(cursor)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
         """Call a tool."""
@@ -503,7 +509,7 @@ class ServerProcess:
             self._requests.give_up(id, self.failure or self._failure("closed", "the server is not running"))
             return
         limit = self.limits.max_unanswered
-        given_up = limit is not None and self._unanswered >= limit
+        is_impatient = limit is not None and self._unanswered >= limit
         fatal: Failure | None = None
 
         def done() -> bool:
@@ -513,14 +519,14 @@ class ServerProcess:
             fatal = self._fatal_failure(pending)
             return fatal is not None
 
-        self._pump(done, time.monotonic() + (0 if given_up else timeout_s))
+        self._pump(done, time.monotonic() + (0 if is_impatient else timeout_s))
         if self._requests.answered:
             self._unanswered = self._requests.answered = 0
         if id not in self._requests.replies:
             fatal = fatal or self._fatal_failure(pending)
-            if fatal is None and given_up:
-                text = f"{pending.method}: not waited for: {self._unanswered} requests in a row had no response"
-                self._requests.give_up(id, self._failure("unanswered", text))
+            if fatal is None and is_impatient:
+                reason = f"{pending.method}: not waited for: {self._unanswered} requests in a row had no response"
+                self._requests.give_up(id, self._failure("unanswered", reason))
                 return
             self._requests.give_up(id, fatal or self._timed_out(pending, timeout_s))
             self._unanswered += fatal is None or fatal.kind == "too-large"
@@ -545,7 +551,7 @@ class ServerProcess:
         self._note_closed_pipes(channel)
 
     def _note_closed_pipes(self, channel: Channel) -> None:
-        """Record pipes that a running server has closed."""
+        """Record an anomaly if a running server has closed a pipe."""
         if channel.stdin_closed_at is not None and self.exit is None:
             self._note_once("stdin-closed", "a write to its stdin failed")
         if _long_ago(channel.stdout_closed_at) and self.exit is None:
@@ -557,7 +563,7 @@ class ServerProcess:
             self.transcript.note(kind, detail)
 
     def _fatal_failure(self, pending: Pending) -> Failure | None:
-        """The failure that makes a response impossible; None while a response may still come."""
+        """Return the failure if a response has become impossible; None while a response may still come."""
         channel = self._channel
         assert channel is not None
         if self._aborted:
@@ -576,22 +582,25 @@ class ServerProcess:
         return self._failure("too-large", f"{pending.method}: {what} {self.limits.max_line_bytes:,} bytes")
 
     def _exited(self, pending: Pending) -> Failure:
-        when = "before it answered" if pending.method != "initialize" else "at its start, before it answered"
+        phase = "before it answered" if pending.method != "initialize" else "at its start, before it answered"
         garbage = f"; on stdout it wrote {self._requests.last_garbage}" if self._requests.last_garbage else ""
-        return self._failure("exited", f"{pending.method}: the server {self.exit} {when}{garbage}")
+        return self._failure("exited", f"{pending.method}: the server {self.exit} {phase}{garbage}")
 
     def _timed_out(self, pending: Pending, timeout_s: float) -> Failure:
         channel = self._channel
         if channel is not None and channel.lines.overflowing is not None:
             return self._too_large(pending, "no response in time, while receiving a line of more than")
-        text = f"{pending.method}: no response within {timeout_s:g} s"
-        if odd := self.transcript.counts.total() - pending.anomalies_before:
-            kept = self.transcript.anomalies[pending.anomalies_before :]
-            times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
-            text += f"; unexpected behaviour was noted ({times}), at first: {first}"
-        garbage = self._requests.garbage > pending.garbage_before
-        understood = self._requests.messages > pending.messages_before
-        return self._failure("garbage" if garbage and not understood else "timeout", text)
+        detail = f"{pending.method}: no response within {timeout_s:g} s"
+        if anomaly_count := self.transcript.counts.total() - pending.anomalies_before:
+            kept_anomalies = self.transcript.anomalies[pending.anomalies_before :]
+            times, first = (
+                "once" if anomaly_count == 1 else f"{anomaly_count} times",
+                kept_anomalies[0] if kept_anomalies else self.transcript.last_anomaly,
+            )
+            detail += f"; unexpected behaviour was noted ({times}), at first: {first}"
+        got_garbage = self._requests.garbage > pending.garbage_before
+        got_messages = self._requests.messages > pending.messages_before
+        return self._failure("garbage" if got_garbage and not got_messages else "timeout", detail)
 
     def _failure(self, kind: FailureKind, detail: str) -> Failure:
         return Failure(kind, detail, self.exit, self._stderr_end())
@@ -609,13 +618,13 @@ class ServerProcess:
 
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
-    """True if the event at *when*, and the sending of *pending*, are so long ago that all data in transit has
-    arrived."""
+    """True if the event at *when* was so long ago that all data in transit has arrived. If *pending* is given, this
+    must be true of the sending of this request, too."""
     return when is not None and time.monotonic() - max(when, pending.sent_at_monotonic if pending else when) > _SETTLE_S
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """The value if it is a JSON object, otherwise an empty object."""
+    """Return the value if it is a JSON object, otherwise an empty object."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 

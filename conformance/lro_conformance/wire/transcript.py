@@ -1,4 +1,4 @@
-"""The raw lines of a conversation in order, within a memory budget."""
+"""The raw lines of a conversation with a server, in order. Their total memory is limited."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
 Sink = Callable[["Entry", bool], None]
-"""A function that receives each line, and True if the line is chatter (see `Transcript`)."""
+"""A function that is called with each line, and with True if the line is chatter (see `Transcript`)."""
 
 CUT_BYTES = 512
-"""Number of bytes that remain of a line that is cut to save memory."""
+"""If a line is cut to save memory, this many bytes of it remain."""
 _OVERHEAD_BYTES = 400
 """Estimated memory of an `Entry` in addition to its line."""
 _MAX_ANOMALIES = 1000
@@ -26,21 +26,23 @@ TOLERATED_ANOMALIES = {"late", "server-request", "stdin-closed", "unterminated",
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: ``out`` to the server, ``in`` from it, ``err`` from its stderr."""
+    """One line. The direction is ``out`` for a line to the server's stdin, ``in`` for a line from its stdout, and
+    ``err`` for a line from its stderr."""
 
     direction: Direction
     at: float
-    """Time at which it was sent or read, in seconds since the epoch."""
+    """Time at which the line was sent or read, in seconds since the epoch."""
     line: bytes
     """The raw line without its newline."""
     problem: str | None = None
-    """The kind of its first problem (a key of `jsonrpc.KINDS`); None if it has none."""
+    """The kind of the line's first problem (a key of `jsonrpc.KINDS`); None if the line has no problem."""
     cut: int = 0
-    """Number of bytes that are missing, because the line was over the size limit or was cut to save memory."""
+    """Number of bytes of the line that are missing, because the line was over the size limit or was cut to save
+    memory."""
 
     @property
     def parsed(self) -> Any:
-        """The JSON value, parsed at each call; None if there is none, or if the line is cut."""
+        """The JSON value, which is parsed each time. None if the line is not JSON, or if it is cut."""
         return None if self.cut else jsonrpc.parse(self.line).value
 
 
@@ -53,15 +55,16 @@ class Anomaly:
     detail: str
     at: float
     line: bytes = b""
-    """The line, or its beginning."""
+    """The line with the anomaly, or the beginning of this line."""
 
     def __str__(self) -> str:
-        """One sentence for a reader."""
+        """The anomaly in one sentence."""
         return f"{jsonrpc.KINDS.get(self.kind, self.kind)}: {self.detail}"
 
 
 def violations(anomalies: Iterable[Anomaly]) -> list[Anomaly]:
-    """The anomalies that violate the protocol on stdout, in order; empty lines, which show nothing, come last."""
+    """Return the anomalies that violate the protocol on stdout, in order. Empty lines come last, because nothing can be
+    seen in them."""
     return sorted((a for a in anomalies if a.kind not in TOLERATED_ANOMALIES), key=lambda a: a.kind == "blank")
 
 
@@ -69,10 +72,10 @@ class Transcript:
     """The lines of one server.
 
     *Chatter* is everything except the suite's own requests and notifications, and the lines with the answers to these
-    requests. It is kept in two rings of *max_chatter* lines, stderr in one and all else in the other, so that neither
-    displaces the other; lines that are not chatter are never dropped. All lines together have a budget of *max_bytes*.
-    Beyond it, lines are cut to `CUT_BYTES`: chatter first, and the oldest first. If no line is left to cut, chatter is
-    dropped.
+    requests. At most *max_chatter* lines of stderr, and as many other lines of chatter, are kept; if there are more,
+    the oldest are dropped. Lines that are not chatter are never dropped. All lines together may take *max_bytes* of
+    memory. Beyond that, lines are cut to `CUT_BYTES`: chatter first, and the oldest first. If no line is left to cut,
+    chatter is dropped.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
@@ -84,14 +87,14 @@ class Transcript:
         self._next = 0
         self._bytes = 0
         self.dropped = 0
-        """Number of dropped lines of chatter."""
+        """Number of lines of chatter that were dropped."""
         self.anomalies: list[Anomaly] = []
         """The first thousand anomalies; `counts` counts all of them."""
         self.last_anomaly: Anomaly | None = None
         self.counts: Counter[str] = Counter()
         """Number of anomalies of each kind."""
         self.sink: Sink | None = None
-        """Called with every line when it is recorded, before it may be cut or dropped."""
+        """Called with every line when the line is recorded. Later, the line may be cut or dropped."""
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterates over the kept lines, in order."""
@@ -115,7 +118,7 @@ class Transcript:
         chatter: bool = False,
         at: float | None = None,
     ) -> None:
-        """Record a line and its problems; *cut* is the number of bytes that *line* lacks."""
+        """Record a line and its problems. *cut* is the number of bytes that *line* lacks."""
         when = time.time() if at is None else at
         for kind, detail in problems:
             self.note(kind, detail, line, at=when)
@@ -143,13 +146,13 @@ class Transcript:
             self.anomalies.append(self.last_anomaly)
 
     def keep_sent(self) -> None:
-        """Release all received lines, and keep the sent ones."""
+        """Release all received lines, and keep the lines that were sent."""
         self._entries = {n: m for n, m in self._entries.items() if m.direction == "out"}
         self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._entries.values())
         for numbers in (*self._chatter, *self._cuttable):
-            stay = [n for n in numbers if n in self._entries]
+            remaining = [n for n in numbers if n in self._entries]
             numbers.clear()
-            numbers.extend(stay)
+            numbers.extend(remaining)
 
     def cut_answers(self) -> None:
         """Cut all answers so far to `CUT_BYTES`."""
@@ -161,9 +164,9 @@ class Transcript:
                 numbers.append(number)
 
     def _make_room(self, newest: int) -> bool:
-        """Cut a line or, if none is left to cut, drop a line of chatter; False if there is none either.
+        """Cut a line or, if no line is left to cut, drop a line of chatter. Returns False if neither is possible.
 
-        The line *newest* is spared.
+        The line *newest* is not cut or dropped.
         """
         for numbers in self._cuttable:
             while numbers and numbers[0] not in self._entries:
@@ -184,6 +187,6 @@ class Transcript:
         self._bytes -= lost
 
     def _drop(self, ring: deque[int]) -> None:
-        gone = self._entries.pop(ring.popleft())
-        self._bytes -= len(gone.line) + _OVERHEAD_BYTES
+        dropped = self._entries.pop(ring.popleft())
+        self._bytes -= len(dropped.line) + _OVERHEAD_BYTES
         self.dropped += 1

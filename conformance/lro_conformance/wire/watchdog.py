@@ -1,7 +1,8 @@
-"""Cleanup after a run: kills its process groups and the processes with its marker, and removes its folders.
+"""Cleanup after a run: kills the process groups of the run and the processes with its marker, and removes its folders.
 
-The suite imports this module. It also runs it as a script, the guard, that outlives the suite (``python -I -S
-watchdog.py PARENT_PID``, see `lro_conformance.wire.reaper`). So the module only imports parts of the standard library.
+The suite imports this module. It also runs this file as a script: the guard, a process that outlives the suite
+(``python -I -S watchdog.py PARENT_PID``, see `lro_conformance.wire.reaper`). So the module imports only parts of the
+standard library.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ MARKER = "LRO_CERTIFY_RUN"
 """The environment variable that marks a server and everything that it starts."""
 
 _PATIENCE_S = 5.0
-"""Seconds after which killing processes, or removing a folder, is given up."""
+"""Longest time, in seconds, for which the guard tries to kill processes or to remove a folder."""
 
 
 def marked(value: bytes) -> list[int]:
-    """The running processes whose marker begins with *value*; a NUL at the end of *value* requires the complete marker.
+    """Return the running processes whose marker begins with *value*. If *value* ends with NUL, it has to be the
+    complete marker.
 
     Linux only.
     """
@@ -28,15 +30,15 @@ def marked(value: bytes) -> list[int]:
 
 
 def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
-    """Kill the processes that `marked` finds, until there are none or *patience_s* is over; return how many were
-    killed."""
+    """Kill the processes found by `marked` until there are none, but not longer than *patience_s* seconds. Returns the
+    number of killed processes."""
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
-        found, unsettled = _scan(value)
-        if not found and not unsettled:
+        pids, is_incomplete = _scan(value)
+        if not pids and not is_incomplete:
             break
-        for pid in found:
+        for pid in pids:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
@@ -45,30 +47,33 @@ def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
 
 
 def _scan(value: bytes) -> tuple[list[int], bool]:
-    """Processes with the marker, and True if one is inside ``execve``, so that its marker cannot be read yet."""
+    """Return the processes with the marker, and True if the marker of another process cannot be read yet, because that
+    process is inside ``execve``."""
     try:
         names = os.listdir("/proc")
     except OSError:
         return [], False
     needle = b"\0" + MARKER.encode() + b"=" + value
-    own = str(os.getpid())
-    found: list[int] = []
-    unsettled = False
+    own_pid = str(os.getpid())
+    pids: list[int] = []
+    is_incomplete = False
     for name in names:
-        if name.isdigit() and name != own:
+        if name.isdigit() and name != own_pid:
             environment = _environment(name)
             if environment is None:
-                unsettled = True
+                is_incomplete = True
             elif needle in b"\0" + environment:
-                found.append(int(name))
-    return found, unsettled
+                pids.append(int(name))
+    return pids, is_incomplete
 
 
 def _environment(pid: str) -> bytes | None:
-    """The environment of a process; empty if it may not be read; None while the process is inside ``execve``.
+    """Return the environment of a process. It is empty if this process may not read it, and None while the process is
+    inside ``execve``.
 
-    During ``execve`` the old environment is gone and the new one not yet visible, for some time if the machine is busy;
-    without None, a child that a server started just before its end would be overlooked.
+    During ``execve``, the old environment is gone, and the new environment is not visible yet. This may take some time
+    if the machine is busy. Without the special value None, a child that a server started just before its end would be
+    overlooked.
     """
     if found := _read_all(f"/proc/{pid}/environ"):
         return found
@@ -88,7 +93,7 @@ _ENV_END = 48
 
 def _read_all(path: str) -> bytes:
     parts: list[bytes] = []
-    with suppress(OSError):  # gone, or owned by a different user
+    with suppress(OSError):  # the process has ended, or belongs to a different user
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             while part := os.read(fd, 65536):
@@ -99,15 +104,16 @@ def _read_all(path: str) -> bytes:
 
 
 def kill_group(group: int, number: int) -> None:
-    """Signal a process group; it is not an error if the group has already ended."""
+    """Send a signal to a process group. It is not an error if the group has already ended."""
     with suppress(OSError):
         os.killpg(group, number)
 
 
 def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
-    """Remove a folder with its contents, read-only folders too; False if something could not be removed.
+    """Remove a folder with its contents, including read-only folders. Returns False if something could not be removed.
 
-    Retries for a while, because a process that was just killed may still have been writing.
+    Removal is tried repeatedly for *patience_s* seconds, because a process that was just killed may still have been
+    writing into the folder.
     """
     import shutil
 
@@ -132,7 +138,8 @@ def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
 
 
 def _flatten(path: bytes) -> None:
-    """Move all folders below *path* directly into *path*, as they may be nested too deeply for recursion."""
+    """Move all folders below *path* directly into *path*, because they may be nested too deeply for a recursive
+    function."""
     moved = 0
     with suppress(OSError):
         root = os.open(path, _FOLDER)
@@ -166,7 +173,7 @@ def _make_removable(path: bytes) -> None:
     for top, folders, _ in os.walk(path):
         for name in folders:
             folder = os.path.join(top, name)
-            if not os.path.islink(folder):  # chmod would follow it out of the tree
+            if not os.path.islink(folder):  # chmod would follow the link out of the tree
                 with suppress(OSError):
                     os.chmod(folder, 0o700)
 
@@ -174,8 +181,8 @@ def _make_removable(path: bytes) -> None:
 def watch(parent: int) -> None:
     """Read orders from stdin until its other end is closed or the process *parent* has ended, then carry them out.
 
-    The orders, one per line, are ``mark VALUE``, ``group PGID`` and ``folder PATH`` (the path in hexadecimal). An order
-    after the word ``forget`` is withdrawn.
+    Each line is an order: ``mark VALUE``, ``group PGID`` or ``folder PATH`` (the path in hexadecimal). A line with the
+    word ``forget`` and an order withdraws this order.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
@@ -193,7 +200,8 @@ def watch(parent: int) -> None:
 
 
 def _next_orders(parent: int) -> bytes:
-    """The next orders; empty if the suite has ended, even if one of its children still has the pipe open."""
+    """Return the next orders. They are empty if the suite has ended, even if one of its children still holds the pipe
+    open."""
     import select
 
     while not select.select([0], [], [], 1.0)[0]:

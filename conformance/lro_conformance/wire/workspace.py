@@ -1,4 +1,4 @@
-"""The private folder and the server processes of one run, which never outlive it."""
+"""The private folder and the server processes of one run. They never outlive the run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from lro_conformance.wire.server import Limits, ServerProcess
 
 
 class Workspace:
-    """Creates servers and working folders, from any thread, and removes all of them at the end.
+    """Creates servers and working folders, from any thread. At the end, it ends all servers and removes all folders.
 
-    Use it as a context manager; otherwise it is closed when the interpreter exits. If the suite is killed, a guard
+    Use it as a context manager. Otherwise it is closed when the interpreter exits. If the suite is killed, a guard
     process cleans up (see `lro_conformance.wire.reaper`).
     """
 
@@ -57,9 +57,9 @@ class Workspace:
         limits: Limits | None = None,
         file_size_limit: int | None = None,
     ) -> ServerProcess:
-        """Create a server without starting it. The caller may close it; otherwise it is closed at the end of the run.
+        """Create a server without starting it. The server is closed by the caller, or at the end of the run.
 
-        Raises `RuntimeError` once the run is closed.
+        Raises `RuntimeError` if the run is already closed.
         """
         with self._lock:
             self._ensure_root()
@@ -81,19 +81,19 @@ class Workspace:
 
     @property
     def root(self) -> Path:
-        """The private folder (0700) for everything temporary. Raises `RuntimeError` once the run is closed."""
+        """The private folder (0700) for all temporary files. Raises `RuntimeError` if the run is already closed."""
         with self._lock:
             return self._ensure_root()
 
     def workdir(self, label: str = "work") -> Path:
-        """Create an empty folder (0700) named after *label*. Raises `RuntimeError` once the run is closed."""
+        """Create an empty folder (0700) named after *label*. Raises `RuntimeError` if the run is already closed."""
         with self._lock:
             root = self._ensure_root()
             name = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
             return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 
     def abort(self) -> None:
-        """Kill all servers at once; pending replies become failures, and later servers do not start."""
+        """Kill all servers immediately. Pending requests fail, and servers that are created later do not start."""
         with self._lock:
             self._aborted.set()
             servers = list(self._servers)
@@ -102,7 +102,7 @@ class Workspace:
 
     @property
     def aborted(self) -> bool:
-        """True once the run is aborted."""
+        """True if the run was aborted."""
         return self._aborted.is_set()
 
     def pause(self, seconds: float) -> None:
@@ -127,21 +127,21 @@ class Workspace:
             atexit.unregister(self.close)
 
     def _ensure_root(self) -> Path:
-        """The private folder, which is created and registered with the guard on first use.
+        """Return the private folder. On first use, it is created and registered with the guard.
 
-        Raises `RuntimeError` once the run is closed.
+        Raises `RuntimeError` if the run is already closed.
         """
         if self._closed:
             raise RuntimeError("the run is closed: no more servers and folders can be created")
         if self._root is None:
-            self._reaper.mark(f"{self.id}:")
+            self._reaper.register_marker(f"{self.id}:")
             self._root = Path(tempfile.mkdtemp(prefix="lro-run-", dir=self._parent)).resolve()
-            self._reaper.folder(self._root)
+            self._reaper.register_folder(self._root)
         return self._root
 
 
 def _close_all(servers: list[ServerProcess]) -> None:
-    # A stubborn server takes seconds to stop; twenty of them should not take twenty times as long.
+    # The servers are closed in parallel: a server that does not end by itself takes seconds to stop.
     threads = [threading.Thread(target=server.close, daemon=True) for server in servers[1:]]
     started: list[threading.Thread] = []
     try:
@@ -149,7 +149,7 @@ def _close_all(servers: list[ServerProcess]) -> None:
             thread.start()
             started.append(thread)
     except RuntimeError:
-        pass  # the interpreter shuts down and starts no more threads: the other servers are closed one by one
+        pass  # the interpreter is shutting down and starts no more threads: the remaining servers are closed one by one
     for server in [*servers[:1], *servers[1 + len(started) :]]:
         server.close()
     for thread in started:
