@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the server until its client leaves; returns the exit code (2: a setting or the data folder is wrong)."""
+    """Run the server until its client leaves. Returns the exit code: 2 if a setting or the data folder is wrong."""
     try:
         options = load(sys.argv[1:] if argv is None else argv, os.environ)
     except SettingsError as problem:

@@ -32,7 +32,7 @@ empty folder of messages is removed only if it is unchanged for as long, because
 
 _CONTEXT = re.compile(rf"{CONTEXT_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 _CONTEXT_FILE = re.compile(r"tool_call_.*\.txt|compressed_group_.*\.json")
-_NO_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_NO_FOLDER_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Cleanup:
     deleted: list[str] = field(default_factory=list[str])
     """Paths of the expired files that were deleted."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
-    """Paths that could not be deleted, with the reason; a folder's own path if it cannot be read, or if a file in a
-    folder of messages could not be deleted."""
+    """The reason of each failure, by the path that could not be deleted. It is by the path of a folder if the folder
+    cannot be read, or if a file in a folder of messages could not be deleted."""
 
 
 def clean(
@@ -59,7 +59,7 @@ def clean(
 
     ``now`` is in seconds since the epoch. With ``ulid_only`` a name must hold a ULID: the pattern of an edition
     alone may be too common for a shared folder. What could not be read or deleted is in the result; no `OSError` is
-    raised for it.
+    raised for such failures.
     """
     result = Cleanup()
     now = time.time() if now is None else now
@@ -134,7 +134,7 @@ def _clean_context(
     try:
         inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
     except OSError as problem:
-        if problem.errno not in _NO_FOLDER:
+        if problem.errno not in _NO_FOLDER_ERRORS:
             result.failed[path] = problem.strerror or str(problem)
         return
     try:

@@ -2,8 +2,8 @@
 
 The proxy announces that it offloads: in `initialize`, or in each call since MCP 2026-07-28. A server that understands
 this returns every result inline, and puts into the result's ``_meta`` the facts that its text does not show: the
-operation, the detail level, scores, and all records when the text is cut to a budget. The proxy removes them before the
-result reaches the client.
+operation, the detail level, scores, and all records when the text is cut to a budget. The proxy removes these facts
+before the result reaches the client.
 """
 
 from __future__ import annotations

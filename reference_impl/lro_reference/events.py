@@ -1,7 +1,7 @@
 """Events for operators: the memory server writes each as a JSON line to stderr, and logs it to the client.
 
-The specification names `OffloadFileExpired` and `OffloadWriteFailed`, but no channel; an MCP server over stdio has
-these two. The proxy only writes the lines.
+The specification names the events `OffloadFileExpired` and `OffloadWriteFailed`, but no channel for them. An MCP server
+over stdio has these two channels. The proxy only writes the lines.
 """
 
 from __future__ import annotations

@@ -16,20 +16,20 @@ class MemoryGuide:
     """The guide for memories of one detail level, with the recipe library of an edition."""
 
     noun = "memories"
-    narrower = "A smaller limit, a namespace or a lighter detail level narrows the result."
+    advice_to_narrow = "A smaller limit, a namespace or a lighter detail level narrows the result."
 
     def __init__(self, records: Records, detail: str, edition: str) -> None:
         self._count, self._detail, self._edition = len(records), detail, edition
         values = (record.get("namespace") for record in records)
         namespaces = Counter(str(name) for name in values if name is not None)
-        self.top = tuple(name for name, _ in namespaces.most_common(_TOP_NAMESPACES))
+        self.top_values = tuple(name for name, _ in namespaces.most_common(_TOP_NAMESPACES))
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """The standard recipes of the edition for the file at *path*."""
         return render(self._edition, path, self._detail)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
-        """Advice for assistants with and without a shell; those without one can only use the summary."""
+        """Advice for assistants with and without a shell. Without a shell, they can only use the summary."""
         content = " Content is empty at this level: ask again with detail medium or full to search it." * (
             self._detail == "light"
         )

@@ -1,8 +1,8 @@
 """The core of Large Result Offloading: a result set becomes an inline result, or a file and its descriptor.
 
 The interceptor stands between an operation, which knows nothing of it, and the response. It serialises the records
-once, estimates their tokens, and decides. When the file cannot be written the operation has still succeeded: the
-result is cut to whole records that fit, and says so.
+once, estimates their tokens, and decides whether to offload them. If the file cannot be written, the operation has
+still succeeded. Its result is then cut to the whole records that fit, and has a warning that says so.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _estimate_blocks(blocks: Iterable[bytes], estimate: Estimate) -> int:
     if estimate is not script_aware_estimate:
         return estimate("".join(block.decode() + "\n" for block in blocks))
     characters = wide = 0
-    for block in blocks:  # from the bytes, to avoid decoding them
+    for block in blocks:  # counted in the bytes, so that they need not be decoded
         of_block, wide_of_block = characters_in_utf8(block)
         characters += of_block + 1
         wide += wide_of_block
@@ -72,7 +72,7 @@ def _offload(
     emit: Emit,
     edition: str,
 ) -> OffloadResponse:
-    now = datetime.now(UTC)  # one time for the name and the header: the file's created_at
+    now = datetime.now(UTC)  # the name and the header have the same time, the file's created_at
     header = OffloadHeader(
         operation=results.operation,
         count=len(lines),
@@ -85,7 +85,7 @@ def _offload(
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
     lines_of_file = chain([encode({**header.to_dict(), **extra})], blocks)
-    path = write(settings.folder, name, lines_of_file, results.watch)
+    path = write(settings.folder, name, lines_of_file, results.on_chunk)
     emit(
         Event(
             FILE_WRITTEN,
@@ -100,7 +100,7 @@ def _offload(
             count=len(lines),
             estimated_tokens=tokens,
             operation=results.operation,
-            top_namespaces=guide.top,
+            top_namespaces=guide.top_values,
             detail=results.detail,
             score_range=(min(results.scores), max(results.scores)) if results.scores else None,
         ),
@@ -152,6 +152,6 @@ def _truncate(
     guide = _guide_for(results, edition)
     warning = (
         f"Offloading failed ({reason}: {settings.folder}), so the results are truncated: {returned} of {len(lines)} "
-        f"{guide.noun} are returned, which fit {settings.threshold_tokens} tokens. {guide.narrower}"
+        f"{guide.noun} are returned, which fit {settings.threshold_tokens} tokens. {guide.advice_to_narrow}"
     )
     return Truncated(list(islice(lines, returned)), len(lines), warning)

@@ -38,11 +38,11 @@ class BlockLines(Protocol):
 class Guide(Protocol):
     """The parts of a descriptor that explain the records and their file to a reader."""
 
-    top: tuple[str, ...]
+    top_values: tuple[str, ...]
     """The most frequent values of the field that groups the records best, at most five."""
     noun: str
     """Plural noun for the records, such as "memories"."""
-    narrower: str
+    advice_to_narrow: str
     """Advice on requesting fewer records, as a sentence."""
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
@@ -61,7 +61,7 @@ class ResultSet:
     operation: str
     detail: str
     records: Records
-    """At the requested detail level."""
+    """The records at the requested detail level."""
     line_schema: Mapping[str, Any]
     """JSON Schema of every record."""
     schema_version: str
@@ -70,15 +70,15 @@ class ResultSet:
     scores: Sequence[float] | None = None
     """One score per record; None if the records have no scores."""
     lines: Lines | None = None
-    """The serialised records; None: the interceptor serialises *records*."""
+    """The serialised records. If None, the interceptor serialises `records`."""
     tokens: int | None = None
-    """Estimated tokens of the inline result; None: the estimate of its lines."""
+    """Estimated tokens of the inline result. If None, the interceptor estimates its lines."""
     extra: Mapping[str, Any] | None = None
-    """Data of the result that is not a record; the file's header holds it."""
-    watch: Callable[[bytes], object] = lambda chunk: None
+    """Data of the result that belongs to no record. It goes to the file's header."""
+    on_chunk: Callable[[bytes], object] = lambda chunk: None
     """Receives everything that is written to the file, in pieces of some whole lines each."""
     guide: Guide | None = None
-    """None: the records are memories, described by the standard recipes and their top namespaces."""
+    """Explains the records. If None, they are memories, explained by the standard recipes and their top namespaces."""
 
 
 @dataclass(frozen=True, slots=True)

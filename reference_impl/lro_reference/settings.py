@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
-_U64 = 2**64 - 1
+_MAX_U64 = 2**64 - 1
 _MAX_DIGITS = 4300
-"""Maximum length of the integers that Python parses."""
+"""Maximum number of digits of an integer that Python parses."""
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
@@ -27,15 +27,15 @@ class Settings:
     """The checked values of ``[prompt.offload]``."""
 
     enabled: bool = True
-    """False: every result is returned inline."""
+    """If False, every result is returned inline."""
     threshold_tokens: int = 6400
     """Results estimated at more tokens than this are offloaded."""
     ttl_seconds: int = 3600
     """Minimum time for which an offloaded file is retained."""
     output_dir: str = ""
-    """The folder for offloaded files; empty: the system's temporary folder."""
+    """The folder for offloaded files. If empty, it is the system's temporary folder."""
     cleanup_interval_seconds: int = 3600
-    """Time between two background runs of ``offload_cleanup``; 0: only on demand."""
+    """Time between two background runs of ``offload_cleanup``. If 0, it runs only on demand."""
 
     @property
     def folder(self) -> str:
@@ -55,7 +55,7 @@ class Options:
     data: str
     """The data folder, or ``:memory:``."""
     demo: bool = True
-    """Fill a new store with the demo memories."""
+    """If True, a new store is filled with the demo memories."""
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
@@ -165,27 +165,29 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if name.startswith(ENVIRONMENT_PREFIX):
             key = name.removeprefix(ENVIRONMENT_PREFIX).lower()
             if key not in _CHECKS or name != name.upper():
-                known = [ENVIRONMENT_PREFIX + key.upper() for key in _CHECKS]
-                raise SettingsError(f"the environment variable {name} is not a setting; {suggestion(name, known)}")
+                valid_names = [ENVIRONMENT_PREFIX + key.upper() for key in _CHECKS]
+                raise SettingsError(
+                    f"the environment variable {name} is not a setting; {suggestion(name, valid_names)}"
+                )
             values[key] = _CHECKS[key](text, name)
     return values
 
 
-def suggestion(wrong: str, known: list[str]) -> str:
+def suggestion(wrong_name: str, valid_names: list[str]) -> str:
     """A hint for an error message: the most similar known name, or all of them."""
     import difflib
 
-    near = difflib.get_close_matches(wrong, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    matches = difflib.get_close_matches(wrong_name, valid_names, n=1)
+    return f"did you mean {matches[0]}?" if matches else f"there are {', '.join(valid_names)}"
 
 
 def _number(value: object, where: str) -> int:
     text = value.strip() if isinstance(value, str) else ""
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         value = int(text)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _U64:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_U64:
         return value
-    raise SettingsError(f"{where} must be a whole number from 0 to {_U64}, not {value!r}")
+    raise SettingsError(f"{where} must be a whole number from 0 to {_MAX_U64}, not {value!r}")
 
 
 def _boolean(value: object, where: str) -> bool:

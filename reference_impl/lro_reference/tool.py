@@ -87,7 +87,7 @@ class BadCall(ValueError):
 
 
 def find_tool(name: str, tools: Iterable[Tool]) -> Tool:
-    """The tool of this name. Raises `BadCall`, which lists the existing tools."""
+    """The tool of this name. Raises `BadCall`, whose message lists the existing tools, if there is none."""
     by_name = {tool.name: tool for tool in tools}
     if name not in by_name:
         raise BadCall(f"there is no tool {abbreviate(name)}; there are {', '.join(by_name)}")
@@ -100,7 +100,7 @@ def with_defaults(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Check arguments against the tool's input schema. Raises `BadCall`."""
+    """Check arguments against the tool's input schema. Raises `BadCall` for the first invalid one."""
     properties = _properties(tool)
     for key in tool.input_schema.get("required", ()):
         if key not in arguments:
@@ -122,7 +122,10 @@ _TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def check_value(where: str, schema: Mapping[str, Any], value: Any) -> None:
-    """Check a value against a schema of the few keywords that these tools use. Raises `BadCall`."""
+    """Check a value against a schema, which may have only the few keywords that these tools use.
+
+    Raises `BadCall` if the value is invalid.
+    """
     expected, noun = _TYPES[schema["type"]]
     if not _has_type(value, expected):
         raise BadCall(f"{where} must be {noun}, not {abbreviate(value)}")

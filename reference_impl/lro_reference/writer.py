@@ -18,8 +18,8 @@ import orjson
 from lro_spec.jsonl import lossless
 
 _CHUNK_BYTES = 1 << 20
-_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
-_NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.EACCES})
+_NO_HARD_LINK_ERRORS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+_NO_FOLDER_SYNC_ERRORS = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.EACCES})
 TEMPORARY_SUFFIX = ".tmp"
 _in_progress: set[str] = set()
 """Paths of the temporary files that are being written."""
@@ -34,37 +34,39 @@ def encode(record: Any) -> bytes:
 
 
 def temporary_name(name: str) -> str:
-    """The name of a file while it is being written; the dot keeps it out of every ``atlatl-*.jsonl``."""
+    """The name of a file while it is being written; ``atlatl-*.jsonl`` does not match it, because of the dot."""
     return f".{name}{TEMPORARY_SUFFIX}"
 
 
-def write(folder: str, name: str, lines: Iterable[bytes], watch: Callable[[bytes], object] = lambda chunk: None) -> str:
+def write(
+    folder: str, name: str, lines: Iterable[bytes], on_chunk: Callable[[bytes], object] = lambda chunk: None
+) -> str:
     """Write ``lines`` (without line ends) as ``folder/name`` and return its path; see `write_chunks`.
 
-    *watch* receives all that is written, in pieces of some whole lines each.
+    *on_chunk* receives all that is written, in pieces of some whole lines each.
     """
 
     def watched() -> Iterator[bytes]:
         for chunk in _chunks(lines):
-            watch(chunk)
+            on_chunk(chunk)
             yield chunk
 
     return write_chunks(folder, name, watched())
 
 
 def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
-    """Write ``chunks`` as they are, as ``folder/name``, and return its path.
+    """Write ``chunks`` verbatim as ``folder/name``, and return its path.
 
     A missing folder is created, the file is readable by its owner only (0600), and an existing file of this name is
     never replaced.
 
-    Raises `OSError` (no space, no permission, not a folder, file too large, name taken …); then neither the file nor a
-    part of it exists.
+    Raises `OSError` if the file cannot be written (no space, no permission, not a folder, file too large, name taken
+    …). In that case, neither the file nor a part of it exists.
     """
     directory = _open_folder(folder)
     try:
         temporary = temporary_name(name)
-        _in_progress.add(path := os.path.join(folder, temporary))  # before it exists, so that `abandon` misses none
+        _in_progress.add(path := os.path.join(folder, temporary))  # before it exists, so that `abandon` finds it
         try:
             # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
             file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
@@ -133,7 +135,7 @@ def _publish(temporary: str, name: str, directory: int) -> None:
     try:
         os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as problem:
-        if problem.errno not in _NO_HARD_LINKS:
+        if problem.errno not in _NO_HARD_LINK_ERRORS:
             raise
         if _exists(name, directory):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from None
@@ -152,7 +154,7 @@ def _sync_folder(directory: int, name: str) -> None:
     try:
         os.fsync(directory)
     except OSError as problem:
-        if problem.errno in _NO_FOLDER_SYNC:  # the file system cannot; the file itself is on disk
+        if problem.errno in _NO_FOLDER_SYNC_ERRORS:  # the file system cannot; the file itself is on disk
             return
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=directory)

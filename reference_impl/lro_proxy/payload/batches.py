@@ -66,9 +66,10 @@ def parse(text: bytes) -> Any:
 
 
 def has_all_members(value: Any, text: bytes) -> bool:
-    """True if a value certainly has every member of the JSON text from which it was parsed: no key was there twice.
+    """True if a value certainly has every member of the JSON text from which it was parsed.
 
-    It compares the numbers of quotes: a lost member would have had some.
+    A member is lost if its key occurs twice. The quotes in the text and in the JSON of the value are counted: if a
+    member was lost, the value has fewer quotes.
     """
     try:
         return b"\\u0022" not in text and orjson.dumps(value).count(b'"') == text.count(b'"')
@@ -82,8 +83,8 @@ def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _encoded(batch: Sequence[Any]) -> bytes:
-    # All are written at once, unless a record is not an object, something within a record looks like the boundary
-    # between two records, or orjson cannot write a record.
+    # All records are written at once. They are written one by one if a record is not an object, if something within a
+    # record looks like the boundary between two records, or if orjson cannot write a record.
     try:
         text = orjson.dumps(batch)[1:-1]
     except TypeError:
@@ -93,19 +94,19 @@ def _encoded(batch: Sequence[Any]) -> bytes:
     return b"\n".join(map(encode, batch))
 
 
-def are_same_lines(one: Iterable[bytes], other: Iterable[bytes]) -> bool:
-    """True if blocks of lines have the same lines, however many are in a block."""
-    mine, others = b"", b""
-    blocks = iter(one)
-    for block in other:
-        others += block + b"\n"
-        while len(mine) < len(others) and (more := next(blocks, None)) is not None:
-            mine += more + b"\n"
-        shared = min(len(mine), len(others))
-        if mine[:shared] != others[:shared]:
+def are_same_lines(first: Iterable[bytes], second: Iterable[bytes]) -> bool:
+    """True if two series of blocks have the same lines. The number of lines in each block may differ."""
+    rest_of_first, rest_of_second = b"", b""
+    first_blocks = iter(first)
+    for block in second:
+        rest_of_second += block + b"\n"
+        while len(rest_of_first) < len(rest_of_second) and (next_block := next(first_blocks, None)) is not None:
+            rest_of_first += next_block + b"\n"
+        shared = min(len(rest_of_first), len(rest_of_second))
+        if rest_of_first[:shared] != rest_of_second[:shared]:
             return False
-        mine, others = mine[shared:], others[shared:]
-    return not mine and not others and next(blocks, None) is None
+        rest_of_first, rest_of_second = rest_of_first[shared:], rest_of_second[shared:]
+    return not rest_of_first and not rest_of_second and next(first_blocks, None) is None
 
 
 def numbered(batches: Iterable[Sequence[Any]], member: str) -> Iterator[list[dict[str, Any]]]:

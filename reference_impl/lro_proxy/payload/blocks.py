@@ -12,12 +12,12 @@ import orjson
 from lro_proxy.payload import array as arrays
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
-from lro_proxy.payload.elements import Elements, Known, array_of
+from lro_proxy.payload.elements import Elements, KnownBatch, array_of
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import wide_in_utf8
 
-_BATCH = 128
+_BATCH_TEXTS = 128
 """Number of texts in a batch, for blocks in memory."""
 
 
@@ -28,7 +28,7 @@ class _Block(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 _BLOCKS = msgspec.json.Decoder(list[_Block])
 _TEXTS = msgspec.json.Decoder(list[str])
-_AROUND_TEXT = len('{"type":"text","text":},')
+_BYTES_BESIDE_TEXT = len('{"type":"text","text":},')
 """Bytes that a block in its shortest spelling has besides its text, with the comma before the next one."""
 
 
@@ -38,30 +38,30 @@ class Blocks:
     def __init__(self) -> None:
         self._batches: Sequence[Callable[[], Sequence[str]]] = ()
         self._count = self._characters = 0
-        self.wide = 0
+        self.wide_count = 0
         self.are_texts = True
-        """False if a block has anything but a text; then the other attributes are not valid."""
+        """False if a block has anything but a text. In that case, the other attributes are not valid."""
         self.are_objects = True
         """True if every text is a JSON object."""
-        self._exact = True
+        self._are_exact = True
         """True if orjson reads every object without loss."""
         self._elements = Elements()
-        self._known: list[bytes | None] = []
+        self._known_lines: list[bytes | None] = []
         """The objects of each batch as lines; None for a batch whose lines are not known."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Blocks:
         """Blocks in memory."""
         blocks = cls()
-        parts = [texts[n : n + _BATCH] for n in range(0, len(texts), _BATCH)]
+        parts = [texts[n : n + _BATCH_TEXTS] for n in range(0, len(texts), _BATCH_TEXTS)]
         for part in parts:
-            blocks._look(part)
+            blocks._take_texts(part)
         blocks._batches = [partial(tuple, part) for part in parts]
         return blocks
 
     @classmethod
     def read(cls, line: bytes | bytearray, start: int) -> tuple[Array, Blocks] | None:
-        """The array that begins at a place, and the blocks in it; None if it cannot be read in batches."""
+        """The array that begins at *start*, and the blocks in it; None if the array cannot be read in batches."""
         blocks = cls()
         array = arrays.read(line, start, len(line), blocks)
         if array is None:
@@ -70,35 +70,35 @@ class Blocks:
         blocks._batches = [partial(_texts_in, part) for part in array.parts()]
         return array, blocks
 
-    def take(self, array: bytes) -> Known | None:
+    def take(self, array: bytes) -> KnownBatch | None:
         """Take in a batch of text blocks, as a JSON array, if all are in their shortest spelling.
 
         If there is anything else, the batch is not taken in, and None is returned.
         """
         try:
             texts = [block.text for block in _BLOCKS.decode(array)]
-            if len(array) - 1 != sum(map(len, texts)) + _AROUND_TEXT * len(texts):
+            if len(array) - 1 != sum(map(len, texts)) + _BYTES_BESIDE_TEXT * len(texts):
                 return None
-            self._look(_TEXTS.decode(b"[%b]" % b",".join(texts)))
+            self._take_texts(_TEXTS.decode(b"[%b]" % b",".join(texts)))
         except ValueError:
             return None
-        return Known(len(texts), None)
+        return KnownBatch(len(texts), None)
 
     def learn(self, records: list[dict[str, Any]]) -> None:
         """Take in blocks in another spelling, or note that not all are text blocks."""
         self.are_texts = self.are_texts and all(map(_is_text, records))
         if self.are_texts:
-            self._look([block["text"] for block in records])
+            self._take_texts([block["text"] for block in records])
 
-    def _look(self, texts: Sequence[str]) -> None:
+    def _take_texts(self, texts: Sequence[str]) -> None:
         joined = _joined(texts)
         self._count += len(texts)
         self._characters += sum(map(len, texts))
-        self.wide += wide_in_utf8(joined)
+        self.wide_count += wide_in_utf8(joined)
         if self.are_objects:
             known = self._elements.take_texts(joined)
             is_known = known is not None and known.size == len(texts)  # then no text has the null character itself
-            self._known.append(known.lines if known is not None and is_known else None)
+            self._known_lines.append(known.lines if known is not None and is_known else None)
             self.are_objects = is_known or all(map(self._is_object, texts))
 
     @property
@@ -115,7 +115,7 @@ class Blocks:
         return self._count
 
     def values(self) -> Iterator[list[Any]]:
-        """The values of texts that are JSON, and the other texts themselves, batch by batch."""
+        """The value of each text that is JSON, and any other text itself, batch by batch."""
         return self._objects() if self.are_objects else (list(map(value_of, texts)) for texts in self.texts.batches())
 
     def are_lines(self, lines: Iterable[bytes]) -> bool:
@@ -123,17 +123,17 @@ class Blocks:
 
         *lines* are blocks of lines.
         """
-        return self.are_objects and self._exact and are_same_lines(self._lines(), lines)
+        return self.are_objects and self._are_exact and are_same_lines(self._lines(), lines)
 
     def lines(self) -> Iterator[bytes]:
         """The records as lines, a block of them for each batch."""
-        return self._lines() if self.are_objects and self._exact else encoded(self.records().batches())
+        return self._lines() if self.are_objects and self._are_exact else encoded(self.records().batches())
 
     def records(self) -> Batched[Any]:
         """The objects in the texts, if each text is an object; otherwise the texts, numbered."""
         if self.are_objects:
-            records = Batched(len(self), self._objects, self._json if self._exact else None)
-            records.findings = self._elements.findings() if self._exact else None
+            records = Batched(len(self), self._objects, self._json if self._are_exact else None)
+            records.findings = self._elements.findings() if self._are_exact else None
             return records
         return Batched(len(self), lambda: numbered(self.texts.batches(), "text"))
 
@@ -149,18 +149,18 @@ class Blocks:
                 return isinstance(value, dict)
         except ValueError:
             pass
-        self._exact = False
+        self._are_exact = False
         return isinstance(value_of(text), dict)
 
     def _json(self) -> Iterator[bytes]:
         return (array_of(_joined(batch), b"\0") for batch in self.texts.batches())
 
     def _lines(self) -> Iterator[bytes]:
-        for known, batch in zip(self._known, self._batches, strict=True):
+        for known, batch in zip(self._known_lines, self._batches, strict=True):
             yield b"\n".join(map(encode, orjson.loads(array_of(_joined(batch()), b"\0")))) if known is None else known
 
     def _objects(self) -> Iterator[list[Any]]:
-        if self._exact:
+        if self._are_exact:
             return map(orjson.loads, self._json())
         return (list(map(lossless.parse, texts)) for texts in self.texts.batches())
 

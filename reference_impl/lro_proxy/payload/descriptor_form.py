@@ -1,4 +1,7 @@
-"""Forms of the descriptor of a file whose records are not memories, by how much they say."""
+"""The forms that a descriptor can have, by how much they say about the file: full, compact or pointer.
+
+They apply to files whose records are not memories. The descriptor of memories always has the standard form.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from typing import Literal
 
 Form = Literal["full", "compact", "pointer"]
 SIZES: Mapping[Form, int] = {"full": 440, "compact": 200, "pointer": 45}
-"""The forms, each with the usual maximum size of a descriptor in estimated tokens, which are four characters each; only
-long paths or field names exceed it.
+"""The forms, each with the usual maximum size of a descriptor in estimated tokens of four characters. A descriptor is
+larger only if its path or its field names are long.
 
-A full descriptor has a preview and as many recipes as fit. A compact one has a schema and a recipe. A pointer has the
-path and one sentence, without `summary`, `line_schema` and `jq_recipes`, which LRO-DESC-01 requires.
+A full descriptor has a preview and as many recipes as fit. A compact descriptor has a schema and a recipe. A pointer
+has only the path and one sentence. It lacks `summary`, `line_schema` and `jq_recipes`, which LRO-DESC-01 requires.
 """

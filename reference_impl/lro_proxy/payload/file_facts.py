@@ -1,4 +1,4 @@
-"""Facts of a file that only its bytes show."""
+"""Facts about a file that are collected from its bytes while it is written."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import hashlib
 
 from lro_spec.tokens import wide_in_utf8
 
-_MANY = 10_000
-"""Number of wide characters above which they are not counted further."""
+_MAX_COUNTED = 10_000
+"""Once so many wide characters have been counted, no further ones are counted."""
 
 
 class FileFacts:
-    """Size, digest and wide characters of a file that is being written.
+    """Size, digest and number of wide characters (Chinese, Japanese, Korean and emoji) of a file that is being written.
 
-    *wide* is the number of wide characters after the first line, if they have already been counted.
+    *wide_count* is the number of wide characters after the first line; None if they have not been counted yet.
     """
 
-    def __init__(self, wide: int | None = None) -> None:
+    def __init__(self, wide_count: int | None = None) -> None:
         self._digest = hashlib.sha256()
-        self._counts = wide is None
-        self.size, self.wide = 0, wide or 0
-        """Number of bytes, and number of characters of wide scripts; the latter is counted only up to about `_MANY`."""
+        self._counts = wide_count is None
+        self.size, self.wide_count = 0, wide_count or 0
+        """Number of bytes, and number of wide characters, which are counted only up to about `_MAX_COUNTED`."""
 
     def add(self, lines: bytes) -> None:
         """Take in the next whole lines."""
-        if self.wide < _MANY and (self._counts or not self.size):
-            self.wide += wide_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
+        if self.wide_count < _MAX_COUNTED and (self._counts or not self.size):
+            self.wide_count += wide_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
         self._digest.update(lines)
         self.size += len(lines)
 

@@ -20,7 +20,7 @@ from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.pointers import is_pointer
 from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
 from lro_proxy.payload.shape import Shape, shape, text_shape
-from lro_proxy.payload.text import Text, joined
+from lro_proxy.payload.text import Text, text_of_records
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -37,28 +37,31 @@ from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, estimate_
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
 MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
-"""The edition by which files of memories are named, and the one by which files of other records are named: the paper's,
-which lists no operations, so that the name of any tool may be used."""
-_NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
-_LONGEST_NAME = 64
+"""The editions of the specification by which files are named: the first for files of memories, the second for files of
+other records. The second is the edition of the paper. It lists no operations, so that a file name may have the name of
+any tool."""
+_NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+_MAX_NAME_LENGTH = 64
 """Maximum number of characters of a tool's name in a file name."""
-_OFFLOADED = re.compile(
+_OFFLOADED_NAME = re.compile(
     rf"(?:{'|'.join(EDITIONS[name].file_prefix for name in (MEMORY_EDITION, RECORD_EDITION))})"
-    rf"-\w{{1,{_LONGEST_NAME + 5}}}-[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.jsonl".encode()
+    rf"-\w{{1,{_MAX_NAME_LENGTH + 5}}}-[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.jsonl".encode()
 )
 """The name of an offloaded file."""
-_COUNTERS: Mapping[Estimate, Callable[[int, int], int]] = {
+_ESTIMATE_OF_COUNTS: Mapping[Estimate, Callable[[int, int], int]] = {
     script_aware_estimate: estimate_of,
-    characters_estimate: lambda characters, wide: -(-characters // CHARACTERS_PER_TOKEN),
+    characters_estimate: lambda characters, wide_count: -(-characters // CHARACTERS_PER_TOKEN),
 }
-"""For an estimate of a text, the function that computes it from the number of characters and the number of wide ones
-among them, so that the text need not be in memory."""
+"""For a function that estimates the tokens of a text, another one that computes the same estimate from two numbers: all
+characters, and the wide ones among them (Chinese, Japanese, Korean and emoji). With these, the text need not be in
+memory."""
 
 
 class Interceptor:
     """Offloads large results of tools; one instance serves any number of calls.
 
-    *settings* defaults to those of the environment (``ATLATL_PROMPT__OFFLOAD__…``); a wrong one raises `SettingsError`.
+    *settings* defaults to the settings in the environment (``ATLATL_PROMPT__OFFLOAD__…``), where an invalid one raises
+    `SettingsError`.
     *emit* receives an event for every file written or deleted, and for every failed write. *estimate* returns the
     estimated tokens of a text. *publish* receives every descriptor and returns the one for the client
     (`lro_proxy.tools.toolbox.Toolbox.publish`). *form* is how much a descriptor says if the records are not memories.
@@ -79,7 +82,7 @@ class Interceptor:
         self._form: Form = form
         self._emit, self._estimate, self._links = emit, estimate, links
         self._publish: Callable[[OffloadResponse], OffloadResponse] = publish or (lambda response: response)
-        self._count = _COUNTERS.get(estimate)
+        self._estimate_of_counts = _ESTIMATE_OF_COUNTS.get(estimate)
 
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
         """Return *value* itself if it fits the threshold; otherwise write it to a file and return the descriptor.
@@ -88,9 +91,9 @@ class Interceptor:
         `json` writes. *operation* becomes part of the file's name; *arguments* are the call's arguments. Raises
         `TypeError` for a value that cannot be serialised.
 
-        Descriptors and pointers (`lro_proxy.payload.pointers`) stay as they are, and so does any value if an argument
-        names an offloaded file. If the file cannot be written, the records that fit the threshold are returned, with a
-        warning.
+        Descriptors and pointers (`lro_proxy.payload.pointers`) are returned unchanged. Any value is returned unchanged
+        if an argument of the call names an offloaded file. If the file cannot be written, the records that fit the
+        threshold are returned, with a warning.
         """
         wrapped = {"structuredContent": value}
         answer = self._result(wrapped, operation, arguments)
@@ -99,10 +102,11 @@ class Interceptor:
     def result(
         self, result: Mapping[str, Any], *, tool: str, arguments: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """A `tools/call` result as JSON: *result* itself if it stays as it is, or one with a descriptor.
+        """Return *result*, a `tools/call` result as JSON, or a result with a descriptor in place of its payload.
 
-        Errors, results that another server has offloaded, and what is read from an offloaded file stay as they are. If
-        the file cannot be written, the result has the records that fit the threshold, and a warning.
+        Errors, results that another server has offloaded, and content that is read from an offloaded file are returned
+        unchanged, as are results that fit the threshold. If the file cannot be written, the result has the records that
+        fit the threshold, and a warning.
         """
         return self._result(result, distinct_tool_name(tool), arguments)
 
@@ -125,7 +129,7 @@ class Interceptor:
         arguments: Mapping[str, Any] | None = None,
         threshold_tokens: int | None = None,
     ) -> Mapping[str, Any] | None:
-        """The result with a descriptor instead of its payload; None if it stays as it is.
+        """The result with a descriptor instead of its payload; None if the result stays unchanged.
 
         If the file cannot be written, the result has the records that fit the threshold, and a warning.
         *threshold_tokens* replaces the setting. Raises `lossless.InexactError` for a result that can only be
@@ -175,20 +179,24 @@ class Interceptor:
         return self._offload(result, payload, tokens, settings, tool, arguments)
 
     def _tokens(self, result: ToolResult) -> int:
-        return self._estimate(result.payload()) if self._count is None else self._count(*result.size)
+        return (
+            self._estimate(result.payload())
+            if self._estimate_of_counts is None
+            else self._estimate_of_counts(*result.size)
+        )
 
     def _tokens_beside_text(self, result: ToolResult) -> int:
         """Estimated tokens of structured content in a result that has text, too; 0 for any other result."""
         if result.structured is None or (result.text is None and result.blocks is None):
             return 0
-        if self._count is None:
+        if self._estimate_of_counts is None:
             return self._estimate(encode(result.parsed_structured()).decode())
-        return self._count(*result.structured_size)
+        return self._estimate_of_counts(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
         """True if the result is a descriptor, or a pointer (`lro_proxy.payload.pointers`).
 
-        What is around the descriptor has to fit the threshold, because a large text about descriptors may contain one.
+        The text around the descriptor has to fit the threshold, because a large text about descriptors may quote one.
         """
         if not result.may_have_descriptor():
             return False
@@ -216,7 +224,7 @@ class Interceptor:
         )
         edition = MEMORY_EDITION if are_memories else RECORD_EDITION
         file = FileFacts() if guide is None else guide.file
-        results = replace(results, watch=file.add)
+        results = replace(results, on_chunk=file.add)
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
                 return None
@@ -253,7 +261,10 @@ class Interceptor:
         return len(memories.deleted) + len(records.deleted)
 
     def _beginning(self, payload: Shape, threshold: int) -> str:
-        """As much of the first record as fits the threshold: of its text or, if it has fields, of its JSON."""
+        """As much of the first record as fits the threshold.
+
+        Of a line of text, this is the beginning of the text. Of a record with fields, it is the beginning of its JSON.
+        """
         line = next(iter(payload.lines)).decode()
         text: str = json.loads(line)["text"] if _is_text(payload) else line
         size = min(len(text), CHARACTERS_PER_TOKEN * threshold)
@@ -278,7 +289,7 @@ class Interceptor:
         if results is None:
             return None
         file = FileFacts()
-        results = replace(results, watch=file.add)
+        results = replace(results, on_chunk=file.add)
         match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
             case Inline():
                 return without_meta.parsed()
@@ -297,7 +308,7 @@ def _memory_result_set(payload: Shape, tool: str, arguments: Mapping[str, Any]) 
         line_schema=memory_results.line_schema(payload.records),
         schema_version=SCHEMA_VERSION,
         query=_query(arguments),
-        lines=payload.lines,  # without *tokens*: the lines are estimated, as in any memory server
+        lines=payload.lines,  # *tokens* is not given: the lines are estimated, as in any memory server
         extra=payload.extra,
     )
 
@@ -330,7 +341,7 @@ def _record_result_set(
 
 def operation_of(tool: str) -> str:
     """The tool's name as a part of a file name."""
-    return _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
+    return _NOT_IN_A_WORD.sub("_", tool).strip("_")[:_MAX_NAME_LENGTH] or "tool"
 
 
 def distinct_tool_name(tool: str) -> str:
@@ -340,7 +351,7 @@ def distinct_tool_name(tool: str) -> str:
 
 def _reads_back(arguments: Mapping[str, Any] | None) -> bool:
     """True if a call names an offloaded file: its result is a part that the client wants to see now."""
-    return bool(arguments) and _OFFLOADED.search(encode(arguments)) is not None
+    return bool(arguments) and _OFFLOADED_NAME.search(encode(arguments)) is not None
 
 
 def _query(arguments: Mapping[str, Any]) -> str | None:
@@ -349,12 +360,15 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
 
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """The result with another payload: a text and, if there was structured content, *value*; the rest stays."""
+    """The result with another payload, and otherwise unchanged.
+
+    *text* becomes the text. If the result had structured content, *value* replaces it.
+    """
     answer = dict(result)
     if "content" in result or "structuredContent" not in result:
         places = payload_places(result)
-        others = (block for place, block in enumerate(content_of(result)) if place not in places)
-        answer["content"] = [{"type": "text", "text": text}, *others]
+        kept_blocks = (block for place, block in enumerate(content_of(result)) if place not in places)
+        answer["content"] = [{"type": "text", "text": text}, *kept_blocks]
     if result.get("structuredContent") is not None:
         answer["structuredContent"] = value
     return answer
@@ -367,12 +381,12 @@ def _is_text(payload: Shape) -> bool:
 def _truncated(
     result: Mapping[str, Any], payload: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
 ) -> dict[str, Any]:
-    """The result with the records that fit, or with the *beginning* of the first one if not even that fits."""
+    """The result with the records that fit, or with the *beginning* of the first record if not even one fits."""
     if beginning:
         noun = "line" if _is_text(payload) else "record"
         warning += f" Only the first {len(beginning)} characters of the first {noun} are returned."
     if _is_text(payload) and result.get("structuredContent") is None:
-        text = beginning or joined(map(json.loads, lines))
+        text = beginning or text_of_records(map(json.loads, lines))
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
     return _truncated_records(result, lines, total, warning, beginning)
 

@@ -1,7 +1,7 @@
 """Results that another program has already offloaded, in a form of its own: the proxy leaves them unchanged.
 
-A pointer that is offloaded again costs its reader a step, and hides what the other program says about its file. LRO's
-own descriptors are found by `lro_spec.discovery`.
+Such a result is called a pointer. If it were offloaded again, its reader would need one more step to see what the other
+program says about its file. LRO's own descriptors are found by `lro_spec.discovery`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 _META_KEYS = frozenset(("tt.dust/offload",))
-"""Keys in the ``_meta`` of a result, each of which shows a pointer: that of Dust."""
+"""Keys in the ``_meta`` of a result. Any of them shows that the result is a pointer, here one of Dust."""
 _KEY_SETS = (
     frozenset(("__dust_offloaded__",)),
     frozenset(("payloadPath", "payloadPreview")),  # GitHub's MCP gateway
     frozenset(("outputId", "outputFilePath")),  # repomix
 )
-"""Keys that an object has together if it is a pointer."""
+"""Sets of keys. An object is a pointer if it has all keys of one set."""
 _BEGINNINGS = ("<persisted-output>",)
-"""Beginnings of a text that is a pointer: that of Claude Code."""
+"""Beginnings of texts that are pointers, here those of Claude Code."""
 MARKS = tuple(
-    sorted(key.encode() for keys in (_META_KEYS, *_KEY_SETS) for key in keys) + [one.encode() for one in _BEGINNINGS]
+    sorted(key.encode() for keys in (_META_KEYS, *_KEY_SETS) for key in keys)
+    + [beginning.encode() for beginning in _BEGINNINGS]
 )
 """The JSON of every pointer contains at least one of these."""
 

@@ -15,7 +15,7 @@ class NoJsonError(ValueError):
 def plain(value: Any) -> Any:
     """The value as a JSON parser returns it, with every digit.
 
-    Raises `NoJsonError`, and `TypeError` for objects that cannot be serialised.
+    Raises `NoJsonError` for a value that JSON cannot hold, and `TypeError` for objects that cannot be serialised.
     """
     try:
         parsed = lossless.parse(lossless.dump(value))

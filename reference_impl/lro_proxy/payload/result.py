@@ -1,7 +1,8 @@
-"""The result of a tool call, as its payload: texts and structured content.
+"""The result of a tool call, and its payload: the texts and the structured content.
 
 The large parts of a message (a text and its repetition, very many texts, an array in the structured content) are cut
-out of the line and read piece by piece; only the rest is parsed as a whole, like a message without a large part.
+out of the line and read piece by piece. Only the rest is parsed as a whole. A message without a large part is parsed as
+a whole, too.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from lro_spec.jsonl import lossless
 from lro_spec.tokens import characters_in_utf8
 
 Line = bytes | bytearray
-_TEXT = re.compile(rb'"text"\s*:\s*"')
-_CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
-_STRUCTURED = b'"structuredContent"'
-_LARGEST_SKELETON = 1 << 16
+_TEXT_KEY = re.compile(rb'"text"\s*:\s*"')
+_CONTENT_KEY = re.compile(rb'"content"\s*:\s*(?=\[)')
+_STRUCTURED_KEY = b'"structuredContent"'
+_MAX_SKELETON_BYTES = 1 << 16
 """Maximum number of bytes of a line without its large parts; if there are more, the line is parsed as a whole."""
-_SMALL = 4096
-"""Characters up to which a text does not belong to the payload: the text of an embedded resource, or the text blocks
-beside a resource with a larger text."""
-_DEEPEST_REPETITION = 3
-"""Levels of structured content that are searched for repetitions of blocks."""
-_LARGEST_DESCRIPTOR = 1 << 16
+_MAX_SMALL_TEXT = 4096
+"""Number of characters up to which a text is small. An embedded resource with a small text does not belong to the
+payload. If another resource has a larger text, text blocks that are small altogether do not belong to it either."""
+_MAX_REPETITION_DEPTH = 3
+"""Number of levels of structured content that are searched for repetitions of blocks."""
+_MAX_DESCRIPTOR_CHARACTERS = 1 << 16
 """A result whose payload or structured content has more characters is not searched for a descriptor or a pointer."""
-_PIECE = 1 << 15
-_PROBE = 256
-"""Bytes at the beginning of a text by which its repetition is searched for."""
+_COMPARED_BYTES = 1 << 15
+_PROBE_BYTES = 256
+"""The repetition of a text is searched for by so many bytes at the beginning of the text."""
 
 
 @dataclass(frozen=True)
@@ -49,33 +50,33 @@ class ToolResult:
     """The result of a tool call."""
 
     members: Mapping[str, Any]
-    """The result as parsed; in place of a text or an array that was cut out of its line, a mark or an empty value."""
+    """The parsed result, with a mark or an empty value in place of a text or an array that was cut out of its line."""
     text: Text | None = None
     """The text of the payload's block, if it has only one (`payload_places`)."""
     blocks: Blocks | None = None
     """The texts of the payload's blocks, if it has several."""
     structured: Any = None
-    """The structured content as `lossless.parse` reads it, with three differences: an `Array` stands for a large array,
-    `text` itself for a member that repeats it, and a reference for a block that stays in the answer. None if there is
-    no structured content, or nothing but such references."""
+    """The structured content as `lossless.parse` reads it, with three differences: a large array is an `Array`, a
+    member that repeats the text is `text` itself, and a block that stays in the answer is replaced by a reference. None
+    if there is no structured content, or if it consists of such references only."""
     layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """In its member ``blocks``, by the place of a block: what the payload's blocks have besides their text, such as
-    annotations and ``_meta``. Empty if they have nothing else."""
+    """What the payload's blocks have besides their text, such as annotations and ``_meta``. The member ``blocks`` has
+    it by the index of the block. Empty if the blocks have only texts."""
     is_inexact: bool = False
     """True if `structured` or `layout` may have lost something, such as a duplicate key."""
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """Number of characters of the payload as a reader receives it, and of wide characters among them.
+        """Number of characters of the payload as a reader receives it, and number of wide characters among them.
 
         The payload is the texts or, if there are none, the structured content.
         """
         source = self.text or self.blocks
-        return self.structured_size if source is None else (source.characters, source.wide)
+        return self.structured_size if source is None else (source.characters, source.wide_count)
 
     @cached_property
     def structured_size(self) -> tuple[int, int]:
-        """Number of characters of the structured content as JSON, and of wide characters among them."""
+        """Number of characters of the structured content as JSON, and number of wide characters among them."""
         if self.structured is None:
             return 0, 0
         large: list[Array] = []
@@ -87,11 +88,11 @@ class ToolResult:
             around = orjson.dumps(self.structured, default=json_of)
         except TypeError:  # half of a surrogate pair, or deep nesting
             large, around = [], encode(self.parsed_structured())
-        characters, wide = characters_in_utf8(around)
+        characters, wide_count = characters_in_utf8(around)
         for array in large:
             characters += array.count_characters() - len(b"null")
-            wide += array.wide or 0
-        return characters, wide
+            wide_count += array.wide_count or 0
+        return characters, wide_count
 
     def texts(self) -> list[str]:
         """All texts, in memory."""
@@ -113,8 +114,8 @@ class ToolResult:
         if "content" in members:
             texts, places = iter(self.texts()), payload_places(members)
             blocks = [
-                _with_text(one, next(texts)) if place in places else one
-                for place, one in enumerate(content_of(members))
+                _with_text(block, next(texts)) if place in places else block
+                for place, block in enumerate(content_of(members))
             ]
             members["content"] = blocks + [
                 {"type": "text", "text": text} for text in texts
@@ -125,7 +126,7 @@ class ToolResult:
 
     def may_have_descriptor(self) -> bool:
         """False if the result is too large for a descriptor or a pointer, or has none of the words that mark them."""
-        if self.size[0] > _LARGEST_DESCRIPTOR or self.structured_size[0] > _LARGEST_DESCRIPTOR:
+        if self.size[0] > _MAX_DESCRIPTOR_CHARACTERS or self.structured_size[0] > _MAX_DESCRIPTOR_CHARACTERS:
             return False
         json = encode(self.parsed())
         return any(mark in json for mark in (b"offloaded", b"file_path", *pointers.MARKS))
@@ -140,7 +141,10 @@ class Answer:
 
 
 def of_program(result: Mapping[str, Any]) -> ToolResult:
-    """The result that a Python program returns. Raises `NoJsonError`, and `TypeError` if it cannot be serialised."""
+    """The result that a Python program returns.
+
+    Raises `NoJsonError` if JSON cannot hold its structured content, and `TypeError` if that cannot be serialised.
+    """
     structured = result.get("structuredContent")
     if structured is not None:
         result = {**result, "structuredContent": python_values.plain(structured)}
@@ -148,7 +152,7 @@ def of_program(result: Mapping[str, Any]) -> ToolResult:
 
 
 def read_answer(line: Line) -> Answer:
-    """The answer in a line of JSON, which has a result."""
+    """The answer in a line of JSON. The message must have a result."""
     answer = cut_answer(line)
     if answer is not None:
         return answer
@@ -177,7 +181,7 @@ def content_of(result: Mapping[str, Any]) -> list[Any]:
 
 
 def payload_places(result: Mapping[str, Any]) -> frozenset[int]:
-    """The places of the content blocks whose texts are the payload.
+    """The indexes of the content blocks whose texts are the payload.
 
     They are the text blocks, and embedded resources with a large text. If there is such a resource, and the text blocks
     are short, the text blocks do not belong to the payload, and stay in the answer.
@@ -187,9 +191,9 @@ def payload_places(result: Mapping[str, Any]) -> frozenset[int]:
     resources = {
         place
         for place, block in enumerate(content)
-        if (text := _resource_text(block)) is not None and len(text) > _SMALL
+        if (text := _resource_text(block)) is not None and len(text) > _MAX_SMALL_TEXT
     }
-    if resources and sum(map(len, texts.values())) <= _SMALL:
+    if resources and sum(map(len, texts.values())) <= _MAX_SMALL_TEXT:
         return frozenset(resources)
     return frozenset(resources | texts.keys())
 
@@ -221,8 +225,8 @@ def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolRe
     content, places = content_of(result), payload_places(result)
     blocks = [content[place] for place in sorted(places)]
     texts = [block["text"] if _is_text(block) else str(_resource_text(block)) for block in blocks]
-    others = {place: block for place, block in enumerate(content) if place not in places}
-    structured, layout = _without_blocks(result.get("structuredContent"), others), _layout(result)
+    kept_blocks = {place: block for place, block in enumerate(content) if place not in places}
+    structured, layout = _without_blocks(result.get("structuredContent"), kept_blocks), _layout(result)
     if structured != result.get("structuredContent") and _is_repetition(structured):
         structured = None
     return ToolResult(
@@ -236,32 +240,34 @@ def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolRe
 
 
 def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of the payload's blocks besides their text, by the places of the blocks."""
+    """The members of the payload's blocks besides their text, by the indexes of the blocks."""
     content = content_of(result)
-    layout = {str(place): more for place in sorted(payload_places(result)) if (more := _beside_text(content[place]))}
+    layout = {
+        str(place): more for place in sorted(payload_places(result)) if (more := _members_besides_text(content[place]))
+    }
     return {"blocks": layout} if layout else {}
 
 
-def _beside_text(block: dict[str, Any]) -> dict[str, Any]:
+def _members_besides_text(block: dict[str, Any]) -> dict[str, Any]:
     if _is_text(block):
         return {key: value for key, value in block.items() if key not in ("type", "text")}
     resource = {key: value for key, value in block["resource"].items() if key != "text"}
     return {**block, "resource": resource}
 
 
-def _without_blocks(value: Any, others: Mapping[int, Any], depth: int = 0) -> Any:
-    """Structured content with a reference in place of each block that stays in the answer and is repeated in it."""
-    if not others or depth > _DEEPEST_REPETITION:
+def _without_blocks(value: Any, kept_blocks: Mapping[int, Any], depth: int = 0) -> Any:
+    """Structured content with references in place of repetitions of blocks that stay in the answer."""
+    if not kept_blocks or depth > _MAX_REPETITION_DEPTH:
         return value
     if isinstance(value, list):
-        return [_without_blocks(item, others, depth + 1) for item in cast("list[Any]", value)]
+        return [_without_blocks(item, kept_blocks, depth + 1) for item in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, Any]", value)
-    place = next((place for place, block in others.items() if block == members), None)
+    place = next((place for place, block in kept_blocks.items() if block == members), None)
     if place is not None:
         return {"$ref": f"#/content/{place}"}
-    return {key: _without_blocks(member, others, depth + 1) for key, member in members.items()}
+    return {key: _without_blocks(member, kept_blocks, depth + 1) for key, member in members.items()}
 
 
 def _is_repetition(value: Any) -> bool:
@@ -290,8 +296,8 @@ class _String:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The large parts of a line that holds a tool's result. None of them is certain before the rest is parsed."""
+class _LargeParts:
+    """The large parts of a line that holds a tool's result. They are guesses until the rest of the line is parsed."""
 
     text: _String | None = None
     """The first text."""
@@ -305,7 +311,7 @@ class _Parts:
     """An array in the structured content."""
 
     def by_name(self) -> dict[str, _String | Array]:
-        """The parts that there are, in order."""
+        """The parts that were found, in the order in which they can stand in a line."""
         parts = {"text": self.text, "blocks": self.blocks, "repeated": self.repeated, "array": self.array}
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -317,13 +323,13 @@ def _cut(line: Line, *, assumes_last: bool) -> Answer | None:
     for name, part in parts.by_name().items():
         skeleton += line[after : part.start] + f'"{mark}{name}"'.encode()
         after = part.stop
-    if not skeleton or len(skeleton) + len(line) - after > _LARGEST_SKELETON:
+    if not skeleton or len(skeleton) + len(line) - after > _MAX_SKELETON_BYTES:
         return None
     message = lossless.parse(bytes(skeleton + line[after:]))
     return Answer(message, _fill_in(message["result"], mark, parts, line))
 
 
-def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> ToolResult:
+def _fill_in(result: dict[str, Any], mark: str, parts: _LargeParts, line: Line) -> ToolResult:
     """The result of a message with marks in place of its parts. Raises `ValueError` if a mark is in a wrong place."""
     structured = result.get("structuredContent")
     if structured is not None:
@@ -344,7 +350,7 @@ def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> To
     return replace(rest, structured=_fill_in_structured(structured, mark, parts, rest.text))
 
 
-def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | None) -> Any:
+def _fill_in_structured(structured: Any, mark: str, parts: _LargeParts, text: Text | None) -> Any:
     if parts.repeated is not None:
         marked = f"{mark}repeated"
         if marked not in structured.values():
@@ -358,11 +364,11 @@ def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | 
     return structured
 
 
-def _large_parts(line: Line, *, assumes_last: bool) -> _Parts:
-    least = min(len(line), LARGE) // 2
-    key = _TEXT.search(line)
+def _large_parts(line: Line, *, assumes_last: bool) -> _LargeParts:
+    min_length = min(len(line), LARGE) // 2
+    key = _TEXT_KEY.search(line)
     end = -1 if key is None else end_of_string(line, key.end(), assumes_last=assumes_last)
-    if key is not None and end - key.end() >= least:
+    if key is not None and end - key.end() >= min_length:
         text, repeated = _String(key.end() - 1, end + 1), _repetition(line, key.end(), end)
         blocks = texts = None
     else:
@@ -370,32 +376,33 @@ def _large_parts(line: Line, *, assumes_last: bool) -> _Parts:
         blocks, texts = _very_many_blocks(line)
     array = None
     if repeated is None and len(line) >= LARGE:
-        place = line.find(_STRUCTURED, text.stop if text else blocks.stop if blocks else 0)
-        array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - least else None
-    return _Parts(text, repeated, blocks, texts, array)
+        place = line.find(_STRUCTURED_KEY, text.stop if text else blocks.stop if blocks else 0)
+        array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - min_length else None
+    return _LargeParts(text, repeated, blocks, texts, array)
 
 
 def _very_many_blocks(line: Line) -> tuple[Array, Blocks] | tuple[None, None]:
-    key = _CONTENT.search(line) if len(line) >= LARGE else None
-    found = None if key is None else Blocks.read(line, key.end())
-    if found is None or len(found[0]) < 2 or found[0].stop - found[0].start < LARGE // 2:
+    key = _CONTENT_KEY.search(line) if len(line) >= LARGE else None
+    content = None if key is None else Blocks.read(line, key.end())
+    if content is None or len(content[0]) < 2 or content[0].stop - content[0].start < LARGE // 2:
         return None, None
-    return found
+    return content
 
 
 def _repetition(line: Line, start: int, end: int) -> _String | None:
-    """The string that repeats a text as a member of an object: servers that declare an output schema send it."""
-    second = line.find(b':"' + line[start : min(start + _PROBE, end)], end) + 2
+    """The member of an object that repeats a text as a string. Servers with an output schema send such members."""
+    second = line.find(b':"' + line[start : min(start + _PROBE_BYTES, end)], end) + 2
     length = end - start
     if second > 1 and line.startswith(b'"', second + length) and _are_equal(line, start, second, length):
         return _String(second - 1, second + length + 1)
     return None
 
 
-def _are_equal(line: Line, one: int, other: int, length: int) -> bool:
-    """Compare two parts of a line without a copy of either."""
-    places = range(0, length, _PIECE)
+def _are_equal(line: Line, first: int, second: int, length: int) -> bool:
+    """True if two parts of a line are equal. They are compared piece by piece, so that neither is copied."""
+    places = range(0, length, _COMPARED_BYTES)
     return all(
-        line[one + at : one + min(at + _PIECE, length)] == line[other + at : other + min(at + _PIECE, length)]
-        for at in places
+        line[first + offset : first + min(offset + _COMPARED_BYTES, length)]
+        == line[second + offset : second + min(offset + _COMPARED_BYTES, length)]
+        for offset in places
     )

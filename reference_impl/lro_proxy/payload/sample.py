@@ -9,40 +9,41 @@ from typing import Any, TypeGuard
 
 from lro_proxy.payload.batches import Batched
 from lro_proxy.payload.elements import Layouts, can_be_named, layout_of, texts_of
-from lro_proxy.payload.survey import SAMPLE, Layout, Sampling, Survey
+from lro_proxy.payload.survey import MIN_SAMPLE_SIZE, Layout, Sampling, Survey
 from lro_reference.results import Records
 
-_WORTH_A_GUESS = 1000
-"""Number of records from which a field is guessed, so that counting its texts needs no second pass."""
-_MOST_VALUES = 10_000
-"""Number of different texts up to which the texts of the guessed field are counted."""
-Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
-"""Returns the name of a field, given the layouts of the first records and these records; None for no field."""
+_MIN_RECORDS_TO_GUESS = 1000
+"""If there are at least this many records, a field is guessed, so that its texts are counted without a second pass."""
+_MAX_VALUES = 10_000
+"""If the guessed field has more different texts than this, its texts are no longer counted."""
+GuessField = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
+"""Guesses a field from the layouts of the first records and these records. Returns its name, or None for no field."""
 
 
-def survey(records: Records, guess: Guess) -> Survey:
-    """The findings of a pass over every record, or those of the pass that has read the records, if it collected them.
+def survey(records: Records, guess_field: GuessField) -> Survey:
+    """The findings of a pass over every record.
 
-    If there are many records, *guess* looks at the first of them, and names a field whose texts are counted.
+    If findings were already collected while the records were read, these are returned instead. If there are many
+    records, *guess_field* chooses a field from the first of them, and the texts of this field are counted.
     """
     if _are_batched(records) and records.findings is not None:
         return records.findings
     layouts = Layouts()
     sample = Sampling[Mapping[str, Any]]()
-    guessed: str | None = None
-    counted = Counter[str]()
+    guessed_field: str | None = None
+    counts = Counter[str]()
     for number, batch in enumerate(_batches(records)):
         layouts.learn(batch)
-        if number == 0 and len(records) >= _WORTH_A_GUESS:
-            head = list(islice(records, SAMPLE))
-            guessed = guess(list(map(layout_of, head)), head)
+        if number == 0 and len(records) >= _MIN_RECORDS_TO_GUESS:
+            first_records = list(islice(records, MIN_SAMPLE_SIZE))
+            guessed_field = guess_field(list(map(layout_of, first_records)), first_records)
         if layouts.are_many:
             return Survey((), ())
         sample.take(len(batch), batch.__getitem__)
-        if guessed is not None:
-            counted.update(_texts(batch, guessed))
-            guessed = guessed if len(counted) <= _MOST_VALUES else None
-    return Survey(layouts.found(), sample.chosen, {} if guessed is None else {guessed: counted})
+        if guessed_field is not None:
+            counts.update(_texts(batch, guessed_field))
+            guessed_field = guessed_field if len(counts) <= _MAX_VALUES else None
+    return Survey(layouts.as_list(), sample.items, {} if guessed_field is None else {guessed_field: counts})
 
 
 def count(records: Records, name: str) -> Counter[str]:

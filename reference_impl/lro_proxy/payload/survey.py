@@ -1,4 +1,4 @@
-"""Findings of a pass over records: their layouts, a sample from all over them, and how often texts occur."""
+"""What a pass over records finds out: their layouts, a sample from all parts of them, and how often texts occur."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 
-SAMPLE = 200
-"""Minimum number of records in a sample, if there are so many; a sample has fewer than twice as many."""
-_GOLDEN = 0.6180339887
+MIN_SAMPLE_SIZE = 200
+"""If there are at least this many records, a sample has at least this many. It has always fewer than twice as many."""
+_GOLDEN_RATIO = 0.6180339887
 
 Layout = tuple[tuple[str, ...], tuple[type, ...]]
 """The names and types of a record's fields."""
@@ -19,39 +19,39 @@ Layout = tuple[tuple[str, ...], tuple[type, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The findings of a pass."""
+    """What a pass over records has found out."""
 
     layouts: Sequence[Layout]
-    """The layouts in the order in which they first occur; none if there are too many."""
+    """The layouts in the order in which they first occur; empty if there are too many."""
     sample: Sequence[Mapping[str, Any]]
-    """Some of the records; none if there are too many layouts."""
-    counted: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
-    """By field, for the fields whose texts were counted: the number of times that each text occurs."""
+    """Some of the records; empty if there are too many layouts."""
+    counts_by_field: Mapping[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
+    """For each field whose texts were counted, how often each text occurs."""
 
 
-def place(n: int, step: int) -> int:
-    """The place of the n-th item of a sample: one in every *step*, at varying offsets, as data may be periodic."""
-    return n * step + int(n * _GOLDEN % 1 * step)
+def sample_place(n: int, step: int) -> int:
+    """The index of the n-th item of a sample: one in every *step*, at varying offsets, as data may be periodic."""
+    return n * step + int(n * _GOLDEN_RATIO % 1 * step)
 
 
-_HALF = tuple(place(n, 2) for n in range(SAMPLE))
-"""Places of the items that stay when half of a full sample is dropped."""
+_KEPT_PLACES = tuple(sample_place(n, 2) for n in range(MIN_SAMPLE_SIZE))
+"""Indexes of the items that are kept when half of a full sample is dropped."""
 
 
 class Sampling(Generic[Item]):
     """A sample of items whose number is not known beforehand: all items if they are few, otherwise some hundreds."""
 
     def __init__(self) -> None:
-        self.chosen: list[Item] = []
+        self.items: list[Item] = []
         self._step = 1
         self._seen = self._next = 0
 
     def take(self, count: int, item: Callable[[int], Item]) -> None:
-        """Take in *count* further items; *item* returns the one at a place among them."""
+        """Take in *count* further items. The function *item* returns one of them by its index among them."""
         while self._next < self._seen + count:
-            self.chosen.append(item(max(0, self._next - self._seen)))
-            if len(self.chosen) == 2 * SAMPLE:
-                self.chosen = [self.chosen[n] for n in _HALF]
+            self.items.append(item(max(0, self._next - self._seen)))
+            if len(self.items) == 2 * MIN_SAMPLE_SIZE:
+                self.items = [self.items[n] for n in _KEPT_PLACES]
                 self._step *= 2
-            self._next = place(len(self.chosen), self._step)
+            self._next = sample_place(len(self.items), self._step)
         self._seen += count

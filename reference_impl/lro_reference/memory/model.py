@@ -2,7 +2,7 @@
 
 The specification leaves the detail levels undefined. Here *light* has the fields that a list shows, *medium* adds those
 for reading, *full* has everything that was stored. Every level has a string ``content``, which is empty in *light*, and
-a numeric ``provenance.confidence``, because the standard recipes search in the former and sort by the latter.
+a numeric ``provenance.confidence``, because the standard recipes search in the content and sort by the confidence.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _CONSTANT_DEFAULTS = {"memory_type": "semantic", "content": "", "namespace": "_s
 
 
 class InvalidMemory(ValueError):
-    """A memory that cannot be stored; the message names the field, unless the memory as a whole cannot be written."""
+    """A memory that cannot be stored. The message names the field, or says that the whole memory cannot be written."""
 
 
 def normalise(memory: Mapping[str, Any], now: datetime) -> Memory:
@@ -74,7 +74,7 @@ def normalise(memory: Mapping[str, Any], now: datetime) -> Memory:
 
 
 def parse_time(text: str) -> datetime:
-    """The time in an ISO 8601 text; without an offset it is UTC. Raises `ValueError`."""
+    """The time in an ISO 8601 text, in UTC if the text has no offset. Raises `ValueError` if it is no such text."""
     when = datetime.fromisoformat(text)
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when
 

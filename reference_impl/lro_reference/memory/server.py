@@ -92,7 +92,7 @@ class _EventSender:
         self._pending: list[Event] = []
 
     def attach(self, session: Any) -> None:
-        """Send later events to this session, those of cleaning in the background included."""
+        """Send later events to this session, including events of cleaning in the background."""
         self._session = session
         self.client_ready.set()
 
@@ -102,8 +102,10 @@ class _EventSender:
         self._pending.append(event)
 
     async def flush(self, request_id: types.RequestId | None = None) -> None:
-        """Send the client the events that were kept, as part of the request *request_id*, if any. Events below the
-        client's log level are dropped, as are all events as long as there is no session."""
+        """Send the client the events that were kept. If *request_id* is given, they are part of that request.
+
+        Events below the client's log level are dropped. As long as there is no session, all events are dropped.
+        """
         pending, self._pending = self._pending, []
         if self._session is None:
             return

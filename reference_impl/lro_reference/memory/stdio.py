@@ -1,4 +1,4 @@
-"""Wrappers around the SDK's streams, which see to it that invalid requests and the last ones are answered, too.
+"""Wrappers around the SDK's streams, by which invalid requests and the last requests before the end are answered, too.
 
 The SDK silently drops a line that is not a valid message: a client that cuts a string in the middle of an emoji sends
 an unpaired surrogate, and would wait until its time limit. And when stdin ends, the SDK cancels calls in progress: a
@@ -132,7 +132,7 @@ def error_for(problem: Exception) -> types.JSONRPCError | None:
             return None
         code, reason = types.PARSE_ERROR, errors[0]["msg"]
         try:
-            message: Any = json.loads(line)  # more lenient, which often recovers the request's id
+            message: Any = json.loads(line)  # this parser is more lenient, which often recovers the request's id
         except (ValueError, RecursionError):
             message = None
     else:

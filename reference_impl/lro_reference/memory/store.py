@@ -16,7 +16,7 @@ from lro_reference.memory.model import InvalidMemory, Memory, normalise, parse_t
 
 IN_MEMORY = ":memory:"
 _FILE = "memories.sqlite3"
-_LAYOUT = 1
+_LAYOUT_VERSION = 1
 _TABLES = """
 CREATE TABLE memories (
     place INTEGER PRIMARY KEY,
@@ -73,15 +73,15 @@ class Store:
         except BaseException:
             connection.close()
             raise
-        if layout != _LAYOUT:
+        if layout != _LAYOUT_VERSION:
             connection.close()
-            raise sqlite3.DatabaseError(f"its layout is version {layout}, this program supports {_LAYOUT}")
+            raise sqlite3.DatabaseError(f"its layout is version {layout}, this program supports {_LAYOUT_VERSION}")
         return store
 
     def add(self, memory: Mapping[str, Any]) -> tuple[str, bool]:
-        """Store a memory, replacing one of equal id; returns the id, and True if one was replaced.
+        """Store a memory, replacing any memory of the same id. Returns the id, and True if a memory was replaced.
 
-        Raises `InvalidMemory`, and `sqlite3.Error` if the database cannot be written.
+        Raises `InvalidMemory` if the memory cannot be stored, and `sqlite3.Error` if the database cannot be written.
         """
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -95,32 +95,32 @@ class Store:
     def find(
         self, query: str | None = None, *, namespace: str | None = None, limit: int | None = None, ranked: bool = False
     ) -> list[Hit]:
-        """The memories with every word of ``query`` in their title, content, summary or tags; all memories for ``*``, a
-        blank query or None.
+        """The memories with every word of ``query`` in their title, content, summary or tags.
 
-        Words without a letter or digit, such as emoji, count only if the query has no other words. The newest memories
-        come first or, if ``ranked``, the best ones; equally good ones by age, then by id. ``namespace`` selects that
-        namespace and those below it.
+        If ``query`` is ``*``, blank or None, every memory matches. Words without a letter or digit, such as emoji,
+        count only if the query has no other words. The newest memories come first. If ``ranked``, the best matches come
+        first instead, and equally good ones are sorted by age, then by id. ``namespace`` selects the memories in that
+        namespace and in those below it.
         """
         words = (query or "").replace("\0", " ").split()
         matches_all = words in ([], ["*"])
-        condition, values = "1", list[Any]()
+        condition, parameters = "1", list[Any]()
         score = "NULL"
         if phrases := [
             f'"{_separate_ideographs(w).replace(chr(34), chr(34) * 2)}"' for w in words if _HAS_LETTER.search(w)
         ]:
-            condition, values = "words MATCH ?", [" AND ".join(phrases)]
+            condition, parameters = "words MATCH ?", [" AND ".join(phrases)]
             score = "-bm25(words)"
         elif not matches_all:  # only symbols, such as emoji, which the index does not contain
-            condition, values = " AND ".join("instr(text, ?) > 0" for _ in words), list(words)
+            condition, parameters = " AND ".join("instr(text, ?) > 0" for _ in words), list(words)
             score = "1.0"
         if namespace:
             condition += " AND (namespace = ? OR substr(namespace, 1, length(?) + 1) = ? || '/')"
-            values += [namespace] * 3
+            parameters += [namespace] * 3
         rows = self._connection.execute(
             f"SELECT body, {score} AS score FROM memories JOIN words ON words.rowid = place WHERE {condition} "
             f"ORDER BY {'score DESC, ' if ranked else ''}created DESC, id LIMIT ?",
-            [*values, _MAX_ROWS if limit is None else min(limit, _MAX_ROWS)],
+            [*parameters, _MAX_ROWS if limit is None else min(limit, _MAX_ROWS)],
         )
         return [Hit(json.loads(body), value) for body, value in rows]
 
@@ -142,7 +142,7 @@ class Store:
                     self._connection.execute(statement)
                 for memory in initial:
                     self._insert(memory)
-                self._connection.execute(f"PRAGMA user_version = {_LAYOUT}")
+                self._connection.execute(f"PRAGMA user_version = {_LAYOUT_VERSION}")
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise

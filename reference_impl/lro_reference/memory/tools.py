@@ -29,7 +29,7 @@ EDITION = "lro-6400"
 _BUDGET_TOKENS = 2000
 
 
-def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:
+def _retrieval_schema(default_detail: str, query: str, **more_properties: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
@@ -42,22 +42,26 @@ def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:
                 "description": "light: no content; medium: content, summary, entities; full: everything stored.",
             },
             "namespace": {"type": "string", "description": "Only this namespace and those below it."},
-            **more,
+            **more_properties,
         },
         "additionalProperties": False,
     }
 
 
-_WORDS = "Words that a memory must contain; * or nothing for all memories"
+_QUERY_HELP = "Words that a memory must contain; * or nothing for all memories"
 TOOLS: tuple[Tool, ...] = (
-    Tool("recall_memories", "Recall memories, newest first.", _retrieval("light", f"{_WORDS}.")),
-    Tool("search_memories", "Search memories by full text, best match first.", _retrieval("light", f"{_WORDS}.")),
+    Tool("recall_memories", "Recall memories, newest first.", _retrieval_schema("light", f"{_QUERY_HELP}.")),
+    Tool(
+        "search_memories",
+        "Search memories by full text, best match first.",
+        _retrieval_schema("light", f"{_QUERY_HELP}."),
+    ),
     Tool(
         "inject_context",
         "Memories as formatted text within a token budget, best match first, ready to be put into a prompt.",
-        _retrieval(
+        _retrieval_schema(
             "medium",
-            f"{_WORDS}.",
+            f"{_QUERY_HELP}.",
             max_tokens={
                 "type": "integer",
                 "minimum": 1,
@@ -172,7 +176,7 @@ class Service:
 def format_context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
     """Memories as text of at most ``max_tokens`` estimated tokens.
 
-    In their order, each memory is added as a whole if it still fits; one that does not is skipped.
+    Memories are added in their order, each as a whole. A memory that does not fit any more is skipped.
     """
     sections: list[str] = []
     room = max_tokens

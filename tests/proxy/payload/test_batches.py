@@ -40,12 +40,14 @@ SPELLINGS = ("compact", "python", "escaped", "indented", "spaced")
 def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
-        patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
-        patch.multiple(text, BEGINNING=200, _FIRST_PIECE=200, _PIECE=20, _AROUND=400),
-        patch.multiple(jsonl, _FIRST=50, _BATCH=50),
-        patch.object(tables, "_BATCH", 50),
+        patch.multiple(
+            array, _FIRST_BATCH_BYTES=40, _BATCH_BYTES=60, _MAX_SURROUNDING_BYTES=400, _BATCH_ELEMENTS=3, LARGE=large
+        ),
+        patch.multiple(text, BEGINNING_BYTES=200, _FIRST_PIECE_BYTES=200, _PIECE_BYTES=20, _TAIL_BYTES=400),
+        patch.multiple(jsonl, _FIRST_BLOCK_BYTES=50, _BLOCK_BYTES=50),
+        patch.object(tables, "_BATCH_BYTES", 50),
         patch.object(results, "LARGE", large),
-        patch.object(sample, "_WORTH_A_GUESS", 5),
+        patch.object(sample, "_MIN_RECORDS_TO_GUESS", 5),
     ):
         yield
 
@@ -78,8 +80,8 @@ def described(found: Shape | None) -> tuple[Any, ...]:
     lines = list(found.lines)
     assert len(found.lines) == len(lines) == len(found.records) or not len(found.records)
     assert len(list(found.records)) == len(found.records)
-    assert found.wide in (None, wide_in_utf8(b"\n".join(lines)))
-    with patch.object(sample, "SAMPLE", 7):
+    assert found.wide_count in (None, wide_in_utf8(b"\n".join(lines)))
+    with patch.object(sample, "MIN_SAMPLE_SIZE", 7):
         return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
 
@@ -90,7 +92,7 @@ def others(answer: Answer) -> dict[str, Any]:
 
 def is_cut(line: bytearray, large: int = 2) -> bool:
     """True if something is cut out of the line; in any case its records are as if it were parsed at once."""
-    with patch.object(results, "_LARGEST_SKELETON", 0):
+    with patch.object(results, "_MAX_SKELETON_BYTES", 0):
         at_once = read_answer(line)
         expected = described(shape(at_once.result))
     with tiny(large):
@@ -353,14 +355,14 @@ def test_wide_characters_are_counted_once(line: bytearray) -> None:
         assert result.size[1] >= 50  # the interceptor compares it with the threshold before it looks at the shape
         found = shape(result)
         assert found is not None
-        assert found.wide == 50
+        assert found.wide_count == 50
 
 
 def test_wide_characters_that_are_escapes_in_the_text_are_left_to_be_counted_in_the_file() -> None:
     with tiny():
         found = shape(read_answer(line_of(json_text(ITEMS, "python"))).result)
         assert found is not None
-        assert found.wide is None
+        assert found.wide_count is None
 
 
 @pytest.mark.parametrize(
@@ -403,4 +405,4 @@ def test_a_field_with_a_beat_groups_all_the_same(form: str, count: int) -> None:
     found = shape(of_program({"content": [{"type": "text", "text": text}]}))
     assert found is not None
     assert found.extra["format"] == form
-    assert dict(fields(found.records).top) == {"open": count - count // step, "closed": count // step}
+    assert dict(fields(found.records).top_values) == {"open": count - count // step, "closed": count // step}

@@ -61,7 +61,7 @@ SPELLINGS = {
 
 
 def parsed_at_once(line: bytearray) -> Answer:
-    with patch.object(results, "_LARGEST_SKELETON", 0):
+    with patch.object(results, "_MAX_SKELETON_BYTES", 0):
         return read_answer(line)
 
 

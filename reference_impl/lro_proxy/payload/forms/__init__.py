@@ -8,7 +8,15 @@ them first; JSON and Python's values become records like structured content (`lr
 from __future__ import annotations
 
 from lro_proxy.payload.forms import lines, pieces, python, stanzas, tables
-from lro_proxy.payload.forms.form import BEGINNING, FEW_LINES, LONG_BEGINNING, MOST_AT_ONCE, Data, Form, Shape
+from lro_proxy.payload.forms.form import (
+    BEGINNING_BYTES,
+    FEW_LINES,
+    LONG_BEGINNING_BYTES,
+    MAX_BYTES_AT_ONCE,
+    Data,
+    Form,
+    Shape,
+)
 
 FORMS: tuple[Form, ...] = (
     lines.DIFF,
@@ -36,14 +44,14 @@ def may_begin(beginning: str) -> bool:
 def of_text(text: Data) -> Shape | None:
     """The records of a UTF-8 text by the first form that fits it; None if no form does."""
     beginning = _beginning(text)
-    usable = (form for form in FORMS if form.is_streamed or len(text) <= MOST_AT_ONCE)
+    usable = (form for form in FORMS if form.is_streamed or len(text) <= MAX_BYTES_AT_ONCE)
     candidates = (form.read(text) for form in usable if form.begins(beginning))
     return next((shape for shape in candidates if shape is not None), None)
 
 
 def _beginning(text: Data) -> str:
     """Whole lines at the beginning of a text."""
-    size = BEGINNING if text.count(b"\n", 0, BEGINNING) > FEW_LINES else LONG_BEGINNING
+    size = BEGINNING_BYTES if text.count(b"\n", 0, BEGINNING_BYTES) > FEW_LINES else LONG_BEGINNING_BYTES
     if len(text) <= size:
         return text.decode("utf-8", "replace")
     return (text[:size].rpartition(b"\n")[0] or text[:size]).decode("utf-8", "replace")

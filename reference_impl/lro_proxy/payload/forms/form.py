@@ -1,8 +1,8 @@
 """The common interface of the forms of text, and what they share.
 
-A form is a few pure functions: `begins` looks at whole lines at the beginning of a text, `read` makes records of all of
-it, and `rebuild` makes the text of the records again. If a text cannot be rebuilt to the byte, `read` returns None: a
-wrong guess is worse than lines.
+A form is a few pure functions: `begins` looks at whole lines at the beginning of a text, `read` turns the whole text
+into records, and `rebuild` turns the records into the text again. If the text cannot be rebuilt to the byte, `read`
+returns None, because records of a wrongly guessed form are worse than lines of text.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ Data = bytes | bytearray
 Extra = Mapping[str, Any]
 Record = dict[str, Any]
 
-SMALL = 4096
-"""Maximum size of the data beside the records, which goes to the header: characters of a text, or bytes of JSON. If
-there is more, the payload is not read in this way."""
-BEGINNING = 1 << 14
+SMALL_SIZE = 4096
+"""Maximum size of the data beside the records, which goes to the header, in characters of a text or bytes of JSON. If
+there is more such data, the payload is not read in this way."""
+BEGINNING_BYTES = 1 << 14
 """Number of bytes at the beginning of a text by which its form is recognised."""
-LONG_BEGINNING = 1 << 18
-"""Number of bytes that are examined instead if the former have at most `FEW_LINES` line feeds."""
+LONG_BEGINNING_BYTES = 1 << 18
+"""Number of bytes that are examined instead if the first `BEGINNING_BYTES` have at most `FEW_LINES` line feeds."""
 FEW_LINES = 16
-MOST_AT_ONCE = 1 << 22
-"""Maximum number of bytes of a text that is read in a form whose records are all in memory at once."""
-_FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
-"""Minimum size in bytes of the first piece of a text, and of later ones; each goes on to the end of a line."""
-_RECORDS = 500
+MAX_BYTES_AT_ONCE = 1 << 22
+"""Maximum number of bytes of a text whose records are all in memory at once. A larger text needs a streamed form."""
+_FIRST_PIECE_BYTES, _PIECE_BYTES = 1 << 14, 1 << 15
+"""Minimum size in bytes of the first piece of a text, and of later pieces. Each piece ends with a whole line."""
+_BATCH_RECORDS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A payload as records."""
+    """A payload as records, and the rest of the payload, which belongs to no record."""
 
     lines: Lines
     records: Records
     """The parsed records; empty for lines of text, which have no fields."""
     extra: Extra = field(default_factory=dict[str, Any])
-    """The rest of the payload and its layout."""
+    """The rest of the payload, and what else is needed to build the payload again. It goes to the file's header."""
     is_well_formed: bool = False
-    """True if no line has half of a surrogate pair; False if one has, or if that is not known."""
-    wide: int | None = None
-    """Number of characters of wide scripts in the lines; None if they have not been counted."""
+    """True if it is known that no line has half of a surrogate pair."""
+    wide_count: int | None = None
+    """Number of wide characters (Chinese, Japanese, Korean and emoji) in the lines; None if they were not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Form:
     read: Callable[[Data], Shape | None]
     """The records of a UTF-8 text; None if it is not in this form, or if `rebuild` would not return it exactly."""
     rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
-    """The text, piece by piece, from ``extra`` and the records."""
+    """Returns the text, piece by piece, given ``extra`` and the records."""
     is_streamed: bool = False
-    """True if no more than a batch of records is made at a time, so that the text may be of any size."""
+    """True if only one batch of records is in memory at a time, so that the text may be of any size."""
 
 
 def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> Shape:
@@ -71,11 +71,11 @@ def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) 
 
 
 def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Records in lists of `_RECORDS`; the last one may be shorter."""
+    """Records in lists of `_BATCH_RECORDS`; the last list may be shorter."""
     batch: list[Record] = []
     for record in records:
         batch.append(record)
-        if len(batch) == _RECORDS:
+        if len(batch) == _BATCH_RECORDS:
             yield batch
             batch = []
     if batch:
@@ -100,18 +100,18 @@ def decoded(text: Data, start: int, stop: int) -> str:
 
 
 def whole_lines(text: Data, end: int) -> Iterator[str]:
-    """A text up to a place, in pieces of whole lines, some 32 KB each; without the line feed after each piece."""
+    """A text up to *end*, in pieces of whole lines, about 32 KB each. The line feed after each piece is left out."""
     return (decoded(text, start, stop) for start, stop in places_of_lines(text, end))
 
 
 def places_of_lines(text: Data, end: int, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a text, from *start* to *end*, begin and end; each has whole lines, some 32 KB of them."""
-    size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
+    """Where each piece of a text from *start* to *end* begins and ends. A piece is about 32 KB of whole lines."""
+    size = _FIRST_PIECE_BYTES  # reading a few lines must not take as long as reading thousands
     while start <= end:
         stop = text.find(b"\n", min(start + size, end), end)
         stop = end if stop < 0 else stop
         yield start, stop
-        start, size = stop + 1, _PIECE
+        start, size = stop + 1, _PIECE_BYTES
 
 
 def lines_of(text: Data) -> Iterator[str]:
@@ -121,5 +121,5 @@ def lines_of(text: Data) -> Iterator[str]:
 
 
 def ending_of(text: Data) -> str:
-    """The line feed at the end of a text, if there is one."""
+    """The line feed at the end of a text; empty if there is none."""
     return "\n" if text.endswith(b"\n") else ""

@@ -13,8 +13,8 @@ from lro_proxy.payload.batches import Batched, BatchedLines, has_all_members, pa
 from lro_proxy.payload.elements import Elements, array_of
 from lro_spec.jsonl import lossless
 
-_FIRST, _BATCH = 1 << 14, 1 << 16
-_ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
+_FIRST_BLOCK_BYTES, _BLOCK_BYTES = 1 << 14, 1 << 16
+_RAW_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class JsonLines:
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
-    """The lines of a UTF-8 text. None unless there are several, the first ends with a brace, and each is an object with
-    no key twice.
+    """The lines of a UTF-8 text that are JSON objects; None for any other text.
 
-    Numbers may lose digits in `JsonLines.records`, but not in `JsonLines.lines`.
+    There must be several lines. The first one must end with a brace, and no object may have a key twice. Numbers may
+    lose digits in `JsonLines.records`, but not in `JsonLines.lines`.
     """
     ending = "\n" if text.endswith(b"\n") else ""
     stop = len(text) - len(ending)
@@ -41,8 +41,8 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     if first < 1 or text[first - 1 : first] != b"}":
         return None
     count, is_well_formed = 0, True
-    # A block with only known fields and types is decoded fast (`Elements`). Any other is parsed as dictionaries, from
-    # which `elements` learns new fields and types.
+    # A block with only known fields and types is decoded fast (`Elements`). Any other block is parsed into
+    # dictionaries, from which `elements` learns new fields and types.
     elements = Elements()
     for block in _blocks(text, stop):
         known = elements.take_lines(block)
@@ -68,13 +68,16 @@ def read(text: bytes | bytearray) -> JsonLines | None:
 
 
 def _objects(lines: list[bytes], block: bytes) -> list[dict[str, Any]] | None:
-    """The objects in the lines; None if a line is not an object, would lose a member, or cannot be parsed by orjson."""
+    """The objects in the lines.
+
+    None if a line is not an object, if a member would be lost, or if orjson cannot parse a line.
+    """
     if not all(line.startswith(b"{") for line in lines):
         return None
     array = array_of(block)
     try:
         values: list[Any] = orjson.loads(array)
-        if [bytes(raw) for raw in _ELEMENTS.decode(array)] != lines:
+        if [bytes(raw) for raw in _RAW_DECODER.decode(array)] != lines:
             values = list(map(orjson.loads, lines))
         if not has_all_members(values, array):
             for line in lines:
@@ -98,9 +101,9 @@ def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
 
 
 def _blocks(text: bytes | bytearray, stop: int) -> Iterator[bytes]:
-    start, size = 0, _FIRST
+    start, size = 0, _FIRST_BLOCK_BYTES
     while start <= stop:
         end = text.find(b"\n", min(start + size, stop), stop)
         end = stop if end < 0 else end
         yield bytes(memoryview(text)[start:end])
-        start, size = end + 1, _BATCH
+        start, size = end + 1, _BLOCK_BYTES

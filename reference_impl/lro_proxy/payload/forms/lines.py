@@ -1,7 +1,7 @@
 """Texts whose lines all have the same few parts: hits of a search, unified diffs, logs, outlines.
 
 A record is a line, or a line with the lines that continue it. A line that does not fit is a record with nothing but its
-``text``, so that nothing is lost; if too many lines do not fit, the text is not in that form.
+``text``, so that nothing is lost. If too many lines do not fit, the text is not in that form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded
 from lro_proxy.payload.elements import Elements
-from lro_proxy.payload.forms.columns import Cells, Reading, text_of
+from lro_proxy.payload.forms.columns import Cells, RowCollector, text_of
 from lro_proxy.payload.forms.form import (
     Data,
     Extra,
@@ -31,18 +31,26 @@ from lro_proxy.payload.forms.form import (
     places_of_lines,
 )
 
-_FEW = 0.1
+_MAX_MISFIT_SHARE = 0.1
 """A text is not read as hits or as a log if a larger share of its records would have nothing but ``text``."""
 
 
-Line = Callable[[Mapping[str, Any]], str]
+WriteLine = Callable[[Mapping[str, Any]], str]
 """Returns the text of a record."""
 
 
 def _shape(
-    text: Data, extra: Extra, parse: Callable[[Iterable[str]], Iterator[Record]], line: Line, field: str, least: float
+    text: Data,
+    extra: Extra,
+    parse: Callable[[Iterable[str]], Iterator[Record]],
+    write_line: WriteLine,
+    field: str,
+    min_share: float,
 ) -> Shape | None:
-    """The records of a text; None unless at least the share *least* of them has *field*, and they rebuild the text."""
+    """The records of a text.
+
+    None if fewer than the share *min_share* of them have *field*, or if the text cannot be rebuilt from them.
+    """
 
     def batches() -> Iterator[list[Record]]:
         return in_batches(parse(lines_of(text)))
@@ -52,16 +60,16 @@ def _shape(
 
     def lines() -> Iterator[str]:
         nonlocal count, fitting
-        between = ""
+        separator = ""
         for batch in batches():
             count += len(batch)
             fitting += sum(field in record for record in batch)
             elements.learn(batch)
-            yield between + "\n".join(map(line, batch))
-            between = "\n"
+            yield separator + "\n".join(map(write_line, batch))
+            separator = "\n"
         yield ending_of(text)
 
-    if not is_rebuilt(text, lines()) or fitting < least * count:
+    if not is_rebuilt(text, lines()) or fitting < min_share * count:
         return None
     return _of_batches(count, batches, elements, {**extra, "ending": ending_of(text)})
 
@@ -74,27 +82,27 @@ def _of_batches(count: int, batches: Callable[[], Iterator[list[Record]]], eleme
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _LineNotation:
     """The notation of lines that all have the same fields."""
 
     fields: Mapping[str, str]
-    """The text before the value of each field, by field."""
+    """For each field, the text before its value."""
     pattern: re.Pattern[bytes]
     """A regular expression for a line, with a group for each field."""
     numbers: Set[int] = frozenset()
-    """The places of fields that are numbers."""
+    """The indexes of the fields that are numbers."""
     accepts: Callable[[Cells], bool] = lambda cells: True
     """A further condition for the cells of a piece of the text."""
 
     def shape(self, text: Data, extra: Extra) -> Shape | None:
-        """The records of a text, if every line of it has this notation. This takes a third of the time of `_shape`."""
-        reading = Reading(list(self.fields), self.numbers)
+        """The records of a text; None if a line has another notation. This takes a third of the time of `_shape`."""
+        collector = RowCollector(list(self.fields), self.numbers)
         for piece in self._pieces(text):
             cells = self._cells(piece)
             if b"".join(self._written(cells)) != b"\n" + piece or not self.accepts(cells):
                 return None
-            reading.take(cells)
-        return reading.shape({**extra, "ending": ending_of(text)})
+            collector.take(cells)
+        return collector.shape({**extra, "ending": ending_of(text)})
 
     def _pieces(self, text: Data) -> Iterator[bytes]:
         places = places_of_lines(text, len(text) - text.endswith(b"\n"))
@@ -112,11 +120,11 @@ class _Columns:
         return parts
 
 
-def _joined(extra: Extra, records: Iterable[Mapping[str, Any]], line: Line) -> Iterator[str]:
-    between = ""
+def _joined(extra: Extra, records: Iterable[Mapping[str, Any]], write_line: WriteLine) -> Iterator[str]:
+    separator = ""
     for record in records:
-        yield between + line(record)
-        between = "\n"
+        yield separator + write_line(record)
+        separator = "\n"
     yield extra["ending"]
 
 
@@ -129,18 +137,18 @@ _PLAIN_HIT = (
     re.compile(rb"^((?:[A-Za-z]:)?[^:\n]*[^:\s]):([1-9]\d{0,8}):([1-9]\d{0,8}):(.*)$", re.MULTILINE),
 )
 _PATH = re.compile(r"(?!\d{4}-\d\d-\d\d)(?=.*[A-Za-z_]).*(?:[/\\]|\.[A-Za-z]\w*$)")
-_LEAST_HITS = 3
+_MIN_HITS = 3
 
 
 def _hits(text: Data) -> Shape | None:
     column = _has_column(lines_of(text))
     fields = {"file": "", "line": ":", **({"column": ":"} if column else {}), "text": ":"}
-    plain = _Columns(
+    plain = _LineNotation(
         fields, _PLAIN_HIT[column], {1, 2} if column else {1}, lambda cells: _are_paths(cells, len(fields))
     )
-    found = plain.shape(text, {"format": "hits"})
-    if found is not None:
-        return found
+    shape = plain.shape(text, {"format": "hits"})
+    if shape is not None:
+        return shape
     pattern = _HIT if column else _HIT_WITHOUT_COLUMN
 
     def parse(lines: Iterable[str]) -> Iterator[Record]:
@@ -153,7 +161,7 @@ def _hits(text: Data) -> Shape | None:
             else:
                 yield {"file": hit[1], "line": int(hit[2]), "text": hit[4]}
 
-    return _shape(text, {"format": "hits"}, parse, _hit_line, "file", 1 - _FEW)
+    return _shape(text, {"format": "hits"}, parse, _hit_line, "file", 1 - _MAX_MISFIT_SHARE)
 
 
 @lru_cache(maxsize=64)
@@ -179,7 +187,7 @@ def _hit_line(record: Mapping[str, Any]) -> str:
 def _begins_with_hits(beginning: str) -> bool:
     lines = beginning.split("\n")
     fitting = [hit for hit in map(_HIT_WITHOUT_COLUMN.fullmatch, lines) if hit is not None and _is_path(hit[1])]
-    return len(fitting) >= max(_LEAST_HITS, (1 - _FEW) * len([line for line in lines if line]))
+    return len(fitting) >= max(_MIN_HITS, (1 - _MAX_MISFIT_SHARE) * len([line for line in lines if line]))
 
 
 HITS = Form(
@@ -214,8 +222,8 @@ def _headed_hits(text: Data) -> Shape | None:
 def _under_headings(lines: Iterable[str]) -> Iterator[Record]:
     """The hits, each with the path in the heading above it.
 
-    A line that is neither a hit, nor a heading, nor the blank line before a heading is left out; a text that has one
-    cannot be rebuilt.
+    Any line except hits, headings and the blank lines before headings is left out. A text that has such a line cannot
+    be rebuilt.
     """
     file = ""
     for line in lines:
@@ -226,20 +234,20 @@ def _under_headings(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def _with_headings(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    file, between = "", ""
+    file, separator = "", ""
     for record in records:
         if record["file"] != file:
             file = record["file"]
-            yield f"{between and between + between}{file}"
+            yield f"{separator and separator + separator}{file}"
         yield f"\n{record['line']}:{record['text']}"
-        between = "\n"
+        separator = "\n"
     yield extra["ending"]
 
 
 def _begins_with_heading(beginning: str) -> bool:
     lines = beginning.split("\n")
     hits = sum(_NUMBERED.fullmatch(line) is not None for line in lines[1:])
-    return _is_path(lines[0]) and hits >= max(_LEAST_HITS, len(lines) // 3)
+    return _is_path(lines[0]) and hits >= max(_MIN_HITS, len(lines) // 3)
 
 
 HEADED_HITS = Form("headed hits", _begins_with_heading, _headed_hits, _with_headings, is_streamed=True)
@@ -248,10 +256,10 @@ HEADED_HITS = Form("headed hits", _begins_with_heading, _headed_hits, _with_head
 # --- unified diffs, by their lines
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_IN_GIT = re.compile(r'diff --git (?:a/.* b/(.*)|"a/.*" "b/(.*)")')
-_A_DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ .*\n@@ -\d)", re.MULTILINE)
-_MOSTLY = 0.5
-"""Smallest share of records that must be in a hunk of a diff, or have a ``ref`` in an outline."""
+_GIT_HEADER = re.compile(r'diff --git (?:a/.* b/(.*)|"a/.*" "b/(.*)")')
+_DIFF_BEGINNING = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ .*\n@@ -\d)", re.MULTILINE)
+_MIN_MAIN_SHARE = 0.5
+"""Smallest share of the records of a diff that must be in a hunk, or of an outline that must have a ``ref``."""
 
 
 def _changes(lines: Iterable[str]) -> Iterator[Record]:
@@ -280,18 +288,18 @@ def _changes(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def _file_of(text: str, where: Record) -> Record:
-    """The file to which a line outside of hunks belongs, as a field; no field if there is no file."""
-    if (git := _IN_GIT.fullmatch(text)) is not None:
+    """The file to which a line outside of hunks belongs, as a record with that field; empty if there is no file."""
+    if (git := _GIT_HEADER.fullmatch(text)) is not None:
         return {"file": git[1] or git[2]}
     if text.startswith(("--- ", "+++ ")):
         path = text[4:].partition("\t")[0]
-        known = {"file": where["file"]} if "file" in where else {}
-        return known if path == "/dev/null" else {"file": re.sub(r"^[ab]/", "", path)}
+        unchanged = {"file": where["file"]} if "file" in where else {}
+        return unchanged if path == "/dev/null" else {"file": re.sub(r"^[ab]/", "", path)}
     return {} if text.startswith(("commit ", "From ")) or not text else {k: v for k, v in where.items() if k == "file"}
 
 
 def _diff(text: Data) -> Shape | None:
-    return _shape(text, {"format": "diff"}, _changes, _diff_line, "hunk", _MOSTLY)
+    return _shape(text, {"format": "diff"}, _changes, _diff_line, "hunk", _MIN_MAIN_SHARE)
 
 
 def _diff_line(record: Mapping[str, Any]) -> str:
@@ -300,7 +308,7 @@ def _diff_line(record: Mapping[str, Any]) -> str:
 
 DIFF = Form(
     "diff",
-    lambda beginning: _A_DIFF.search(beginning) is not None,
+    lambda beginning: _DIFF_BEGINNING.search(beginning) is not None,
     _diff,
     lambda extra, records: _joined(extra, records, _diff_line),
     is_streamed=True,
@@ -318,8 +326,8 @@ _ENTRY = re.compile(
     re.DOTALL,
 )
 _TIMED = re.compile(rf"(?P<before>\[?)(?P<time>{_TIME})(?P<gap>[\]:]?[ \t]?)(?P<text>.*)", re.DOTALL)
-_LEAST_ENTRIES = 0.2
-"""Smallest share of the lines at the beginning of a log that must begin with a time; others continue an entry."""
+_MIN_TIMED_SHARE = 0.2
+"""Smallest share of the lines at the beginning of a log that must begin with a time. Other lines continue an entry."""
 
 
 def _log(text: Data) -> Shape | None:
@@ -330,21 +338,24 @@ def _log(text: Data) -> Shape | None:
         return None
     template = {name: first.groupdict().get(name) for name in ("before", "gap", "gap2", "gap3")}
     extra = {"format": "log", **{name: part for name, part in template.items() if part is not None}}
-    found = _plain_log(template).shape(text, extra)
-    if found is not None:
-        return found
+    shape = _plain_log(template).shape(text, extra)
+    if shape is not None:
+        return shape
     return _shape(
         text,
         extra,
         lambda lines: _entries(lines, template),
         lambda record: _log_line(extra, record),
         "time",
-        1 - _FEW,
+        1 - _MAX_MISFIT_SHARE,
     )
 
 
 def _patterns(template: Mapping[str, str | None]) -> tuple[str, str, Sequence[str]]:
-    """Regular expressions for a full entry and for one with only a time and a text, and the fields of a full entry."""
+    """Regular expressions for two kinds of entries, and the fields of a full entry.
+
+    The first is for full entries, the second for entries that have only a time and a text.
+    """
     before, gap, gap2, gap3 = (re.escape(template[name] or "") for name in ("before", "gap", "gap2", "gap3"))
     timed = f"{before}({_TIME}){gap}(.*)"
     logger = rf"([A-Za-z_][\w.\-/]*){gap2}" if gap2 else ""
@@ -352,12 +363,12 @@ def _patterns(template: Mapping[str, str | None]) -> tuple[str, str, Sequence[st
     return full, timed, ("time", *(("logger",) if gap2 else ()), *(("level",) if gap3 else ()), "text")
 
 
-def _plain_log(template: Mapping[str, str | None]) -> _Columns:
-    """The notation of a log that has nothing but full entries, each in a line."""
+def _plain_log(template: Mapping[str, str | None]) -> _LineNotation:
+    """The notation of a log that consists of full entries, each on one line."""
     full, _, fields = _patterns(template)
     before, gap, gap2, gap3 = (template[name] or "" for name in ("before", "gap", "gap2", "gap3"))
     gaps = {"time": before, "logger": gap, "level": gap2 or gap, "text": gap3 or gap}
-    return _Columns({name: gaps[name] for name in fields}, re.compile(f"^{full}$".encode(), re.MULTILINE))
+    return _LineNotation({name: gaps[name] for name in fields}, re.compile(f"^{full}$".encode(), re.MULTILINE))
 
 
 def _entries(lines: Iterable[str], template: Mapping[str, str | None]) -> Iterator[Record]:
@@ -369,7 +380,7 @@ def _entries(lines: Iterable[str], template: Mapping[str, str | None]) -> Iterat
             record = dict(zip(fields, entry.groups(), strict=True))
         elif (entry := timed.fullmatch(line)) is not None:
             record = {"time": entry[1], "text": entry[2]}
-        elif pending is not None and "time" in pending:  # a trace, or whatever else the entry goes on with
+        elif pending is not None and "time" in pending:  # a stack trace, or another line that continues the entry
             pending["text"] += f"\n{line}"
             continue
         else:
@@ -392,7 +403,7 @@ def _log_line(extra: Extra, record: Mapping[str, Any]) -> str:
 def _begins_with_entries(beginning: str) -> bool:
     lines = beginning.split("\n")
     fitting = sum(_TIMED.match(line) is not None for line in lines)
-    return fitting >= max(3, _LEAST_ENTRIES * len(lines))
+    return fitting >= max(3, _MIN_TIMED_SHARE * len(lines))
 
 
 LOG = Form(
@@ -408,7 +419,7 @@ LOG = Form(
 
 _ITEM = re.compile(r'( *)- ([a-z/][\w-]*)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[\w-]+(?:=[^\]\s]+)?\])*)(?:(:)(?: (.*))?)?')
 _MARK = re.compile(r"\[([\w-]+)(?:=([^\]]*))?\]")
-_OF_ITEMS = ("depth", "role", "name", "text")
+_ITEM_FIELDS = ("depth", "role", "name", "text")
 """Fields of an item; all its other fields are marks in brackets."""
 
 
@@ -428,15 +439,15 @@ def _outline(text: Data) -> Shape | None:
             yield from batch
 
     extra = {"format": "outline", "ending": ending_of(text)}
-    if not is_rebuilt(text, _joined_pieces(_outlined(extra, records()))) or refs < _MOSTLY * count:
+    if not is_rebuilt(text, _joined_pieces(_outlined(extra, records()))) or refs < _MIN_MAIN_SHARE * count:
         return None
     return _of_batches(count, batches, elements, extra)
 
 
 def _joined_pieces(pieces: Iterator[str]) -> Iterator[str]:
     """The pieces of a text, joined into fewer and longer ones."""
-    while some := list(islice(pieces, 500)):
-        yield "".join(some)
+    while group := list(islice(pieces, 500)):
+        yield "".join(group)
 
 
 def _items(lines: Iterable[str]) -> Iterator[Record]:
@@ -448,19 +459,19 @@ def _items(lines: Iterable[str]) -> Iterator[Record]:
 def _item(indent: str, role: str, name: str | None, marks: str, colon: str | None, text: str | None) -> Record | None:
     """A node of a page; None if the same line could not be written from it."""
     del colon
-    own: Record = {"depth": len(indent) // 2, "role": role}
+    item: Record = {"depth": len(indent) // 2, "role": role}
     if name is not None:
         try:
-            own["name"] = json.loads(name) if "\\" in name else name[1:-1]
+            item["name"] = json.loads(name) if "\\" in name else name[1:-1]
         except ValueError:
             return None
-        if encode_basestring(own["name"]) != name:
+        if encode_basestring(item["name"]) != name:
             return None
-    found = _MARK.findall(marks)
-    beside = {mark: value or True for mark, value in found}
-    if len(indent) % 2 or len(beside) < len(found) or any(mark in _OF_ITEMS for mark in beside):
+    pairs = _MARK.findall(marks)
+    attributes = {mark: value or True for mark, value in pairs}
+    if len(indent) % 2 or len(attributes) < len(pairs) or any(mark in _ITEM_FIELDS for mark in attributes):
         return None
-    return own | beside if text is None else {**own, **beside, "text": text}
+    return item | attributes if text is None else {**item, **attributes, "text": text}
 
 
 def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
@@ -470,7 +481,7 @@ def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
     marks = "".join(
         f" [{mark}]" if value is True else f" [{mark}={value}]"
         for mark, value in record.items()
-        if mark not in _OF_ITEMS
+        if mark not in _ITEM_FIELDS
     )
     end = f": {record['text']}" if "text" in record else ":" if opens else ""
     return f"{'  ' * int(record['depth'])}- {record['role']}{name}{marks}{end}"
@@ -478,10 +489,10 @@ def _item_line(record: Mapping[str, Any], *, opens: bool) -> str:
 
 def _outlined(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The lines of items; an item without a text ends in a colon if the next item is deeper."""
-    ahead = iter(records)
-    record = next(ahead, None)
+    remaining = iter(records)
+    record = next(remaining, None)
     while record is not None:
-        following = next(ahead, None)
+        following = next(remaining, None)
         opens = following is not None and int(following.get("depth", -1)) > int(record.get("depth", -1))
         yield _item_line(record, opens=opens) + ("" if following is None else "\n")
         record = following

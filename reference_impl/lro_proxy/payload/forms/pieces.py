@@ -18,9 +18,9 @@ from typing import Any, cast
 from lro_proxy.payload.forms.form import Data, Extra, Form, Record, Shape, decoded, in_batches, lines_of, of_batches
 from lro_proxy.payload.forms.markdown import are_sections, headings
 
-_LONG = 1 << 14
-"""Bytes above which a piece is cut into parts."""
-_MOST_TO_PARSE = 1 << 20
+_MAX_PIECE_BYTES = 1 << 14
+"""Number of bytes above which a piece is cut into parts."""
+_MAX_BYTES_TO_PARSE = 1 << 20
 """A text of more bytes is not parsed as source code or YAML."""
 
 Cut = tuple[int, Record]
@@ -28,7 +28,7 @@ Cut = tuple[int, Record]
 
 
 def _shape(text: Data, cuts: Sequence[Cut], name: str) -> Shape | None:
-    """The pieces that begin at *cuts*; text before the first one is a piece, too. None for fewer than three cuts."""
+    """The pieces that begin at *cuts*, and the text before the first cut. None if there are fewer than three cuts."""
     if len(cuts) < 3:
         return None
     cuts = [*([(0, Record())] if cuts[0][0] else []), *cuts]
@@ -46,8 +46,8 @@ def _records(text: Data, cuts: Sequence[Cut]) -> Iterator[Record]:
 
 
 def _parts(text: Data, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    while stop - start > _LONG:
-        end = text.rfind(b"\n", start, start + _LONG) + 1 or text.find(b"\n", start, stop) + 1 or stop
+    while stop - start > _MAX_PIECE_BYTES:
+        end = text.rfind(b"\n", start, start + _MAX_PIECE_BYTES) + 1 or text.find(b"\n", start, stop) + 1 or stop
         yield start, end
         start = end
     if start < stop:
@@ -82,16 +82,16 @@ SECTIONS = Form("sections", _begins_with_section, _sections, _rebuilt)
 
 # --- source code, by its definitions
 
-_WORDS = (
+_MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|pub(?:\([a-z]+\))?|static|abstract|final|async|unsafe|"
     r"extern|const|sealed|partial|open|inline|extend)\s+)*"
 )
 _DEFINITION = re.compile(
-    rf"{_WORDS}(?P<kind>function\*?|class|interface|type|enum|struct|union|trait|impl|fn|func|def|const|let|var|module|mod|"
+    rf"{_MODIFIERS}(?P<kind>function\*?|class|interface|type|enum|struct|union|trait|impl|fn|func|def|const|let|var|module|mod|"
     rf"namespace|input|scalar|directive|schema|service|message|record|object|protocol|extension)\b\s*"
     rf"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[@$\w.]*)"
 )
-_BESIDE = re.compile(
+_NO_DEFINITION = re.compile(
     r"\s|[})\]]|//|/\*|\*|#|\"\"\"|--|@|import\b|export [{*]|from\b|use\b|using\b|package\b|require|include|syntax\b|"
     r"option\b|extern crate|'use strict'|\"use strict\"|module\.exports|exports\."
 )
@@ -99,7 +99,7 @@ _BESIDE = re.compile(
 
 
 def _definitions(text: Data) -> Shape | None:
-    if len(text) > _MOST_TO_PARSE:
+    if len(text) > _MAX_BYTES_TO_PARSE:
         return None
     code = decoded(text, 0, len(text))
     cuts = _python(code) or _braces(code)
@@ -118,8 +118,10 @@ def _places(text: Data) -> list[int]:
 
 
 def _python(code: str) -> list[tuple[int, Record]]:
-    """The numbers, from 0, of the lines at which the definitions of a Python module begin, and of those at which other
-    code begins after a definition; each with facts about what begins there."""
+    """The lines at which the pieces of a Python module begin, each with facts about the piece.
+
+    A piece begins at each definition, and where other code follows a definition. Lines are numbered from 0.
+    """
     if "\f" in code or "\r" in code.replace("\r\n", "\n"):
         return []
     try:
@@ -137,10 +139,10 @@ def _python(code: str) -> list[tuple[int, Record]]:
 
 
 def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> bool:
-    """Cut before a definition, and before the definitions in a class; False if the statement is not a definition."""
+    """Cut before a definition, and before the definitions in a class. False if the statement is not a definition."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
-    first = min(one.lineno for one in (*node.decorator_list, node)) - 1
+    first = min(part.lineno for part in (*node.decorator_list, node)) - 1
     kind = "class" if isinstance(node, ast.ClassDef) else "method" if owner else "function"
     cuts.append((first, {"kind": kind, "name": f"{owner}{node.name}"}))
     for inner in node.body if isinstance(node, ast.ClassDef) else []:
@@ -149,18 +151,18 @@ def _cut_python(node: ast.stmt, owner: str, cuts: list[tuple[int, Record]]) -> b
 
 
 def _braces(code: str) -> list[tuple[int, Record]]:
-    """The numbers, from 0, of the lines at the margin that begin definitions, each with facts about its definition.
+    """The lines at the margin that begin definitions, numbered from 0, each with facts about its definition.
 
-    Empty if a line at the margin begins anything else, apart from `_BESIDE`, or if the text has too few braces.
+    Empty if a line at the margin is neither a definition nor one of `_NO_DEFINITION`, or if there are too few braces.
     """
     cuts: list[tuple[int, Record]] = []
     for number, line in enumerate(code.split("\n")):
-        if not line or _BESIDE.match(line):
+        if not line or _NO_DEFINITION.match(line):
             continue
-        found = _DEFINITION.match(line)
-        if found is None or not (found["name"] or found["kind"] in ("schema", "impl")):
+        match = _DEFINITION.match(line)
+        if match is None or not (match["name"] or match["kind"] in ("schema", "impl")):
             return []
-        cuts.append((number, {"kind": found["kind"], "name": found["name"]}))
+        cuts.append((number, {"kind": match["kind"], "name": match["name"]}))
     has_braces = code.count("{") >= len(cuts) // 2 > 0
     return cuts if has_braces else []
 
@@ -177,8 +179,8 @@ DEFINITIONS = Form("definitions", _begins_with_definition, _definitions, _rebuil
 
 _TAG = re.compile(rb"<(/?)([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
 _ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_LEAST_ELEMENTS = 3
-_MOSTLY = 0.6
+_MIN_ELEMENTS = 3
+_MIN_MAIN_SHARE = 0.6
 """Smallest share of a text that the elements, or the items of a YAML list, must make up."""
 
 
@@ -186,7 +188,7 @@ def _elements(text: Data) -> Shape | None:
     """Elements of one name that begin lines, are not nested in each other, and make up most of the text."""
     at_margin = Counter(tag[2] for tag in _TAG.finditer(text) if not tag[1] and _is_at_margin(text, tag.start()))
     for name, count in at_margin.most_common(3):
-        cuts = _cuts_at(text, name) if count >= _LEAST_ELEMENTS else None
+        cuts = _cuts_at(text, name) if count >= _MIN_ELEMENTS else None
         if cuts is not None:
             return _shape(text, cuts, "elements")
     return None
@@ -199,14 +201,14 @@ def _is_at_margin(text: Data, place: int) -> bool:
 def _cuts_at(text: Data, name: bytes) -> list[Cut] | None:
     cuts: list[Cut] = []
     begun = -1
-    inside = end = 0
+    bytes_inside = end = 0
     for tag in _TAG.finditer(text):
         if tag[2] != name:
             continue
         if tag[1]:
             if begun < 0:
                 return None
-            inside, end, begun = inside + tag.end() - begun, tag.end(), -1
+            bytes_inside, end, begun = bytes_inside + tag.end() - begun, tag.end(), -1
         elif begun >= 0 or not _is_at_margin(text, tag.start()):
             return None
         else:
@@ -215,10 +217,10 @@ def _cuts_at(text: Data, name: bytes) -> list[Cut] | None:
                 cuts.append((_after_line(text, end), {}))
             cuts.append((start, {"element": name.decode(), **_attributes(tag[3])}))
             if tag[4]:
-                inside, end = inside + tag.end() - tag.start(), tag.end()
+                bytes_inside, end = bytes_inside + tag.end() - tag.start(), tag.end()
             else:
                 begun = tag.start()
-    if begun >= 0 or inside < _MOSTLY * len(text):
+    if begun >= 0 or bytes_inside < _MIN_MAIN_SHARE * len(text):
         return None
     return [*cuts, *([(_after_line(text, end), Record())] if text[end:].strip() else [])]
 
@@ -228,9 +230,9 @@ def _after_line(text: Data, place: int) -> int:
 
 
 def _attributes(data: bytes) -> dict[str, str]:
-    found = _ATTRIBUTE.findall(data.decode("utf-8", "replace"))
-    own = {name: unescape(one or other) for name, one, other in found}
-    return {name: value for name, value in own.items() if name not in ("element", "line", "part", "text")}
+    attributes = _ATTRIBUTE.findall(data.decode("utf-8", "replace"))
+    values = {name: unescape(one or other) for name, one, other in attributes}
+    return {name: value for name, value in values.items() if name not in ("element", "line", "part", "text")}
 
 
 ELEMENTS = Form(
@@ -241,14 +243,14 @@ ELEMENTS = Form(
 # --- YAML, by the items of its list
 
 _ITEM = re.compile(r"^( *)- +(?:[\w.$/-]+|'[^'\n]*'|\"[^\"\n]*\"):(?: |$)", re.MULTILINE)
-_WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,14}")
 _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:e[-+]\d+)?")
-_DOUBTFUL = re.compile(r"[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
-"""Numbers to base 60, and those that JSON does not have."""
-_OTHER_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
-"""Line ends that only YAML regards as such."""
+_AMBIGUOUS_NUMBER = re.compile(r"[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+"""Numbers to base 60, infinities and NaN."""
+_YAML_LINE_END = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+"""Line ends that only YAML regards as line ends."""
 _WORDS_OF_YAML = {"true": True, "false": False, "null": None, "~": None, "": None}
-_MOST_DEEP, _MOST_DIGITS = 50, 16
+_MAX_DEPTH, _MAX_DECIMAL_LENGTH = 50, 16
 
 
 class _NotPlainError(ValueError):
@@ -256,8 +258,8 @@ class _NotPlainError(ValueError):
 
 
 def _items(text: Data) -> Shape | None:
-    """The items of a YAML text that is a list, or a mapping that consists mostly of one; each must be a mapping."""
-    if len(text) > _MOST_TO_PARSE:
+    """The items of a YAML text that is a list, or a mapping that is mostly a list. Each item must be a mapping."""
+    if len(text) > _MAX_BYTES_TO_PARSE:
         return None
     import yaml  # here because loading it takes a while, and few results are YAML
 
@@ -266,13 +268,13 @@ def _items(text: Data) -> Shape | None:
         found = _list_of(_Events(list(parser.parse(code, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))))
     except (yaml.YAMLError, _NotPlainError):
         return None
-    if found is None or not _are_mappings(found[0]) or _OTHER_BREAK.search(code):
+    if found is None or not _are_mappings(found[0]) or _YAML_LINE_END.search(code):
         return None
     items, end = found
     places = _places(text)
     stop = places[end] if end < len(places) else len(text)
     have_dashes = all(text.startswith(b"-", places[line] + column) for line, column, _ in items)
-    if not have_dashes or stop - places[items[0][0]] < _MOSTLY * len(text):
+    if not have_dashes or stop - places[items[0][0]] < _MIN_MAIN_SHARE * len(text):
         return None
     cuts: list[Cut] = [(places[line], _facts_of(value)) for line, _, value in items]
     return _shape(text, [*cuts, *([(stop, Record())] if text[stop:] else [])], "yaml")
@@ -313,7 +315,7 @@ class _Events:
 
 
 def _list_of(events: _Events) -> tuple[list[Item], int] | None:
-    """The items of the text's list, or of the first list of mappings in its mapping, and the line after them."""
+    """The items of a text that is a list, or of the first list of mappings in its mapping, and the line after them."""
     events.take()  # the stream
     if events.take()[0] != "DocumentStart":
         return None
@@ -354,7 +356,7 @@ def _items_of(begun: Any, events: _Events) -> tuple[list[Item], int]:
 
 def _value(name: str, event: Any, events: _Events, depth: int = 0) -> Any:
     """The value that begins with an event."""
-    if depth > _MOST_DEEP:
+    if depth > _MAX_DEPTH:
         raise _NotPlainError("nested too deeply")
     if name == "Scalar":
         return _scalar(event.value) if event.implicit[0] else event.value
@@ -379,17 +381,17 @@ def _are_mappings(items: Iterable[Item]) -> bool:
 
 
 def _scalar(text: str) -> Any:
-    """The value of a plain scalar; a text if readers do not agree that it is anything else.
+    """The value of a plain scalar. It is a text unless all readers of YAML agree on something else.
 
     Raises `_NotPlainError` for numbers to base 60, infinities and NaN.
     """
     if text in _WORDS_OF_YAML:
         return _WORDS_OF_YAML[text]
-    if _WHOLE.fullmatch(text):
+    if _INTEGER.fullmatch(text):
         return int(text)
-    if _DECIMAL.fullmatch(text) and len(text) <= _MOST_DIGITS:
+    if _DECIMAL.fullmatch(text) and len(text) <= _MAX_DECIMAL_LENGTH:
         return float(text)
-    if _DOUBTFUL.fullmatch(text):
+    if _AMBIGUOUS_NUMBER.fullmatch(text):
         raise _NotPlainError("a number that readers understand differently")
     return text
 

@@ -37,16 +37,16 @@ def read(text: Data) -> tuple[Any, bool] | None:
 
 
 def _spelled(parts: Iterable[bytes], opening: str, closing: str, *, are_tuples: bool) -> Iterator[str]:
-    """Python's notation of a value, piece by piece: the parts, given as JSON, between two brackets."""
-    before = opening
+    """Python's notation of a value, piece by piece: its *parts*, which are given as JSON, between two brackets."""
+    prefix = opening
     for part in parts:
-        yield before + spelling(json.loads(part), are_tuples=are_tuples)[1:-1]
-        before = ", "
+        yield prefix + spelling(json.loads(part), are_tuples=are_tuples)[1:-1]
+        prefix = ", "
     yield closing
 
 
 def spelling(value: Any, *, are_tuples: bool) -> str:
-    """Python's notation of a value; with *are_tuples*, of a list whose items become tuples."""
+    """Python's notation of a value. With *are_tuples*, the value is a list whose items are written as tuples."""
     return repr([tuple(cast("list[Any]", row)) for row in value] if are_tuples else value)
 
 

@@ -16,29 +16,29 @@ import orjson
 
 from lro_proxy.payload.array import Array, ParsedArray, in_memory
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
-from lro_proxy.payload.forms.form import MOST_AT_ONCE, SMALL, Extra, Record, Shape
+from lro_proxy.payload.forms.form import MAX_BYTES_AT_ONCE, SMALL_SIZE, Extra, Record, Shape
 from lro_proxy.payload.forms.tables import are_names
 from lro_reference.writer import encode
 
-_DEEPEST = 4
-"""Maximum number of steps from a value to the member within it that is nearly all of it."""
-_MOSTLY = 0.8
-"""Smallest share of an object that its largest member must have to count as nearly all of it."""
-_LONG = 1024
-"""Number of characters above which a text is long."""
-_MOST_COLUMNS = 500
+_MAX_STEPS = 4
+"""Maximum number of steps from a value to its main part, the member that is nearly all of it."""
+_MIN_MAIN_SHARE = 0.8
+"""Smallest share of an object that a member must have to be its main part."""
+_MAX_SHORT_TEXT = 1024
+"""Maximum number of characters of a text that is not long."""
+_MAX_COLUMNS = 500
 """Maximum length of the arrays in an array that is read as a table."""
-_NAMES = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
+_COLUMN_LIST_KEYS = ("columns", "headers", "header", "fields", "names", "schema", "columnNames", "column_names")
 """Members beside an array of arrays that may list the names of its columns."""
-_NAME = ("name", "title", "path", "key", "label")
-"""Members of an object that may have its name: that of a column, or of a node of a tree."""
+_NAME_KEYS = ("name", "title", "path", "key", "label")
+"""Members that may hold the name of an object that is a column, or a node of a tree."""
 
 AnyArray = Array | ParsedArray
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The member that is nearly all of a value, or the value itself if there is no such member."""
+class MainPart:
+    """The member that is nearly all of a value. If there is no such member, it is the value itself."""
 
     value: Any
     pointer: str
@@ -53,12 +53,12 @@ class Place:
 
 def of_value(value: Any, extra: Extra) -> Shape:
     """A value as records."""
-    place = _empty_list(value) or largest(value)
-    array = _as_array(place.value)
+    part = _empty_list(value) or main_part(value)
+    array = _as_array(part.value)
     if array is not None:
-        return _of_array(array, place.around, {"format": "json", **extra, **place.extra()})
-    if isinstance(place.value, dict):
-        tables = _tables(place)
+        return _of_array(array, part.around, {"format": "json", **extra, **part.extra()})
+    if isinstance(part.value, dict):
+        tables = _tables(part)
         if tables is not None:
             return of_records(tables[0], {"format": "tables", **extra, **tables[1]})
     if isinstance(value, dict):
@@ -72,30 +72,33 @@ def _as_array(value: Any) -> AnyArray | None:
     return value if isinstance(value, Array) else None
 
 
-def _empty_list(value: Any) -> Place | None:
-    """The empty array in a small object that has no other array or object, such as a search without hits returns."""
+def _empty_list(value: Any) -> MainPart | None:
+    """The empty array in a small object that has no other array or object.
+
+    A search without hits often returns such an object.
+    """
     node = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     containers = [key for key, member in node.items() if isinstance(member, (dict, list, Array, ParsedArray))]
     if len(containers) != 1 or isinstance(node[containers[0]], dict) or len(node[containers[0]]):
         return None
     key = containers[0]
-    return Place([], f"/{escaped(key)}", {**node, key: None}) if size_of(node) <= SMALL else None
+    return MainPart([], f"/{escaped(key)}", {**node, key: None}) if size_of(node) <= SMALL_SIZE else None
 
 
-def largest(value: Any) -> Place:
+def main_part(value: Any) -> MainPart:
     """The array, the long text or the object that is nearly all of a value: the value itself, or a member within it."""
     around: dict[str, Any] | None = None
     hole: dict[str, Any] = {}
     pointer = ""
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_STEPS):
         node = cast("dict[str, Any]", value)
         sizes = {key: size_of(member) for key, member in node.items()} if isinstance(value, dict) else {}
         key = max(sizes, key=sizes.__getitem__, default=None)
         total = sum(sizes.values())
-        if key is None or sizes[key] < _MOSTLY * total or total - sizes[key] > SMALL:
+        if key is None or sizes[key] < _MIN_MAIN_SHARE * total or total - sizes[key] > SMALL_SIZE:
             break
         value = node[key]
-        is_long = len(value) > _LONG if isinstance(value, str) else isinstance(value, (dict, list, Array))
+        is_long = len(value) > _MAX_SHORT_TEXT if isinstance(value, str) else isinstance(value, (dict, list, Array))
         if not is_long or (not isinstance(value, Array) and not value):
             value = node
             break
@@ -107,7 +110,7 @@ def largest(value: Any) -> Place:
             parent[_unescaped(last)] = frame
             hole = frame
         pointer += "/" + escaped(key)
-    return Place(value, pointer, around)
+    return MainPart(value, pointer, around)
 
 
 def escaped(key: str) -> str:
@@ -153,15 +156,18 @@ def _of_array(array: AnyArray, around: Any, extra: Extra) -> Shape:
 
 def _plain(array: AnyArray, extra: Extra) -> Shape:
     count = len(array)
-    is_array = isinstance(array, Array)  # orjson has parsed it, which refuses half of a surrogate pair
+    is_array = isinstance(array, Array)  # parsed by orjson, which refuses half of a surrogate pair
     records = Batched(count, array.batches, array.texts if is_array else None)
     records.findings = array.findings() if is_array else None
-    wide = array.wide if is_array else None
-    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array, wide=wide)
+    wide_count = array.wide_count if is_array else None
+    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array, wide_count=wide_count)
 
 
 def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
-    """The names of the columns of an array of arrays, and whether its first row has them; no names for other arrays."""
+    """The names of the columns of an array of arrays, and whether they are its first row.
+
+    No names if the array is not a table, or if its columns have no names.
+    """
     first: list[Any] | None = None
     quantities = set[int]()
     for batch in array.batches():
@@ -171,12 +177,12 @@ def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
         if first is None:
             first, rows = rows[0], rows[1:]
             quantities = {place for place, name in enumerate(first) if not _is_quantity(name)}
-        if not 0 < len(first) <= _MOST_COLUMNS or not set(map(len, rows)) <= {len(first)}:
+        if not 0 < len(first) <= _MAX_COLUMNS or not set(map(len, rows)) <= {len(first)}:
             return [], False
         quantities = {place for place in quantities if _are_quantities(map(itemgetter(place), rows))}
-    beside = cast("dict[str, Any]", around) if isinstance(around, dict) else {}
-    for key in _NAMES:
-        names = _names_of(beside.get(key))
+    other_members = cast("dict[str, Any]", around) if isinstance(around, dict) else {}
+    for key in _COLUMN_LIST_KEYS:
+        names = _names_of(other_members.get(key))
         if names and first is not None and len(names) == len(first):
             return names, False
     names = _names_of(first)
@@ -196,8 +202,10 @@ def _are_quantities(values: Iterable[Any]) -> bool:
 
 
 def _names_of(value: Any) -> list[str]:
-    """The names in a list of names, or of objects that have names (`_NAME`); none if it is another value, or if a name
-    occurs twice."""
+    """The names in a list of names, or of objects that have names (`_NAME_KEYS`).
+
+    Empty if the value is anything else, or if a name occurs twice.
+    """
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -207,7 +215,9 @@ def _names_of(value: Any) -> list[str]:
 
 def _name_of(item: Any) -> str | None:
     if isinstance(item, dict):
-        item = next((found for key in _NAME if isinstance(found := cast("dict[str, Any]", item).get(key), str)), None)
+        item = next(
+            (text for key in _NAME_KEYS if isinstance(text := cast("dict[str, Any]", item).get(key), str)), None
+        )
     return item if isinstance(item, str) and item else None
 
 
@@ -231,15 +241,20 @@ _FIRST_ROOTS = 100
 
 
 def _tree(array: AnyArray) -> tuple[list[Record], Extra] | None:
-    """The nodes of a tree by their paths, parents first, and its layout; None unless all are alike."""
-    if isinstance(array, Array) and array.stop - array.start > MOST_AT_ONCE:
+    """The nodes of a tree as records with their paths, parents first, and the layout of the tree.
+
+    None if the elements are not a tree whose nodes are all alike.
+    """
+    if isinstance(array, Array) and array.stop - array.start > MAX_BYTES_AT_ONCE:
         return None
-    found = ((root, key) for root in islice(chain.from_iterable(array.batches()), _FIRST_ROOTS) for key in _CHILDREN)
+    candidates = (
+        (root, key) for root in islice(chain.from_iterable(array.batches()), _FIRST_ROOTS) for key in _CHILDREN
+    )
     layout = next(
         (
             {"tree": key, "name": name}
-            for root, key in found
-            for name in _NAME
+            for root, key in candidates
+            for name in _NAME_KEYS
             if _are_nodes(root.get(key)) and root[key] and isinstance(root.get(name), str)
         ),
         None,
@@ -249,7 +264,7 @@ def _tree(array: AnyArray) -> tuple[list[Record], Extra] | None:
     roots: list[Record] = list(chain.from_iterable(array.lossless_batches()))
     try:
         nodes = list(_nodes(roots, "", **layout, members=set(roots[0]) - {layout["tree"]}))
-        return (nodes, layout) if planted(nodes, **layout) == roots else None
+        return (nodes, layout) if tree_of(nodes, **layout) == roots else None
     except (ValueError, RecursionError):
         return None
 
@@ -259,44 +274,48 @@ def _are_nodes(value: Any) -> bool:
 
 
 def _nodes(siblings: list[Record], parent: str, *, tree: str, name: str, members: set[str]) -> Iterator[Record]:
-    """Nodes by their paths, with the number of their children. Raises `ValueError` if one is unlike the others."""
+    """Nodes by their paths, with the number of their children. Raises `ValueError` if a node is unlike the others."""
     for node in siblings:
-        own, inner = node.get(name), node.get(tree, [])
-        if set(node) - {tree} != members or "path" in members or not isinstance(own, str) or "/" in own:
+        node_name, inner = node.get(name), node.get(tree, [])
+        if set(node) - {tree} != members or "path" in members or not isinstance(node_name, str) or "/" in node_name:
             raise ValueError("not a node")
         if not _are_nodes(inner):
             raise ValueError("not a list of nodes")
         children = {tree: len(inner)} if tree in node else {}
-        yield {"path": f"{parent}{own}", **{k: v for k, v in node.items() if k not in (name, tree)}, **children}
-        yield from _nodes(inner, f"{parent}{own}/", tree=tree, name=name, members=members)
+        yield {"path": f"{parent}{node_name}", **{k: v for k, v in node.items() if k not in (name, tree)}, **children}
+        yield from _nodes(inner, f"{parent}{node_name}/", tree=tree, name=name, members=members)
 
 
-def planted(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
-    """The tree from whose nodes `_nodes` made these records: the roots, each with its children.
+def tree_of(nodes: Iterable[Mapping[str, Any]], *, tree: str, name: str) -> list[Record]:
+    """The tree of which `_nodes` made these records: the roots, each with its children.
 
     *tree* is the member of a node that holds its children, and *name* the one that holds its name.
     """
-    ahead = iter(nodes)
+    remaining = iter(nodes)
 
-    def grown(node: Mapping[str, Any]) -> Record:
-        own = {name: node["path"].rpartition("/")[2], **{k: v for k, v in node.items() if k not in ("path", tree)}}
-        return own if tree not in node else {**own, tree: [grown(next(ahead)) for _ in range(node[tree])]}
+    def with_children(node: Mapping[str, Any]) -> Record:
+        members = {name: node["path"].rpartition("/")[2], **{k: v for k, v in node.items() if k not in ("path", tree)}}
+        return (
+            members
+            if tree not in node
+            else {**members, tree: [with_children(next(remaining)) for _ in range(node[tree])]}
+        )
 
-    return [grown(node) for node in ahead]
+    return [with_children(node) for node in remaining]
 
 
 # --- objects with several arrays
 
 
-def _tables(place: Place) -> tuple[list[Record], Extra] | None:
-    """The elements of the arrays of an object, and the lines of its long texts, as records; and their layout.
+def _tables(part: MainPart) -> tuple[list[Record], Extra] | None:
+    """Records for the elements of an object's arrays and for the lines of its long texts, and the layout of these.
 
-    None if the object has neither, or much else, or if an element has a member ``table``.
+    None if the object has no arrays and no long texts, if it has much else, or if an element has a member ``table``.
     """
-    node = cast("dict[str, Any]", in_memory(place.value))
+    node = cast("dict[str, Any]", in_memory(part.value))
     large = {key: member for key, member in node.items() if _is_large(member)}
     rest = {key: None if key in large else member for key, member in node.items()}
-    if not large or size_of(rest) > SMALL:
+    if not large or size_of(rest) > SMALL_SIZE:
         return None
     records: list[Record] = []
     wrapped: list[str] = []
@@ -312,14 +331,14 @@ def _tables(place: Place) -> tuple[list[Record], Extra] | None:
             return None
         records += [{"table": key, **item} for item in items]
     texts = [key for key, member in large.items() if isinstance(member, str)]
-    around = rest if place.around is None else _filled(place.around, place.pointer, rest)
-    layout = {"at": place.pointer, "around": around, "wrapped": wrapped, "texts": texts}
+    around = rest if part.around is None else _filled(part.around, part.pointer, rest)
+    layout = {"at": part.pointer, "around": around, "wrapped": wrapped, "texts": texts}
     return records, {key: part for key, part in layout.items() if part not in ("", [])}
 
 
 def _is_large(member: Any) -> bool:
     return (
-        len(member) > _LONG
+        len(member) > _MAX_SHORT_TEXT
         if isinstance(member, str)
         else isinstance(member, list) and len(cast("list[Any]", member)) > 1
     )
@@ -335,16 +354,16 @@ def _filled(around: Any, pointer: str, value: Any) -> Any:
 
 
 def members(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """``{"member", "value"}`` for each member.
+    """A record ``{"member", "value"}`` for each member.
 
-    An array of several items becomes a record for each item, and a long text one for each line, with ``text`` instead
-    of ``value``; both are numbered from 1 (``n``).
+    An array of several items becomes a record for each item. A long text becomes a record for each line, with ``text``
+    instead of ``value``. Items and lines are numbered from 1 (``n``).
     """
     for key, member in value.items():
         if isinstance(member, list) and len(cast("list[Any]", member)) > 1:
             for n, item in enumerate(cast("list[Any]", member), 1):
                 yield {"member": key, "n": n, "value": item}
-        elif isinstance(member, str) and len(member) > _LONG:
+        elif isinstance(member, str) and len(member) > _MAX_SHORT_TEXT:
             for n, line in enumerate(member.split("\n"), 1):
                 yield {"member": key, "n": n, "text": line}
         else:
