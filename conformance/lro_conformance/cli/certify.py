@@ -148,9 +148,9 @@ def certify(
     from lro_conformance.cli.selection import needs_all_trials, remember, selected
 
     def run(view: View) -> tuple[Report, ...]:
-        all_trials = chosen is not None and needs_all_trials(chosen, profile)
-        judged_profile = profile if chosen is None else replace(profile, level=None)  # a part proves no level
-        explored = budget or ("standard" if chosen is None or all_trials else None)
+        all_trials = selection is not None and needs_all_trials(selection, profile)
+        judged_profile = profile if selection is None else replace(profile, level=None)  # a part proves no level
+        exploration = budget or ("standard" if selection is None or all_trials else None)
         reports, problem = _certify(
             judged_profile,
             view,
@@ -158,71 +158,73 @@ def certify(
             seed=seed,
             jobs=jobs,
             evidence=evidence,
-            examples=BUDGETS[explored] if explored is not None else 0,
-            timeout_s=timeout_s or TIMEOUTS_S[explored or "standard"],
+            examples=BUDGETS[exploration] if exploration is not None else 0,
+            timeout_s=timeout_s or TIMEOUTS_S[exploration or "standard"],
             fail_fast=fail_fast,
-            **({} if chosen is None else {"only": chosen, "all_trials": all_trials}),
+            **({} if selection is None else {"only": selection, "all_trials": all_trials}),
         )
         problems.extend([problem] if problem is not None else [])
         remember(reports[0], profile)
         return reports
 
-    def once(words: tuple[str, ...], announcement: str = "") -> int:
-        nonlocal chosen, profile
+    def run_once(words: tuple[str, ...], announcement: str = "") -> int:
+        nonlocal selection, profile
         if announcement:  # a later run, before which the profile may have changed
             profile = read()
-        chosen = selected(words, profile)
+        selection = selected(words, profile)
         if announcement:
             click.echo(announcement, err=True)
         problems.clear()
         return options.for_profile(profile_path).run_and_render(run, lambda: next(iter(problems), None))
 
-    chosen: frozenset[str] | None = None
+    selection: frozenset[str] | None = None
     if not watched:
-        return once(only)
+        return run_once(only)
     written = [*map(Path, options.outputs.paths), *([evidence] if evidence is not None else [])]
-    return _watch([*watched, *([profile_path] if profile_path is not None else [])], once, only, written)
+    return _watch([*watched, *([profile_path] if profile_path is not None else [])], run_once, only, written)
 
 
 def _watch(
     paths: Sequence[Path],
-    once: Callable[[tuple[str, ...], str], int],
+    run_once: Callable[[tuple[str, ...], str], int],
     only: tuple[str, ...],
     written: Collection[Path],
 ) -> int:
-    """Run now, and after each change: first what failed last and, once that passes, everything that *only* selects.
+    """Run everything that *only* selects, now and after each change.
 
-    Returns the exit code of the last run. *once* takes the words of ``--only`` and, after the first run, a line to
+    If the last run failed, a change first starts a run of what failed. Once that passes, everything is run.
+
+    Returns the exit code of the last run. *run_once* takes the words of ``--only`` and, after the first run, a line to
     write before the run. It raises `UsageError` if the profile is not valid, which ends the watch only in the first
     run. *written* are the files and folders with results, whose changes start no run.
     """
     from lro_conformance.cli.selection import FAILED, NothingFailed
     from lro_conformance.cli.watching import changes, state
 
-    whole = ", ".join(only) if only else "everything"
-    waiting = f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it"
-    known = state(paths, written)  # before the run, so that a change during the run counts
-    begun = time.monotonic()
-    code = once(only, "")
-    whole += f", which took {time.monotonic() - begun:.0f} s"
-    click.echo(waiting, err=True)
+    full_run = ", ".join(only) if only else "everything"
+    watch_message = f"lro: watching {', '.join(map(str, paths))}; Ctrl-C ends it"
+    last_state = state(paths, written)  # before the run, so that a change during the run counts
+    started = time.monotonic()
+    code = run_once(only, "")
+    full_run += f", which took {time.monotonic() - started:.0f} s"
+    click.echo(watch_message, err=True)
     try:
-        for changed in changes(paths, known, written):
-            why = f"{changed} changed"
+        for changed in changes(paths, last_state, written):
+            reason = f"{changed} changed"
             try:
                 if code == EXIT_FAILED:
                     try:
-                        code = once((FAILED,), f"\nlro: {why}: running what failed last")
-                        why = "what failed last passes"
+                        code = run_once((FAILED,), f"\nlro: {reason}: running what failed last")
+                        reason = "what failed last passes"
                     except NothingFailed:  # the claim does not hold because of something that was not observed
                         code = EXIT_OK
                 if code != EXIT_FAILED:
-                    code = once(only, f"\nlro: {why}: running {whole}")
+                    code = run_once(only, f"\nlro: {reason}: running {full_run}")
             except UsageError as problem:
-                click.echo(f"\nlro: {why}; nothing was run:", err=True)
+                click.echo(f"\nlro: {reason}; nothing was run:", err=True)
                 for line in str(problem).splitlines():
                     click.echo(f"lro: {line}", err=True)
-            click.echo(waiting, err=True)
+            click.echo(watch_message, err=True)
     except KeyboardInterrupt:
         return code
     return code
@@ -253,26 +255,28 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     return replace(profile, level=level) if level is not None else profile
 
 
-def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) -> tuple[tuple[Report, ...], str | None]:
+def _certify(
+    profile: Profile, view: View, *, all_editions: bool, **arguments: Any
+) -> tuple[tuple[Report, ...], str | None]:
     """Certify a server. Returns a report for each edition, and the reason if the evidence is incomplete.
 
-    *how* is passed to `lro_conformance.engine.run.certify`.
+    *arguments* are passed to `lro_conformance.engine.run.certify`.
     """
     from lro_conformance.engine.run import certify as run
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.profile import ProfileError
     from lro_conformance.wire.subreaper import adopt_orphans
 
-    # A trial releases the interpreter while it waits for a line of a server. If checks are judged meanwhile, it would
-    # get the interpreter back only after 5 ms by default.
+    # A trial releases the interpreter while it waits for a line of a server. If checks are judged meanwhile, the
+    # trial would by default get the interpreter back only after 5 ms.
     sys.setswitchinterval(0.0005)
     try:
         with adopt_orphans(), view:
             if all_editions:
                 from lro_conformance.engine.run import certify_for_all_editions
 
-                return certify_for_all_editions(profile, observer=view, **how), None
-            report = run(profile, observer=view, **how)
+                return certify_for_all_editions(profile, observer=view, **arguments), None
+            report = run(profile, observer=view, **arguments)
             return (report,), None
     except ProfileError as problem:  # problems that only the tools of the server reveal
         raise UsageError(str(problem)) from None

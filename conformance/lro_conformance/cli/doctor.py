@@ -20,9 +20,9 @@ class Finding:
     """One thing that a run needs."""
 
     name: str
-    found: str
+    observation: str
     advice: str = ""
-    """Advice if it is missing or too small; empty otherwise."""
+    """Advice if the thing is missing or too small. Empty otherwise."""
 
 
 @click.command()
@@ -31,12 +31,12 @@ def doctor() -> int:
 
     Exit code: 0 no problem was found, 3 there is a problem.
     """
-    found = list(findings())
-    for each in found:
-        click.echo(f"{'problem' if each.advice else 'ok':<8} {each.name:<18} {each.found}")
-        if each.advice:
-            click.echo(f"{'':<8} {'':<18} {each.advice}")
-    return EXIT_NO_VERDICT if any(each.advice for each in found) else EXIT_OK
+    all_findings = list(findings())
+    for finding in all_findings:
+        click.echo(f"{'problem' if finding.advice else 'ok':<8} {finding.name:<18} {finding.observation}")
+        if finding.advice:
+            click.echo(f"{'':<8} {'':<18} {finding.advice}")
+    return EXIT_NO_VERDICT if any(finding.advice for finding in all_findings) else EXIT_OK
 
 
 def findings() -> Iterator[Finding]:
@@ -64,20 +64,20 @@ def _packages() -> Finding:
 def _temporary() -> Finding:
     from lro_conformance.wire.shortage import LEAST_BYTES, lack_of_space
 
-    place = tempfile.gettempdir()
-    free = shutil.disk_usage(place).free >> 20
-    lack = lack_of_space()
-    found = f"{place}: {free:,} MiB free ({LEAST_BYTES >> 20} are needed)"
-    if lack is None and not os.access(place, os.W_OK | os.X_OK):
-        lack = f"{place} cannot be written: set TMPDIR to another folder"
-    return Finding("temporary folder", found, lack or "")
+    folder = tempfile.gettempdir()
+    free_mib = shutil.disk_usage(folder).free >> 20
+    problem = lack_of_space()
+    observation = f"{folder}: {free_mib:,} MiB free ({LEAST_BYTES >> 20} are needed)"
+    if problem is None and not os.access(folder, os.W_OK | os.X_OK):
+        problem = f"{folder} cannot be written: set TMPDIR to another folder"
+    return Finding("temporary folder", observation, problem or "")
 
 
 def _limits() -> Iterator[Finding]:
     from lro_conformance.wire.shortage import limits
 
-    for name, found, lack in limits():
-        yield Finding(name, found, lack or "")
+    for name, observation, problem in limits():
+        yield Finding(name, observation, problem or "")
 
 
 def _jq() -> Finding:

@@ -92,28 +92,28 @@ def as_markdown(page: Explanation, link: Callable[[str], str | None]) -> Iterato
 def _facts(r: Requirement) -> str:
     editions = list(by_edition(r.id))
     named = f"edition{'s' * (len(editions) > 1)} {', '.join(editions)}"
-    return f"{_force(r)}, group {r.group}, section “{r.section}”, {named}"
+    return f"{_keyword_and_level(r)}, group {r.group}, section “{r.section}”, {named}"
 
 
-def _force(r: Requirement) -> str:
+def _keyword_and_level(r: Requirement) -> str:
     """The keyword and the level of a requirement, as text."""
     return f"{r.keyword}, {f'level {r.level}' if r.level is not None else 'decides no level'}"
 
 
 def _other_statements(r: Requirement) -> tuple[str, ...]:
-    """A paragraph about each other edition in which the keyword, the level or the statement is different."""
-    versions = {name: (_force(other), other.statement) for name, other in by_edition(r.id).items()}
-    differing = {name: version for name, version in versions.items() if version != (_force(r), r.statement)}
+    """A paragraph for each edition in which the keyword, the level or the statement differs from those of *r*."""
+    versions = {name: (_keyword_and_level(other), other.statement) for name, other in by_edition(r.id).items()}
+    differing = {name: version for name, version in versions.items() if version != (_keyword_and_level(r), r.statement)}
     return tuple(
-        f"`{name}` ({force}): {'same statement.' if statement == r.statement else ' '.join(statement.split())}"
-        for name, (force, statement) in differing.items()
+        f"`{name}` ({binding}): {'same statement.' if statement == r.statement else ' '.join(statement.split())}"
+        for name, (binding, statement) in differing.items()
     )
 
 
 def _sections(r: Requirement) -> Iterator[Section]:
     yield Section("Statement", _paragraphs(r.statement))
-    if other := _other_statements(r):
-        yield Section("In other editions", other)
+    if other_statements := _other_statements(r):
+        yield Section("In other editions", other_statements)
     yield Section("Rationale", _paragraphs(r.rationale))
     if titles := tuple(f"{name}: {title}" for name, title, ids in notes() if r.id in ids):
         yield Section("Interpretations and errata", titles)
@@ -121,8 +121,8 @@ def _sections(r: Requirement) -> Iterator[Section]:
     if r.excluded is not None:
         yield Section("Why it is not judged", _paragraphs(r.excluded))
     for check in check_sources(r.id):
-        reads = f"Evidence: {', '.join(check.evidence)}. Defined in `{check.place}`."
-        yield Section(f"Check {check.name}", (*_paragraphs(check.doc), reads))
+        evidence = f"Evidence: {', '.join(check.evidence)}. Defined in `{check.path}`."
+        yield Section(f"Check {check.name}", (*_paragraphs(check.doc), evidence))
     yield from _recorded(example_key(r))
     yield Section("Fix", _paragraphs(r.fix))
 
@@ -130,11 +130,11 @@ def _sections(r: Requirement) -> Iterator[Section]:
 def example_key(r: Requirement) -> str:
     """Key of a requirement's examples: its id, and the name of the first edition in which it has this statement.
 
-    The name is left out if no earlier edition has the requirement.
+    The name is left out if this edition is the first one that has the requirement at all.
     """
     first, *_ = versions = by_edition(r.id)
-    own = next(name for name in versions if versions[name].statement == r.statement)
-    return r.id if own == first else f"{r.id} {own}"
+    edition = next(name for name in versions if versions[name].statement == r.statement)
+    return r.id if edition == first else f"{r.id} {edition}"
 
 
 def _recorded(key: str) -> Iterator[Section]:

@@ -86,58 +86,60 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         raise UsageError(f"{output}: {problem}") from None
     except ProfileError as problem:
         raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
-    missing = count_not_found(text)
+    not_found_count = count_not_found(text)
     click.echo(f"{output}: {_summary(found)}")
-    if missing and found.operations:
-        click.echo(f"{missing} not found: the lines with NOT FOUND in {output} say what to do, if anything")
+    if not_found_count and found.operations:
+        click.echo(f"{not_found_count} not found: the lines with NOT FOUND in {output} say what to do, if anything")
     if masks.value(command) != command:
         click.echo(f"{output}: its command contains a secret: a value from your environment", err=True)
-    if "seed" in found.troubles:
-        why = one_line(masks.text(found.troubles["seed"]), 1_000)
+    if "seed" in found.failed_attempts:
+        why = one_line(masks.text(found.failed_attempts["seed"]), 1_000)
         click.echo(f"lro init: nothing was stored by {seed}: {why}", err=True)
 
     if found.profile.seed is not None:
-        for remark in found.left_out:
+        for remark in found.seed_remarks:
             click.echo(f"note: {one_line(remark, 1_000)}")
-    elif found.seed is not None and found.left_out:
+    elif found.seed is not None and found.seed_remarks:
         click.echo(f"{output} proposes a seed; comments that begin with Note say what it leaves out")
 
     with_own_data = ["env", "MY_DATA={workdir}/data", *masks.value(command)]
 
-    def again(tools: Mapping[str, str], words: Sequence[str] = masks.value(command)) -> str:
+    def repeat_command(tools: Mapping[str, str], words: Sequence[str] = masks.value(command)) -> str:
         return init_command(found, words, output, tools)
 
     own_data = f"`-- {join(with_own_data)}`"
 
-    missing = [name for name in OPERATIONS if found.operations and name not in found.operations]
-    guessed = {name: tool for name, tool in proposed_tools(found, missing).items() if tool != "NAME"}
+    missing_operations = [name for name in OPERATIONS if found.operations and name not in found.operations]
+    guessed = {name: tool for name, tool in proposed_tools(found, missing_operations).items() if tool != "NAME"}
     if guessed:
-        may = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
+        guesses = " and ".join(f"{one_line(tool, 200)} may perform {name}" for name, tool in guessed.items())
         its, was = ("its name", "it was") if len(guessed) == 1 else ("their names", "they were")
-        click.echo(f"judging by {its}, {may}; {was} not called. If the guess is right, run: {again(guessed)}")
+        click.echo(
+            f"judging by {its}, {guesses}; {was} not called. If the guess is right, run: {repeat_command(guessed)}"
+        )
 
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
-    if found.empty:
+    if found.finds_nothing:
         for line in _advice_on_empty(found, output, certify, own_data):
             click.echo(line)
         if _may_be_seeded(found):
-            storing = {"seed": str((found.storing or {}).get("name"))}
+            storing = {"seed": str((found.storing_tool or {}).get("name"))}
             if found.has_own_data:
-                click.echo(f"next: {again(storing)}")
+                click.echo(f"next: {repeat_command(storing)}")
             else:
-                click.echo(f"next, if its data are in a file or a directory: {again(storing, with_own_data)}")
-                click.echo(f"next, if each process has data of its own: {again(storing)}")
+                click.echo(f"next, if its data are in a file or a directory: {repeat_command(storing, with_own_data)}")
+                click.echo(f"next, if each process has data of its own: {repeat_command(storing)}")
         return 0
     if found.operations:
         if not found.offloads:
             if not found.answers:
                 failed = next(iter(found.calls.values()))
-                said = one_line(masks.text(f"{failed.label}: {result_summary(failed)}"), 400)
-                click.echo(f"no call returned a result, so whether this server offloads is unknown; {said}")
+                error_text = one_line(masks.text(f"{failed.label}: {result_summary(failed)}"), 400)
+                click.echo(f"no call returned a result, so whether this server offloads is unknown; {error_text}")
                 click.echo(f"remove the cause that the error names; if it is the arguments, change them in {output}")
             else:
-                inline = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
-                click.echo(inline)
+                advice = f"this server does not seem to offload; if it does, say in {output} how its threshold is set"
+                click.echo(advice)
         click.echo(f"next: {certify}")
         return 0
     why = "no tool clearly performs recall, search or inject" if found.tools else "the server lists no tools"
@@ -149,41 +151,43 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         )
         proposed = proposed_tools(found, OPERATIONS)
         if _may_be_seeded(found) and found.has_own_data:
-            proposed["seed"] = str((found.storing or {}).get("name"))
+            proposed["seed"] = str((found.storing_tool or {}).get("name"))
         elif _may_be_seeded(found):
-            seed_option = f"add --tool seed={one_line(str((found.storing or {}).get('name')), 200)}"
+            seed_option = f"add --tool seed={one_line(str((found.storing_tool or {}).get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
-        click.echo(f"next: {again({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}")
+        click.echo(
+            f"next: {repeat_command({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}"
+        )
     return EXIT_FAILED
 
 
 def _may_be_seeded(found: ProbeResult) -> bool:
-    """True if a tool seems to store memories and was not called yet, so that the next step may be to name it as
+    """True if a tool seems to store memories and has not been called yet. The next step may then be to name it as
     seed."""
-    is_seeded = found.profile.seed is not None or "seed" in found.troubles
-    return found.storing is not None and found.unfound is None and not is_seeded
+    is_seeded = found.profile.seed is not None or "seed" in found.failed_attempts
+    return found.storing_tool is not None and found.unfound_message is None and not is_seeded
 
 
 def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: str) -> Iterator[str]:
-    """Advice on a server that returned no records. Unless `_may_be_seeded`, the last line is the next step.
+    """Advice on a server that returned no records. If `_may_be_seeded` is false, the last line is the next step.
 
     *own_data* is the end of a command that gives each process a directory of its own.
     """
-    if found.unfound is not None:
-        yield one_line(found.unfound, 1_000)
+    if found.unfound_message is not None:
+        yield one_line(found.unfound_message, 1_000)
         yield f"next: edit {output}, then {certify}"
         return
-    some = f"if the server holds some, give `operations` in {output} arguments that find them"
+    arguments_advice = f"if the server holds some, give `operations` in {output} arguments that find them"
     if not _may_be_seeded(found):
-        yield f"no call returned records: {some}"
-        if found.storing is None and found.profile.seed is None:
-            own = _with_own_data(found, own_data)
-            yield f"if it holds none, name the tool that stores one: add --tool seed=NAME{own}"
+        yield f"no call returned records: {arguments_advice}"
+        if found.storing_tool is None and found.profile.seed is None:
+            condition = _with_own_data(found, own_data)
+            yield f"if it holds none, name the tool that stores one: add --tool seed=NAME{condition}"
         yield f"next: edit {output}, then {certify}"
         return
-    tool = one_line(str((found.storing or {}).get("name")), 200)
-    yield f"no call returned records, so nothing else could be tried: {some}"
-    place = (
+    tool = one_line(str((found.storing_tool or {}).get("name")), 200)
+    yield f"no call returned records, so nothing else could be tried: {arguments_advice}"
+    data_advice = (
         ""
         if found.has_own_data
         else (
@@ -191,7 +195,7 @@ def _advice_on_empty(found: ProbeResult, output: Path, certify: str, own_data: s
             "each process"
         )
     )
-    yield f"if it holds none, have {tool} store the memories of the suite{place}"
+    yield f"if it holds none, have {tool} store the memories of the suite{data_advice}"
 
 
 def _with_own_data(found: ProbeResult, own_data: str) -> str:
@@ -205,7 +209,8 @@ def _with_own_data(found: ProbeResult, own_data: str) -> str:
 
 
 def _choose(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Ask which of the listed tools returns many records, and return it as the tool of recall; nothing if none does."""
+    """Ask which of the listed tools returns many records, and return it as the tool of recall. Empty if the user names
+    no tool."""
     click.echo("No tool is named like recall, search or inject. The server lists:", err=True)
     for number, tool in enumerate(tools, 1):
         words = one_line(str(tool.get("description") or ""), 70)
@@ -237,6 +242,6 @@ def _summary(found: ProbeResult) -> str:
     title = one_line(found.name, 80) or "unnamed server"
     if not found.operations:
         return f"a draft for {title}; none of its operations is known yet"
-    tried = found.operations and not found.empty
+    tried = found.operations and not found.finds_nothing
     settings = f"{len(found.settings)} of 4 settings" if tried else "settings could not be tried"
     return f"{title}: {len(found.operations)} of 3 operations, {settings}"

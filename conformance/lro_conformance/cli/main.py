@@ -1,7 +1,7 @@
 """`lro` and its commands.
 
-The module of a command is imported only when the command is requested, and what the command needs only when it runs, so
-that help and the catalogue respond fast. Exit codes: 0: the claim holds. 1: it does not. 2: the command line or the
+The module of a command is imported only when the command is requested. What the command needs is imported only when it
+runs. So help and the catalogue respond fast. Exit codes: 0: the claim holds. 1: it does not. 2: the command line or the
 profile is invalid. 3: no verdict. 130: interrupted. 141: the reader of the output has gone.
 """
 
@@ -52,16 +52,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         lro.main(arguments, prog_name="lro")  # completes for the shell and exits
     open_streams()
     escape_unencodable(sys.stdout)
-    usual, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc_thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
     try:
         with lro.make_context("lro", arguments) as context:
             code = cast("int | None", lro.invoke(context))
         sys.stdout.flush()
     except click.exceptions.Exit as ending:
         return ending.exit_code
-    except (
-        click.exceptions.NoArgsIsHelpError
-    ) as problem:  # lro vectors without a subcommand: its help, as for lro itself
+    except click.exceptions.NoArgsIsHelpError as problem:
+        # `lro vectors` without a subcommand prints its help, like `lro` without a command
         click.echo(problem.format_message())
         return EXIT_USAGE
     except click.ClickException as problem:
@@ -75,20 +74,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as problem:
         if (extra := missing_extra(problem)) is None:
             return _report_defect(problem, arguments)
-        needs = f"lro {arguments[0]} needs {problem.name}, which is not installed"
-        report_error(f"lro: {needs}: pip install 'lro-spec[{extra}]'")
+        message = f"lro {arguments[0]} needs {problem.name}, which is not installed"
+        report_error(f"lro: {message}: pip install 'lro-spec[{extra}]'")
         return EXIT_USAGE
     except Exception as problem:
         if isinstance(problem, OSError) and problem.errno in _WRITE_ERRORS:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             report_error(f"lro: the output could not be written: {problem.strerror}")
-        elif (lack := shortage_of(problem)) is not None:
-            report_error(f"lro: {lack}")
+        elif (shortage := shortage_of(problem)) is not None:
+            report_error(f"lro: {shortage}")
         else:
             return _report_defect(problem, arguments)
         return EXIT_NO_VERDICT
     finally:  # commands change these settings, and tests call main in their own process
-        gc.set_threshold(*usual)
+        gc.set_threshold(*gc_thresholds)
         sys.setswitchinterval(interval)
         gc.unfreeze()
     return code or 0

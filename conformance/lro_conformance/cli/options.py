@@ -30,26 +30,31 @@ EDITION_HELP = "Edition to judge by (default: the profile's, or lro-6400); all: 
 class ServerCommand(click.Command):
     """A command line that ends with the command of a server.
 
-    The server's command begins with the first word that is not an option. One of our options within it would reach the
-    server instead, and a claim or a gate would be lost silently. So such an option is refused, unless ``--`` marks
-    where the server's command begins.
+    The server's command begins with the first word that is not an option. If one of our own options comes after this
+    word, it would be passed to the server, and for example a claimed level would be lost silently. So such an option is
+    refused, unless ``--`` marks where the server's command begins.
     """
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        more["context_settings"] = {**(more.get("context_settings") or {}), "allow_interspersed_args": False}
-        super().__init__(*args, **more)
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        attributes["context_settings"] = {
+            **(attributes.get("context_settings") or {}),
+            "allow_interspersed_args": False,
+        }
+        super().__init__(*args, **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, and refuse our own options within the server's command."""
-        given = list(args)
+        original_args = list(args)
         rest = super().parse_args(ctx, args)
         command: tuple[str, ...] = ctx.params.get("command") or ()
-        ours = {name for p in self.params if isinstance(p, click.Option) for name in (*p.opts, *p.secondary_opts)}
-        late = [word for word in command if word.partition("=")[0] in ours]
-        if late and given[: len(given) - len(command)][-1:] != ["--"]:
+        own_options = {
+            name for p in self.params if isinstance(p, click.Option) for name in (*p.opts, *p.secondary_opts)
+        }
+        misplaced = [word for word in command if word.partition("=")[0] in own_options]
+        if misplaced and original_args[: len(original_args) - len(command)][-1:] != ["--"]:
             raise UsageError(
-                f"{late[0]} comes after the server's command, so the server would get it: put it before the command; "
-                "if it is meant for the server, put -- before the command"
+                f"{misplaced[0]} comes after the server's command, so the server would get it: put it before the "
+                "command; if it is meant for the server, put -- before the command"
             )
         return rest
 
@@ -79,13 +84,15 @@ class ReportOptions:
         """Call *run* with a view, write and show the reports that it returns, and return the exit code of the first.
 
         Further reports judge the same run by other editions: they get files of their own, and only their summary is
-        shown. Raises `UsageError` after all that if *problem* returns a message.
+        shown. If *problem* returns a message, `UsageError` is raised at the end.
         """
         from lro_conformance.report.exit_code import exit_code
         from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
 
-        text = sys.stderr if self.outputs.uses_stdout else sys.stdout
-        view = open_view(text, plain=self.plain, verbosity=VERBOSE if self.verbose else QUIET if self.quiet else NORMAL)
+        stream = sys.stderr if self.outputs.uses_stdout else sys.stdout
+        view = open_view(
+            stream, plain=self.plain, verbosity=VERBOSE if self.verbose else QUIET if self.quiet else NORMAL
+        )
         report, *others = run(view)
         report = self.outputs.with_baseline(report)
         try:
@@ -107,7 +114,8 @@ class ReportOptions:
         (outputs if _reason_for_no_baseline(report) is None else outputs.without(WRITE_BASELINE)).write(report)
 
     def _report_baseline(self, report: Report) -> None:
-        """Print whether ``--write-baseline`` wrote a baseline, with how many reasons to complete, or why it did not."""
+        """For ``--write-baseline``, print how many entries were written and how many reasons are missing. If no
+        baseline was written, print why."""
         from lro_conformance.judging.results import UNEXPLAINED
         from lro_conformance.report.formats.baseline import entries_of
 
@@ -115,15 +123,15 @@ class ReportOptions:
             if (reason := _reason_for_no_baseline(report)) is not None:
                 click.echo(f"lro: --{WRITE_BASELINE} {target}: not written: {reason}", err=True)
                 continue
-            found = entries_of(report)
-            entries = f"{len(found)} {'entry' if len(found) == 1 else 'entries'}"
-            unexplained = sum(e.reason == UNEXPLAINED for e in found)
-            rest = (
-                f"; complete the reason of {'each' if unexplained == len(found) else unexplained}"
+            written_entries = entries_of(report)
+            entries = f"{len(written_entries)} {'entry' if len(written_entries) == 1 else 'entries'}"
+            unexplained = sum(e.reason == UNEXPLAINED for e in written_entries)
+            to_complete = (
+                f"; complete the reason of {'each' if unexplained == len(written_entries) else unexplained}"
                 if unexplained
                 else ""
             )
-            click.echo(f"lro: wrote {'the baseline' if target == '-' else target}: {entries}{rest}", err=True)
+            click.echo(f"lro: wrote {'the baseline' if target == '-' else target}: {entries}{to_complete}", err=True)
 
 
 WRITE_BASELINE = "write-baseline"
@@ -156,7 +164,8 @@ def report_options(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def known_edition(name: str | None) -> str:
-    """Resolve the name of an edition; None is the default. Raises `UsageError` with the known names."""
+    """Resolve the name of an edition. None means the default edition. Raises `UsageError`, with the known names, if the
+    name is unknown."""
     from lro_spec.editions import edition
 
     try:

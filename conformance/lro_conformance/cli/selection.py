@@ -35,31 +35,31 @@ def selected(words: Sequence[str], profile: Profile) -> frozenset[str] | None:
     from lro_conformance.report.catalogue import check_names
     from lro_spec.catalogue import catalogue
 
-    known = {r.id for r in catalogue(profile.edition)}
+    ids = {r.id for r in catalogue(profile.edition)}
     groups: dict[str, set[str]] = {}
     for requirement in catalogue(profile.edition):
         groups.setdefault(requirement.group, set()).add(requirement.id)
     checks = check_names()
-    found: set[str] = set()
+    selected_names: set[str] = set()
     for word in (word for entry in words for word in entry.split(",")):
         id = word.upper() if word.upper().startswith("LRO-") else f"LRO-{word.upper()}"
         if word == FAILED:
-            found |= _last_failures(profile) & known
-        elif id in known:
-            found.add(id)
+            selected_names |= _last_failures(profile) & ids
+        elif id in ids:
+            selected_names.add(id)
         elif word in groups:
-            found |= groups[word]
+            selected_names |= groups[word]
         elif word in checks:
-            found.add(word)
+            selected_names.add(word)
         else:
-            near = nearest(word, [*known, *groups, *checks])
+            near = nearest(word, [*ids, *groups, *checks])
             raise UsageError(f"--only {word}: expected a requirement, a group, a check, or {FAILED}{near}")
-    return frozenset(found)
+    return frozenset(selected_names)
 
 
 def needs_all_trials(chosen: Iterable[str], profile: Profile) -> bool:
-    """True if a chosen requirement last failed only in trials that a run of its checks alone leaves out, such as the
-    explorer."""
+    """True if a chosen requirement failed last time, but only in trials that are left out if just its checks are run.
+    The explorer is such a trial."""
     failures = _failures(_failures_file(profile))
     return any(failures.get(id, False) for id in chosen)
 
@@ -101,8 +101,8 @@ def _last_failures(profile: Profile) -> set[str]:
 
 
 def _failures(path: Path) -> dict[str, bool]:
-    """Ids of failed requirements, each with True if its failure showed only in trials that a run of its checks alone
-    leaves out."""
+    """Map the id of each failed requirement to True if its failure showed only in trials that are left out if just its
+    checks are run. Otherwise the value is False."""
     try:
         value: Any = json.loads(path.read_bytes())
     except (OSError, ValueError):

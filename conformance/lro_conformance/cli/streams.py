@@ -1,4 +1,4 @@
-"""Standard streams that are closed (`>&-`) or full: no crash, and the exit code stays right."""
+"""Standard streams that are closed (`>&-`) or full. They cause no crash, and the exit code stays right."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ def open_streams() -> None:
 
 
 def required_output(stream: TextIO) -> TextIO:
-    """A stream for the essential output of a command: if it was closed, writing raises `OSError`, as on a full disk."""
+    """A stream for the essential output of a command. If *stream* was closed, writing raises `OSError`, as on a full
+    disk."""
     return cast("TextIO", _FailingStream()) if isinstance(stream, _ClosedStream) else stream
 
 
 def report_error(line: str) -> None:
-    """Write a line to standard error; ignored if that is closed or full."""
+    """Write a line to standard error. Nothing happens if standard error is closed or full."""
     with suppress(OSError):
         click.echo(line, err=True)

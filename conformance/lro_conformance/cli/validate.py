@@ -76,27 +76,27 @@ def validate(
     from lro_conformance.validate.visited_files import VisitedFiles, descriptors_first
     from lro_spec.editions import edition
 
-    # Parsed documents have no cycles, and looking for them costs a fifth of the time.
+    # Parsed documents have no cycles, and looking for cycles costs a fifth of the time.
     gc.set_threshold(100_000, 20, 20)
     try:
-        known = edition(edition_name or "lro-6400").name
-        found = descriptors_first(input_files(paths)) if follow else input_files(paths)
+        valid_edition = edition(edition_name or "lro-6400").name
+        inputs = descriptors_first(input_files(paths)) if follow else input_files(paths)
     except (ValueError, NothingFoundError) as problem:
         raise UsageError(str(problem)) from None
     visited = VisitedFiles()
-    with Meter(sys.stderr, found) as meter:
+    with Meter(sys.stderr, inputs) as meter:
         printer = FindingsPrinter(
             form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide
         )
-        for each in found:
+        for input_file in inputs:
             # `--follow` has validated the files in `visited` together with their descriptors.
-            if kind in (None, "file") and each.path in visited:
+            if kind in (None, "file") and input_file.path in visited:
                 continue
             document = Document(
-                each.path,
+                input_file.path,
                 kind,
-                known,
-                named=each.named,
+                valid_edition,
+                named=input_file.named,
                 follow=follow,
                 watched=meter.watched,
                 visited=visited,
@@ -105,7 +105,7 @@ def validate(
             try:
                 printer.add(document)
             except UnknownKindError as problem:
-                if each.named:
+                if input_file.named:
                     printer.unread += 1
                     meter.hide()
                     report_error(f"lro validate: {problem}")
@@ -114,7 +114,7 @@ def validate(
             except UnreadableError as problem:
                 printer.unread += 1
                 meter.hide()
-                report_error(f"lro validate: {one_line(each.path)}: {problem}")
+                report_error(f"lro validate: {one_line(input_file.path)}: {problem}")
     if not printer.documents and not printer.unread:
         others = f"{printer.skipped} other {'file' if printer.skipped == 1 else 'files'} skipped"
         raise UsageError(f"no LRO document in {', '.join(paths)}: {others}")

@@ -124,11 +124,12 @@ def run(
 
     edition = known_edition(edition_name)
     corpus = _chosen(folder, edition, chapters, kinds)
-    there = sorted({v.kind for v in corpus.vectors})
+    available_kinds = sorted({v.kind for v in corpus.vectors})
     for kind in required:
-        if kind not in there:
+        if kind not in available_kinds:
             raise UsageError(
-                f"--require {kind}: none of the chosen vectors is of this kind; expected one of {', '.join(there)}"
+                f"--require {kind}: none of the chosen vectors is of this kind; "
+                f"expected one of {', '.join(available_kinds)}"
             )
     outputs.check()
     try:
@@ -136,11 +137,11 @@ def run(
     except AdapterError as problem:
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
-    found = rendering.judged(answers, corpus, edition, required)
-    for line in rendering.text(found, verbose=verbose):
+    results = rendering.judged(answers, corpus, edition, required)
+    for line in rendering.text(results, verbose=verbose):
         click.echo(line, file=sys.stderr if outputs.uses_stdout else sys.stdout)
-    outputs.write(found)
-    return found.exit_code
+    outputs.write(results)
+    return results.exit_code
 
 
 @vectors.command("check")
@@ -180,7 +181,7 @@ def check(folder: Path, verbose: bool) -> int:
 def _problem(vector: Vector, edition: str) -> str | None:
     """The reason why a vector is wrong in an edition; None if the suite gives the expected answer.
 
-    Raises `UnansweredError` if only an implementation can answer it.
+    Raises `UnansweredError` if only an implementation can answer the vector.
     """
     from lro_conformance.vectors.answers import answer
     from lro_conformance.vectors.match import mismatch
@@ -200,17 +201,17 @@ def _problem(vector: Vector, edition: str) -> str | None:
 def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:
     from lro_conformance.vectors.model import load
 
-    whole = load(folder)
-    for name, given, known in (
-        ("chapter", chapters, whole.chapters),
-        ("kind", kinds, sorted({v.kind for v in whole.vectors})),
+    corpus = load(folder)
+    for name, requested, available in (
+        ("chapter", chapters, corpus.chapters),
+        ("kind", kinds, sorted({v.kind for v in corpus.vectors})),
     ):
-        for one in given:
-            if one not in known:
-                raise UsageError(f"no {name} {one!r}: expected one of {', '.join(known)}")
-    chosen = whole.select(edition=edition, chapters=chapters, kinds=kinds)
+        for value in requested:
+            if value not in available:
+                raise UsageError(f"no {name} {value!r}: expected one of {', '.join(available)}")
+    chosen = corpus.select(edition=edition, chapters=chapters, kinds=kinds)
     if not chosen.vectors:
-        others = whole.select(chapters=chapters, kinds=kinds)
+        others = corpus.select(chapters=chapters, kinds=kinds)
         editions = ", ".join(dict.fromkeys(e for v in others.vectors for e in v.editions)) or "none"
         raise UsageError(
             f"no vector of {edition or 'any edition'} has this chapter and kind; editions with such vectors: {editions}"

@@ -21,49 +21,55 @@ _SKIPPED = {"__pycache__", "node_modules", ".git", ".venv", "venv", "target", "d
 def state(paths: Sequence[Path], written: Collection[Path] = ()) -> State:
     """Time of change and size of every file in these paths.
 
-    Left out are hidden files and folders, folders that tools fill, and files that a run itself writes: *written* has
-    the paths of these files, or of folders that contain them.
+    Hidden files and folders are left out, and so are folders that are filled by tools, and files that are written by
+    the run itself. *written* has the paths of the files that the run writes, or of folders that contain these files.
     """
-    own = {os.path.realpath(path) for path in written}
-    found: State = {}
+    written_paths = {os.path.realpath(path) for path in written}
+    files: State = {}
     for path in _files(paths):
         try:
-            seen = os.stat(path)
+            status = os.stat(path)
         except OSError:
             continue
-        if own and not own.isdisjoint({place := os.path.realpath(path), *map(str, Path(place).parents)}):
+        if written_paths and not written_paths.isdisjoint(
+            {real_path := os.path.realpath(path), *map(str, Path(real_path).parents)}
+        ):
             continue
-        found[path] = (seen.st_mtime_ns, seen.st_size)
-    return found
+        files[path] = (status.st_mtime_ns, status.st_size)
+    return files
 
 
 def _files(paths: Sequence[Path]) -> Iterator[str]:
     for path in paths:
         if path.is_file():
             yield str(path)
-        for here, folders, names in os.walk(path):
-            folders[:] = [f for f in folders if f not in _SKIPPED and not f.startswith(".")]
-            yield from (os.path.join(here, n) for n in names if not n.startswith("."))
+        for folder, subfolders, names in os.walk(path):
+            subfolders[:] = [f for f in subfolders if f not in _SKIPPED and not f.startswith(".")]
+            yield from (os.path.join(folder, n) for n in names if not n.startswith("."))
 
 
 def changes(
-    paths: Sequence[Path], known: State, written: Collection[Path] = (), sleep: Callable[[float], object] = time.sleep
+    paths: Sequence[Path],
+    previous: State,
+    written: Collection[Path] = (),
+    sleep: Callable[[float], object] = time.sleep,
 ) -> Iterator[str]:
-    """Yield the path of a file that changed since the state *known*, then that of one file after each later change.
+    """Yield the path of a file that changed since the state *previous*. Then yield the path of a file after each later
+    change.
 
     This never ends. For *written* see `state`.
     """
     while True:
         sleep(POLL_S)
-        now = state(paths, written)
-        if now == known:
+        current = state(paths, written)
+        if current == previous:
             continue
-        changed = next((p for p in {**known, **now} if known.get(p) != now.get(p)), "")
+        changed = next((p for p in {**previous, **current} if previous.get(p) != current.get(p)), "")
         while True:
             sleep(SETTLE_S)
             later = state(paths, written)
-            if later == now:
+            if later == current:
                 break
-            now = later
-        known = now
+            current = later
+        previous = current
         yield changed

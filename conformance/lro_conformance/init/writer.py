@@ -51,14 +51,15 @@ OUTPUT = Path("lro.yaml")
 def profile_text(found: ProbeResult, redact: Callable[[str], str] = str, output: Path = OUTPUT) -> str:
     """Text of the profile.
 
-    *redact* removes secrets from text of the server. *output* is the path at which the profile will be written, seen
-    from the working directory, in which the server was started.
+    *redact* removes secrets from text of the server. *output* is the path at which the profile will be written. A
+    relative path starts from the working directory, in which the server was started.
     """
     return "\n".join([*_lines(found, redact, output), ""])
 
 
 _NOT_FOUND = re.compile(r"^[^#\n]*# (?:Perhaps this stores memories\. )?NOT FOUND: ", re.MULTILINE)
-"""The beginning of a comment on something that was not found; an error of the server may contain NOT FOUND, too."""
+"""The beginning of a comment on something that was not found. Only the beginning is matched, because an error of the
+server, which is quoted in comments, may contain NOT FOUND, too."""
 
 
 def count_not_found(text: str) -> int:
@@ -67,24 +68,24 @@ def count_not_found(text: str) -> int:
 
 
 def init_command(found: ProbeResult, command: Sequence[str], output: Path, tools: Mapping[str, str]) -> str:
-    """The shell command that runs `lro init` again, with *tools* besides those that were named before, and overwrites
-    the profile."""
+    """The shell command that runs `lro init` again and overwrites the profile. It names *tools*, and the tools that
+    were named before."""
     operations, seed = found.profile.operations or {}, found.profile.seed
-    before = {name: operation.tool for name, operation in operations.items() if operation is not None}
+    named_before = {name: operation.tool for name, operation in operations.items() if operation is not None}
     if seed is not None and seed.tool is not None:
-        before["seed"] = seed.tool
-    named = [f" --tool {quote(f'{name}={one_line(tool, 200)}')}" for name, tool in {**before, **tools}.items()]
+        named_before["seed"] = seed.tool
+    options = [f" --tool {quote(f'{name}={one_line(tool, 200)}')}" for name, tool in {**named_before, **tools}.items()]
     target = "" if output == OUTPUT else f" -o {quote(str(output))}"
-    return f"lro init --force{target}{''.join(named)} -- {join(command)}"
+    return f"lro init --force{target}{''.join(options)} -- {join(command)}"
 
 
 def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> Iterator[str]:
     profile = found.profile
 
-    def again(tools: Mapping[str, str]) -> str:
+    def repeat_command(tools: Mapping[str, str]) -> str:
         line = init_command(found, profile.server.command, output, tools)
-        is_shown = redact(line) == line and line.isprintable() and len(line) < 400
-        return line if is_shown else init_command(found, ["COMMAND"], output, tools)
+        is_presentable = redact(line) == line and line.isprintable() and len(line) < 400
+        return line if is_presentable else init_command(found, ["COMMAND"], output, tools)
 
     title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
     path = _safe(quote(str(output)))
@@ -108,13 +109,13 @@ def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> It
     yield from _client(found)
     yield from _settings(found)
     yield ""
-    yield from _operations(found, redact, again)
+    yield from _operations(found, redact, repeat_command)
     yield ""
-    yield from _seed(found, again)
+    yield from _seed(found, repeat_command)
     yield ""
     yield from _cleanup(found)
     yield from _events(found)
-    if found.inline not in (None, "records"):
+    if found.inline_form not in (None, "records"):
         yield ""
         yield from _inline(found)
 
@@ -133,31 +134,31 @@ def _client(found: ProbeResult) -> Iterator[str]:
 def _settings(found: ProbeResult) -> Iterator[str]:
     if not found.settings:
         why = "nothing was offloaded" if found.operations else "no tool could be called"
-        if found.empty:
+        if found.finds_nothing:
             why = "not tried, as no call returned records"
         yield f"# NOT FOUND: how a setting reaches the server ({why})."
         for name in SETTINGS:
-            yield from _trouble(found, name, what=name)
+            yield from _failed_attempt(found, name, what=name)
         yield "# Without the key `settings`, these variables are set:"
         yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
-            yield f"#   {name}: {_way(way)}"
+            yield f"#   {name}: {_setting_value(way)}"
         yield '#   or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null if there is none'
         return
     yield "settings:                      # each was seen to take effect, unless it is null"
     for name, meaning in SETTINGS.items():
         way = found.settings.get(name)
         if way is not None:
-            yield f"  {name}: {_way(way)}   # {meaning}"
+            yield f"  {name}: {_setting_value(way)}   # {meaning}"
         else:
             switch = ', {arg_if_false: "--no-flag"}' if name == "enabled" else ""
             ways = f'{{env: NAME}}, {{arg: "--flag={{value}}"}}{switch} or {{toml: KEY}}'
             yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
-            yield from _trouble(found, name, "    ")
+            yield from _failed_attempt(found, name, "    ")
 
 
 def _operations(
-    found: ProbeResult, redact: Callable[[str], str], again: Callable[[Mapping[str, str]], str]
+    found: ProbeResult, redact: Callable[[str], str], repeat_command: Callable[[Mapping[str, str]], str]
 ) -> Iterator[str]:
     if not found.operations:
         yield "# NOT FOUND: which tool performs which operation. The server lists"
@@ -165,7 +166,7 @@ def _operations(
         yield f"#   {', '.join(names) if names else 'no tools'}"
         if names:
             yield "# If you know, this command finds the rest; leave out operations that the server does not have:"
-            yield f"#   {again(proposed_tools(found, OPERATIONS))}"
+            yield f"#   {repeat_command(proposed_tools(found, OPERATIONS))}"
         yield "# operations:"
         for name in OPERATIONS:
             arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
@@ -176,11 +177,11 @@ def _operations(
         operation = found.operations.get(name)
         if operation is None:
             yield f"  # NOT FOUND: a tool for {name}, which {PURPOSES[name]}; fine if the server has none"
-            yield from _hint(found, name)
+            yield from _guessed_operation(found, name)
             continue
         call = found.calls.get(name)
         yield f"  {name}: {_entry(operation)}"
-        if name in found.selecting:
+        if name in found.recognised_queries:
             effect = "is the query: a word that is in no memory found fewer memories, or none"
             yield f"    # {_safe(operation.query or '')} {effect}"
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
@@ -188,19 +189,19 @@ def _operations(
             argument = operation.possible_query
             is_query = f"; if {_safe(argument)} is the query, add query: {_flow(argument)}" if argument else ""
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}{is_query or '; fine if the tool takes none'}"
-            yield from _trouble(found, f"{name}.query", "    ", f"{_safe(argument or '')} as the query")
-            yield from _trouble(found, f"{name}.detail", "    ", "an argument for detail")
-        if name in found.fruitless:
-            none = "; if the server holds none, see `seed`" if found.empty else ""
-            yield f"    # NOT FOUND: arguments that find memories, as many as possible{none}"
+            yield from _failed_attempt(found, f"{name}.query", "    ", f"{_safe(argument or '')} as the query")
+            yield from _failed_attempt(found, f"{name}.detail", "    ", "an argument for detail")
+        if name in found.operations_without_results:
+            seed_advice = "; if the server holds none, see `seed`" if found.finds_nothing else ""
+            yield f"    # NOT FOUND: arguments that find memories, as many as possible{seed_advice}"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # the call returned no result: {_safe(redact(result_summary(call)), 300)}"
     missing = [name for name in OPERATIONS if name not in found.operations]
-    others = _others(found)
-    if missing and others:
-        one = "that" if len(others) == 1 else "one of them"
-        yield f"  # The server also lists {_safe(', '.join(others))}. If {one} performs an operation, name it:"
-        yield f"  #   {again(proposed_tools(found, missing))}"
+    other_tools = _other_tools(found)
+    if missing and other_tools:
+        pronoun = "that" if len(other_tools) == 1 else "one of them"
+        yield f"  # The server also lists {_safe(', '.join(other_tools))}. If {pronoun} performs an operation, name it:"
+        yield f"  #   {repeat_command(proposed_tools(found, missing))}"
 
 
 def proposed_tools(found: ProbeResult, operations: Sequence[str]) -> dict[str, str]:
@@ -211,32 +212,36 @@ def proposed_tools(found: ProbeResult, operations: Sequence[str]) -> dict[str, s
     """
     if len(found.tools) == 1 and not found.operations:
         return {"recall": str(found.tools[0].get("name"))}
-    known, chosen = {o.tool for o in found.operations.values()}, dict[str, str]()
-    named = [{"name": tool.get("name")} for tool in found.tools]
+    used, chosen = {o.tool for o in found.operations.values()}, dict[str, str]()
+    named_only = [{"name": tool.get("name")} for tool in found.tools]
     for name in operations:
-        tool = hinted_tool(name, named, {*known, *chosen.values()})
+        tool = hinted_tool(name, named_only, {*used, *chosen.values()})
         chosen[name] = "NAME" if tool is None else str(tool.get("name"))
     return chosen
 
 
 def _entry(operation: Operation) -> str:
     """The value of an operation in the profile."""
-    known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
+    entry: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
     for key in ("query", "limit", "detail", "budget"):
         if (value := getattr(operation, key)) is not None:
-            known[key] = value
-    if (detail := operation.detail) is not None and operation.levels and not _is_true_for_full(operation, detail):
-        known["detail"] = {"argument": detail, **operation.levels}
-    return _flow(known)
+            entry[key] = value
+    if (
+        (detail_argument := operation.detail) is not None
+        and operation.levels
+        and not _is_true_for_full(operation, detail_argument)
+    ):
+        entry["detail"] = {"argument": detail_argument, **operation.levels}
+    return _flow(entry)
 
 
 def _is_true_for_full(operation: Operation, detail: str) -> bool:
-    """True if a profile needs only the name of the argument, and not its values by level: it is a boolean for which
-    true means full detail, as the suite assumes anyway (`flag_levels`)."""
+    """True if a profile needs only the name of the argument, and not its values by level. This holds for a boolean that
+    is true for full detail, because the suite assumes this anyway (`flag_levels`)."""
     return operation.levels == flag_levels(detail) and operation.levels["full"] is True
 
 
-def _hint(found: ProbeResult, name: str) -> Iterator[str]:
+def _guessed_operation(found: ProbeResult, name: str) -> Iterator[str]:
     """A comment with a tool that may perform an operation, if there is one; the reader has to decide."""
     tool = hinted_tool(name, found.tools, {o.tool for o in found.operations.values()})
     if tool is not None:
@@ -244,33 +249,33 @@ def _hint(found: ProbeResult, name: str) -> Iterator[str]:
         yield f"  # {name}: {_entry(guess)}   # perhaps; not tried"
 
 
-def _others(found: ProbeResult) -> list[str]:
-    """Names of the listed tools that neither perform an operation nor store memories for the suite."""
+def _other_tools(found: ProbeResult) -> list[str]:
+    """Names of the listed tools, apart from those that perform an operation or store memories for the suite."""
     seed = found.profile.seed
-    known = {*(o.tool for o in found.operations.values()), seed.tool if seed is not None else None}
-    return [name for t in found.tools if (name := str(t.get("name"))) not in known]
+    used = {*(o.tool for o in found.operations.values()), seed.tool if seed is not None else None}
+    return [name for t in found.tools if (name := str(t.get("name"))) not in used]
 
 
-def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iterator[str]:
+def _seed(found: ProbeResult, repeat_command: Callable[[Mapping[str, str]], str]) -> Iterator[str]:
     seed = found.profile.seed
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
-        yield from _left_out(found)
-        if found.unfound is not None:
-            yield f"# NOT FOUND: {_safe(found.unfound, 1_000)}"
+        yield from _seed_remarks(found)
+        if found.unfound_message is not None:
+            yield f"# NOT FOUND: {_safe(found.unfound_message, 1_000)}"
         return
-    if found.storing is None:
+    if found.storing_tool is None:
         yield "# NOT FOUND: a tool that stores memories. Without `seed`, the suite uses the memories of the server."
         yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}, or {command: […]}'
         return
-    tool, proposed = str(found.storing.get("name")), found.seed
+    tool, proposed = str(found.storing_tool.get("name")), found.seed
     if proposed is None:
         yield "# Perhaps this stores memories. NOT FOUND: which of its arguments takes the text of a memory."
-        takes = dict.fromkeys([*properties_of(found.storing)][:1], "$memory.content")
-        yield f"# seed: {_flow({'tool': tool, 'arguments': takes})}   # or {{env: NAME}}, or {{command: […]}}"
+        arguments = dict.fromkeys([*properties_of(found.storing_tool)][:1], "$memory.content")
+        yield f"# seed: {_flow({'tool': tool, 'arguments': arguments})}   # or {{env: NAME}}, or {{command: […]}}"
         return
-    if "seed" in found.troubles:
-        yield from _trouble(found, "seed")
+    if "seed" in found.failed_attempts:
+        yield from _failed_attempt(found, "seed")
     elif found.has_own_data:
         yield "# Perhaps this stores memories; it was not called. If the server's data are in {workdir}, use it: more"
         yield "# requirements can then be observed."
@@ -279,17 +284,18 @@ def _seed(found: ProbeResult, again: Callable[[Mapping[str, str]], str]) -> Iter
         yield "# process has its own data (in memory, or in {workdir} in `command` or `env` above), use it: more"
         yield "# requirements can then be observed."
     yield f"# seed: {_flow({'tool': tool, 'arguments': proposed.arguments})}"
-    yield from _left_out(found)
-    if found.empty and "seed" not in found.troubles:
+    yield from _seed_remarks(found)
+    if found.finds_nothing and "seed" not in found.failed_attempts:
         yield "# This command uses it, and tries again what was not found:"
-        yield f"#   {again({'seed': tool})}"
+        yield f"#   {repeat_command({'seed': tool})}"
 
 
-def _left_out(found: ProbeResult) -> Iterator[str]:
-    """Remarks on what the seed, written or proposed, leaves out: fields of a memory, and arguments of the tool."""
-    yield from (f"# Note: {_safe(remark, 1_000)}" for remark in found.left_out)
-    if found.without_value:
-        names = _safe(", ".join(found.without_value), 400)
+def _seed_remarks(found: ProbeResult) -> Iterator[str]:
+    """Remarks on what is left out by the seed in the profile or by the proposed seed: fields of a memory, and arguments
+    of the tool."""
+    yield from (f"# Note: {_safe(remark, 1_000)}" for remark in found.seed_remarks)
+    if found.unset_seed_arguments:
+        names = _safe(", ".join(found.unset_seed_arguments), 400)
         yield f'# No value for: {names}; if one stands for a field of a memory, add NAME: "$memory.FIELD"'
 
 
@@ -302,9 +308,11 @@ def _cleanup(found: ProbeResult) -> Iterator[str]:
         yield f"# NOT FOUND: what makes the server delete expired files{untried or tried}."
         yield f"# Without the key, {f'{CLEANUP_TOOL} is called' if listed else 'the server is restarted'}. Other ways:"
         yield f"# {'' if tried else '{next_offload: true}, '}{{command: […]}}, {{wait_s: 5}}"
-        yield from _trouble(found, "cleanup")
-        others = (t for t in found.tools if not (tried and t.get("name") == CLEANUP_TOOL))
-        tool = next((t for t in others if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
+        yield from _failed_attempt(found, "cleanup")
+        untried_tools = (t for t in found.tools if not (tried and t.get("name") == CLEANUP_TOOL))
+        tool = next(
+            (t for t in untried_tools if _CLEANUP_WORDS.search(f"{t.get('name')} {t.get('description')}")), None
+        )
         if tool is None:
             yield "# cleanup: {wait_s: 5}"
             return
@@ -331,7 +339,7 @@ def _events(found: ProbeResult) -> Iterator[str]:
 
 def _inline(found: ProbeResult) -> Iterator[str]:
     """Comments on inline results in which no records were found."""
-    if found.inline == "text":
+    if found.inline_form == "text":
         yield "# Inline results are a text without records. Files are compared with the memories whose title and"
         yield "# content the text shows. If it contains JSON, name the path of the records:"
     else:
@@ -341,19 +349,19 @@ def _inline(found: ProbeResult) -> Iterator[str]:
 
 
 def _untried(found: ProbeResult) -> str:
-    """The reason why cleanup and events were not tried, in brackets; empty if they were."""
+    """The reason why cleanup and events were not tried, in brackets. Empty if they were tried."""
     if not found.offloads:
         return " (not tried, as nothing was offloaded)"
     return "" if "output_dir" in found.settings else " (not tried without output_dir)"
 
 
-def _trouble(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
+def _failed_attempt(found: ProbeResult, name: str, indent: str = "", what: str = "this") -> Iterator[str]:
     """A comment with the reason why something could not be tried to the end, if there is one."""
-    if name in found.troubles:
-        yield f"{indent}# When {what} was tried: {_safe(found.troubles[name], 1_000)}"
+    if name in found.failed_attempts:
+        yield f"{indent}# When {what} was tried: {_safe(found.failed_attempts[name], 1_000)}"
 
 
-def _way(way: Setting | None) -> str:
+def _setting_value(way: Setting | None) -> str:
     if way is None:
         return "null"
     if way.env is not None:
@@ -376,17 +384,17 @@ def _flow(value: object) -> str:
         and value.replace("_", "").replace("-", "").isalnum()
         and value[0].isalpha()
     ):
-        return value if value.lower() not in _WORDS else json.dumps(value)
+        return value if value.lower() not in _YAML_WORDS else json.dumps(value)
     return json.dumps(value, ensure_ascii=True)
 
 
-_CLEANS = re.compile(r"clean|housekeep|custod|expire|purge|prune|sweep", re.IGNORECASE)
+_CLEANUP_WORDS = re.compile(r"clean|housekeep|custod|expire|purge|prune|sweep", re.IGNORECASE)
 """Matches names and descriptions of tools that may delete expired files."""
 
-_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+_YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 """Words that YAML reads as something other than a string unless they are in quotes."""
 
 
-def _safe(text: str, most: int = 200) -> str:
-    """Untrusted text for a comment: one line of printable characters, at most *most* of them."""
-    return one_line("".join(c if c.isprintable() else " " for c in text), most)
+def _safe(text: str, limit: int = 200) -> str:
+    """Untrusted text for a comment: one line of at most *limit* characters, all of them printable."""
+    return one_line("".join(c if c.isprintable() else " " for c in text), limit)

@@ -1,8 +1,10 @@
 """The checks under plain pytest: ``pytest --pyargs lro_conformance --lro-profile lro.yaml``.
 
-Every pytest run of the environment loads this module, so it imports the rest of the suite only once one of its options
-is given, a check is collected, or `lro_report` is requested. Only collected checks are run, so ``-k`` and ``-m`` select
-checks; `lro_report` is about all checks. The trials that the checks need are run once, when the first result is needed.
+This module is loaded by every pytest run in the environment. So it imports the rest of the suite only if one of its
+options is given, a check is collected, or the fixture `lro_report` is requested.
+
+Only the collected checks are run, so checks can be selected with ``-k`` and ``-m``. But if a test uses `lro_report`,
+all checks are run. The trials that the checks need are run once, when the first result is needed.
 """
 
 from __future__ import annotations
@@ -15,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lro_conformance import PROFILE_NAME
-from lro_conformance.plugin.current import RUN, LroWarning, run_of
+from lro_conformance.plugin.current import RUN_KEY, LroWarning, run_of
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
 
-__all__ = ["LroWarning"]  # filters of warnings name it; pytest finds the hooks without this list
+__all__ = ["LroWarning"]  # users name this class in warning filters; pytest finds the hooks without this list
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options that name a server and the claim about it."""
+    """Add the options that name a server, the level that is claimed for it, and the files to write."""
     group = parser.getgroup("lro", "Large Result Offloading (checks: --pyargs lro_conformance)")
     group.addoption("--lro-profile", metavar="FILE", help=f"server profile (default: {PROFILE_NAME} in the rootdir)")
     group.addoption("--lro-command", metavar="COMMAND", help="command that starts the server, as one argument")
@@ -34,7 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--lro-level", metavar="N", type=int, choices=(1, 2, 3), help=level_help)
     group.addoption("--lro-seed", metavar="N", type=int, help="repeat the random choices of an earlier run")
     group.addoption("--lro-json", metavar="FILE", help="write the report to FILE as JSON")
-    group.addoption("--lro-evidence", metavar="DIR", help="keep everything that is observed, for lro judge DIR")
+    group.addoption(
+        "--lro-evidence", metavar="DIR", help="keep everything that is observed in DIR, for `lro judge DIR`"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,7 +66,7 @@ def pytest_collect_file(
         return []
     from lro_conformance.plugin.items import CheckFile
 
-    return [CheckFile.at(parent, file_path)]
+    return [CheckFile.for_path(parent, file_path)]
 
 
 def _is_in_suite(path: Path) -> bool:
@@ -96,14 +100,14 @@ def lro_report(request: pytest.FixtureRequest) -> Report:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the report, and fail the session if the claim does not hold."""
-    run = session.config.stash.get(RUN, None)
+    run = session.config.stash.get(RUN_KEY, None)
     if run is not None and not session.config.option.collectonly:
         run.finish(session)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the levels and their effect on the session."""
-    run = config.stash.get(RUN, None)
+    run = config.stash.get(RUN_KEY, None)
     if run is not None and not config.option.collectonly:
         run.summarize(terminalreporter)
 

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from lro_conformance.plugin.run import PytestRun
 
-RUN = pytest.StashKey["PytestRun"]()
+RUN_KEY = pytest.StashKey["PytestRun"]()
 
 
 class LroWarning(UserWarning):
@@ -19,10 +19,10 @@ class LroWarning(UserWarning):
 
 def run_of(config: pytest.Config) -> PytestRun:
     """The run of this pytest session, created on first use."""
-    run = config.stash.get(RUN, None)
+    run = config.stash.get(RUN_KEY, None)
     if run is None:
         # imported here, because every pytest session loads this module
         from lro_conformance.plugin.run import PytestRun
 
-        run = config.stash[RUN] = PytestRun(config)
+        run = config.stash[RUN_KEY] = PytestRun(config)
     return run

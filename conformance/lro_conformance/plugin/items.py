@@ -26,7 +26,7 @@ class CheckFile(pytest.File):
     """A module of ``checks/``. It is imported by its name, without pytest's import modes and assertion rewriting."""
 
     @classmethod
-    def at(cls, parent: pytest.Collector, path: Path) -> Self:
+    def for_path(cls, parent: pytest.Collector, path: Path) -> Self:
         """Create the collector for the file at *path*."""
         return cls.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
 
@@ -35,15 +35,15 @@ class CheckFile(pytest.File):
         parts = self.path.with_suffix("").parts
         relative = parts[len(parts) - parts[::-1].index("checks") - 1 :]
         module = importlib.import_module(".".join(("lro_conformance", *relative)))
-        names = run_of(self.config).names
+        check_names = run_of(self.config).check_names
         for name, value in vars(module).items():
             check = getattr(value, "lro_check", None)
-            if isinstance(check, Check) and check.function.__module__ == module.__name__ and check.name in names:
-                yield CheckItem.of(self, name, check)
+            if isinstance(check, Check) and check.function.__module__ == module.__name__ and check.name in check_names:
+                yield CheckItem.for_check(self, name, check)
 
 
 class CheckFailure(Exception):
-    """A check failed; it carries the result."""
+    """Raised for a failed check, with its result."""
 
     def __init__(self, result: CheckResult) -> None:
         super().__init__(result)
@@ -54,7 +54,7 @@ class CheckItem(pytest.Item):
     """A check. Its verdict comes from the run of the session, which the first item starts."""
 
     @classmethod
-    def of(cls, file: CheckFile, name: str, check: Check) -> Self:
+    def for_check(cls, file: CheckFile, name: str, check: Check) -> Self:
         """Create the item for a check; *name* is the name of its function."""
         return cls.from_parent(file, name=name, check=check)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
 
@@ -73,10 +73,10 @@ class CheckItem(pytest.Item):
         """Obtain the verdict. Errors of the suite fail here, because pytest reports failures in setup as errors."""
         try:
             self.result = run_of(self.config).result(self.lro_check, self.session.items)
-        except pytest.UsageError as problem:  # only in a worker of xdist; otherwise the session has ended before
+        except pytest.UsageError as problem:  # only in a worker of xdist; elsewhere the session has already ended
             pytest.fail("\n".join(problem.args), pytrace=False)
         if self.result.verdict is Verdict.ERROR:
-            pytest.fail(str(CheckFailureRepr.of(self.result, run_of(self.config).edition)), pytrace=False)
+            pytest.fail(str(CheckFailureRepr.for_result(self.result, run_of(self.config).edition)), pytrace=False)
 
     def runtest(self) -> None:
         """Pass, skip, warn or fail according to the verdict."""
@@ -104,7 +104,9 @@ class CheckItem(pytest.Item):
         """Details as in the report, without a traceback, because the failure is not in Python code."""
         if isinstance(excinfo.value, CheckFailure):
             run = run_of(self.config)
-            return CheckFailureRepr.of(excinfo.value.result, run.edition, run.same_cause(self.lro_check.requirement))
+            return CheckFailureRepr.for_result(
+                excinfo.value.result, run.edition, run.same_cause(self.lro_check.requirement)
+            )
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -130,11 +132,11 @@ class CheckFailureRepr:
     reprcrash: Crash
 
     @classmethod
-    def of(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
+    def for_result(cls, result: CheckResult, edition: str, cause: str | None = None) -> CheckFailureRepr:
         """Create the representation of a result: requirement, expectation, observation, evidence and reproducer.
 
-        *cause* is the id of a requirement that failed for the same cause. That failure shows the evidence, so this one
-        is shown in brief. None if there is no such requirement.
+        *cause* is the id of an earlier requirement that failed for the same cause, or None if there is no such
+        requirement. The earlier failure shows the evidence, so this failure is shown in brief.
         """
         r = requirement(result.requirement, edition)
         detail = detail_of(RequirementResult(r, result.verdict, (result,)))

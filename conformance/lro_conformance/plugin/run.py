@@ -40,7 +40,7 @@ class PytestRun:
         self._config = config
         self._options = config.option
         self._report: Report | None = None
-        self._checked: frozenset[str] = frozenset()
+        self._checked_names: frozenset[str] = frozenset()
         """Names of the checks in the report."""
         self._problem: Exception | None = None
         self._items_ran = False
@@ -94,7 +94,7 @@ class PytestRun:
             return DEFAULT_EDITION
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def check_names(self) -> frozenset[str]:
         """Names of the checks whose requirements are in `edition`."""
         ids = {r.id for r in catalogue(self.edition)}
         return frozenset(c.name for c in checks() if c.requirement in ids)
@@ -102,18 +102,19 @@ class PytestRun:
     @property
     def missing_server(self) -> str:
         """Message for a run without a server."""
-        place = self._config.rootpath
-        return f"no server to certify: pass --lro-command or --lro-profile, or put {PROFILE_NAME} into {place}"
+        folder = self._config.rootpath
+        return f"no server to certify: pass --lro-command or --lro-profile, or put {PROFILE_NAME} into {folder}"
 
-    def _names(self, items: Iterable[pytest.Item]) -> frozenset[str]:
-        """Names of the checks among the items; the names of all checks if a test among them uses `lro_report`."""
+    def _names_in(self, items: Iterable[pytest.Item]) -> frozenset[str]:
+        """Names of the checks among the items. If any item is a test that uses `lro_report`, the names of all
+        checks."""
         names: set[str] = set()
         for item in items:
             check = getattr(item, "lro_check", None)
             if isinstance(check, Check):
                 names.add(check.name)
             elif "lro_report" in getattr(item, "fixturenames", ()):
-                names |= self.names
+                names |= self.check_names
         return frozenset(names)
 
     # results
@@ -123,7 +124,7 @@ class PytestRun:
         if self.profile is None:
             return _not_observed(check, self.missing_server)
         self._items_ran = True
-        report = self._certified(self._names(items) | {check.name})
+        report = self._certified(self._names_in(items) | {check.name})
         results = (c for r in report.requirements for c in r.checks)
         return next((c for c in results if c.name == check.name), None) or _not_observed(
             check, f"{report.edition} does not have {check.requirement}"
@@ -133,16 +134,16 @@ class PytestRun:
         """The report of all checks, collected or not. Fails the test if no server is named."""
         if self.profile is None:
             pytest.fail(self.missing_server, pytrace=False)
-        return self._certified(self.names | self._names(items))
+        return self._certified(self.check_names | self._names_in(items))
 
     def same_cause(self, id: str) -> str | None:
-        """The id of the first requirement that fails for the same cause as *id*; None if *id* is the first, or
-        alone."""
-        found = causes(self._report) if self._report is not None else []
-        return next((cause.first.id for cause in found if id in cause.ids[1:]), None)
+        """The id of the first requirement that fails for the same cause as *id*. None if *id* is itself the first or
+        the only one."""
+        all_causes = causes(self._report) if self._report is not None else []
+        return next((cause.first.id for cause in all_causes if id in cause.ids[1:]), None)
 
     def _certified(self, names: frozenset[str]) -> Report:
-        if self._report is not None and names <= self._checked:
+        if self._report is not None and names <= self._checked_names:
             return self._report
         if self._problem is not None:
             raise RuntimeError("the run failed before: see the first error") from self._problem
@@ -169,24 +170,24 @@ class PytestRun:
         except Exception as problem:
             self._problem = problem
             raise
-        self._checked = names
+        self._checked_names = names
         return self._report
 
     # the end of the session
 
     def receive(self, data: bytes) -> None:
         """Receive the report of an xdist worker. Workers share runs, so the report with the most checks is kept."""
-        report, checked, items_ran = pickle.loads(data)
+        report, checked_names, items_ran = pickle.loads(data)
         self._items_ran = self._items_ran or items_ran
-        if self._report is None or len(checked) > len(self._checked):
-            self._report, self._checked = report, checked
+        if self._report is None or len(checked_names) > len(self._checked_names):
+            self._report, self._checked_names = report, checked_names
 
     def finish(self, session: pytest.Session) -> None:
         """Write the report, and fail the session if the claim does not hold."""
         output: dict[str, Any] | None = getattr(self._config, "workeroutput", None)
         if output is not None:  # a worker: its controller does the rest
             if self._report is not None:
-                output["lro_report"] = pickle.dumps((self._report, self._checked, self._items_ran))
+                output["lro_report"] = pickle.dumps((self._report, self._checked_names, self._items_ran))
             return
         if self._report is not None and self._options.lro_json is not None:
             write_json(self._report, Path(self._options.lro_json))
@@ -198,16 +199,22 @@ class PytestRun:
 
     @property
     def _claimed(self) -> int | None:
-        """The level that has to be proved or attested: that of ``--lro-level``; without this option, that of the
-        profile if the report has all checks and any check ran as an item; otherwise None."""
+        """The level that has to be proved or attested. It is the level of ``--lro-level``.
+
+        Without this option, it is the level of the profile if the report has all checks and any check ran as an item.
+        Otherwise it is None.
+        """
         if self._options.lro_level is not None:
             return self._options.lro_level
-        is_complete = self._items_ran and self._checked >= self.names
+        is_complete = self._items_ran and self._checked_names >= self.check_names
         return self.profile.level if is_complete and self.profile is not None else None
 
     def _exit_code(self) -> int:
-        """The exit code of `lro certify` for the checks of this session. Without ``--lro-level``, it is `EXIT_OK` if no
-        check ran as an item: then nothing was certified, or the tests that use `lro_report` decide."""
+        """The exit code of `lro certify` for the checks of this session.
+
+        If ``--lro-level`` is not given and no check ran as an item, it is `EXIT_OK`. In this case nothing was
+        certified, or the result is left to the tests that use `lro_report`.
+        """
         explicit = self._options.lro_level is not None
         if self._report is None:
             return EXIT_FAILED if explicit else EXIT_OK
@@ -244,9 +251,9 @@ class PytestRun:
             terminal.line(f"no verdict      {line}", red=True)
         for fact in facts(report):
             terminal.line(f"{fact.label:<14}  {fact.text}", **_TONES.get(fact.tone, {}))
-        ran, total = len(self._checked), len(self.names)
-        if ran < total:
-            message = f"{ran} of {total} checks; requirements of the others are unproved"
+        judged, total = len(self._checked_names), len(self.check_names)
+        if judged < total:
+            message = f"{judged} of {total} checks; requirements of the others are unproved"
             terminal.line(f"{'selected':<14}  {message}", yellow=True)
 
 

@@ -1,8 +1,9 @@
 """Baselines: known failures that a project accepts, each with a reason and a last day.
 
 A baseline lets a pipeline pass in spite of known failures. It changes no verdict and no level. It cannot go out of date
-unnoticed: an entry fails the run if its check has a verdict other than the accepted one, or still has that after the
-last day. Entries without a verdict to compare with (`Acceptance.state`) do not fail it.
+unnoticed, because an entry fails the run in two cases: its check has a verdict other than the accepted one, or its
+check still has the accepted verdict after the last day. If there is no verdict to compare with the accepted one, the
+entry has the state ``open`` (`Acceptance.state`) and does not fail the run.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Entry:
     check: str
     verdict: Verdict
     until: date
-    """The last day on which it is accepted."""
+    """The last day on which the verdict is accepted."""
     reason: str
 
 
 def load(path: Path) -> tuple[Entry, ...]:
-    """Read the entries of a baseline. Raises `UsageError` with the problems of the file, one a line."""
+    """Read the entries of a baseline. Raises `UsageError` with one line for each problem of the file."""
     try:
         document = read(read_file(path), dates=True, least="accept: []")
     except OSError as problem:

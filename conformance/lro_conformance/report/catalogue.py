@@ -15,10 +15,10 @@ from typing import cast
 import lro_spec
 from lro_spec.catalogue import Requirement
 
-CHECKS = Path(__file__).parent.parent / "checks"
+CHECKS_FOLDER = Path(__file__).parent.parent / "checks"
 
 _NO_EVIDENCE = {"subjects", "edition"}
-"""Parameters of checks that are no evidence: every run provides them, whatever was observed."""
+"""Parameters of checks that do not name evidence. Every run provides them, whatever was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +29,26 @@ class CheckSource:
     """``module.function``, the name under which `lro_conformance.judging.check` registers the check."""
     doc: str
     """The docstring."""
-    place: str
-    """The path of its file, from the folder of the package on."""
+    path: str
+    """The path of the file with the check, beginning with ``lro_conformance/``."""
     evidence: tuple[str, ...]
-    """Names of the evidence that it reads: trials, and evidence that is derived from them."""
+    """Names of the evidence that the check reads. Evidence is either a trial or derived from trials."""
 
 
 def check_sources(id: str) -> tuple[CheckSource, ...]:
-    """The checks of a requirement, in the order of their modules' names and, in a module, of their definition.
+    """The checks of a requirement, ordered by the name of their module, and within a module by their definition.
 
-    They are read from source, because importing them would import every trial, which takes longer than everything else
-    that `lro explain` does.
+    The checks are read from source. To import them would be to import every trial, which takes longer than everything
+    else that `lro explain` does.
     """
     return tuple(
         CheckSource(
             f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}",
             ast.get_docstring(node) or "",
-            path.relative_to(CHECKS.parent.parent).as_posix(),
+            path.relative_to(CHECKS_FOLDER.parent.parent).as_posix(),
             tuple(a.arg for a in (*node.args.args, *node.args.kwonlyargs) if a.arg not in _NO_EVIDENCE),
         )
-        for path in _modules()
+        for path in _check_modules()
         if f'"{id}"' in (source := path.read_text(encoding="utf-8"))
         for node in ast.parse(source).body
         if isinstance(node, ast.FunctionDef) and any(_is_check_of(decorator, id) for decorator in node.decorator_list)
@@ -58,8 +58,8 @@ def check_sources(id: str) -> tuple[CheckSource, ...]:
 @cache
 def checks_by_requirement() -> dict[str, tuple[str, ...]]:
     """The names of the checks of each requirement, read from source for the reason given in `check_sources`."""
-    found: dict[str, tuple[str, ...]] = {}
-    for path in _modules():
+    names_by_requirement: dict[str, tuple[str, ...]] = {}
+    for path in _check_modules():
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "check":
@@ -67,19 +67,19 @@ def checks_by_requirement() -> dict[str, tuple[str, ...]]:
                     name = (
                         f"{path.stem.removeprefix('test_')}.{cast('ast.FunctionDef', node).name.removeprefix('test_')}"
                     )
-                    found[id] = (*found.get(id, ()), name)
-    return found
+                    names_by_requirement[id] = (*names_by_requirement.get(id, ()), name)
+    return names_by_requirement
 
 
-def _modules() -> list[Path]:
-    return sorted(CHECKS.rglob("test_*.py"), key=lambda path: path.stem)
+def _check_modules() -> list[Path]:
+    return sorted(CHECKS_FOLDER.rglob("test_*.py"), key=lambda path: path.stem)
 
 
 def check_names() -> tuple[str, ...]:
     """The names of all checks, read from source for the reason given in `check_sources`."""
     return tuple(
         f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}"
-        for path in _modules()
+        for path in _check_modules()
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef)
         and any(ast.unparse(decorator).startswith("check(") for decorator in node.decorator_list)
@@ -87,9 +87,9 @@ def check_names() -> tuple[str, ...]:
 
 
 def requirement_of(check: str) -> str | None:
-    """Id of the requirement that the check of this name judges; None if there is no such check."""
+    """Return the id of the requirement that is judged by the check of this name, or None if there is no such check."""
     chapter, _, name = check.partition(".")
-    path = next((p for p in _modules() if p.stem == f"test_{chapter}"), None)
+    path = next((p for p in _check_modules() if p.stem == f"test_{chapter}"), None)
     if path is None:
         return None
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -131,8 +131,8 @@ def _is_check_of(decorator: ast.expr, id: str) -> bool:
 def select(
     requirements: Iterable[Requirement], *, level: int | None = None, groups: Sequence[str] = ()
 ) -> list[Requirement]:
-    """The requirements of these groups (of all groups if none is given). If a *level* is given, only those that decide
-    this level or a lower one."""
+    """The requirements of these groups, or of all groups if none is given. If *level* is given, only the requirements
+    that belong to this level or to a lower level."""
     return [
         r
         for r in requirements
@@ -141,7 +141,7 @@ def select(
 
 
 def listing(requirements: Sequence[Requirement]) -> Iterator[str]:
-    """A line for each requirement: id, keyword, level (``-`` if it decides none), group, title."""
+    """A line for each requirement: id, keyword, level (``-`` if it belongs to no level), group, title."""
     width = max((len(r.id) for r in requirements), default=0)
     for r in requirements:
         suffix = "" if r.excluded is None else " [not judged]"

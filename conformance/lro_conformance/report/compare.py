@@ -21,8 +21,11 @@ HEADINGS: dict[Direction, str] = {"worse": "Worse", "better": "Better", "other":
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed verdict of a requirement or a level. If only one of the two runs has verdicts at all, that is a change
-    with the id ``Verdict``, from ``observed`` to ``none`` or the other way."""
+    """A changed verdict of a requirement or a level.
+
+    If only one of the two runs has verdicts at all, one change with the id ``Verdict`` takes the place of all changes
+    of levels. It is from ``observed`` to ``none``, or from ``none`` to ``observed``.
+    """
 
     id: str
     title: str
@@ -32,8 +35,9 @@ class Change:
     """The verdict in the newer report; None if that report does not have the requirement."""
     direction: Direction
     reason: str
-    """Reason for the verdict in the newer report or, if the change is for the better, in the older one. Empty for a
-    level, for a pass, and for most requirements that only one report has."""
+    """Reason for the verdict in the newer report. If the change is for the better, it is the reason for the verdict in
+    the older report. Empty for a level and for a pass. Also empty if only one report has the requirement, unless it is
+    a new requirement that failed or had an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +46,27 @@ class Comparison:
 
     old: str
     new: str
-    """Each report in one line, see `describe`."""
+    """Both reports, each in one line; see `describe`."""
     changes: tuple[Change, ...]
-    """Sorted by direction: worse, better, other. Within each, levels come before requirements, and requirements are in
-    the order of the reports."""
+    """Sorted by direction: worse, better, other. Within a direction, levels come before requirements, and requirements
+    are in the order of the reports."""
     notes: tuple[str, ...]
-    """Differences between the runs that may explain changes (edition, version of the suite, server, command), and which
-    run judged only some of the requirements."""
+    """Differences between the runs that may explain changes: edition, version of the suite, server and command. There
+    is also a note for each run that judged only some of the requirements."""
 
     @property
     def is_worse(self) -> bool:
         """True if any change is for the worse."""
         return any(c.direction == "worse" for c in self.changes)
 
-    def of(self, direction: Direction) -> tuple[Change, ...]:
+    def in_direction(self, direction: Direction) -> tuple[Change, ...]:
         """The changes in one direction."""
         return tuple(c for c in self.changes if c.direction == direction)
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A requirement, a level or a group of an extension, with its verdict in each report; None if a report has none."""
+    """A requirement, a level or a group of an extension, with its verdict in each report; None if a report lacks it."""
 
     id: str
     title: str
@@ -74,10 +78,10 @@ class Matrix:
     """Several reports side by side: a scoreboard of several servers, or a trend of one server."""
 
     reports: tuple[Report, ...]
-    """In a trend, in the order of the runs; otherwise the best first."""
+    """In a trend, the reports are in the order of the runs. Otherwise, the best report comes first."""
     files: tuple[str, ...]
     """The names of the files of `reports`, in the same order."""
-    trend: bool
+    is_trend: bool
     """True if all reports are of one named server, by one edition."""
     rows: tuple[MatrixRow, ...]
     omitted: int
@@ -91,12 +95,12 @@ class Matrix:
     @property
     def title(self) -> str:
         """A title for the matrix."""
-        return f"Trend of {one_line(self.reports[0].server.name, 120)}" if self.trend else "Servers side by side"
+        return f"Trend of {one_line(self.reports[0].server.name, 120)}" if self.is_trend else "Servers side by side"
 
 
 def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
     """Compare two reports; *names* are the names of their files."""
-    changes = [*_levels(old, new), *_requirements(old, new)]
+    changes = [*_level_changes(old, new), *_requirement_changes(old, new)]
     order: list[Direction] = ["worse", "better", "other"]
     return Comparison(
         describe(old, names[0]),
@@ -108,8 +112,8 @@ def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
 
 def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = False) -> Matrix:
     """The verdicts of each report. With *show_all*, all requirements have a row; `Matrix.omitted` is then 0."""
-    trend = len({(r.server.name, r.edition) for r in reports}) == 1 and bool(reports[0].server.name)
-    ordered = sorted(zip(reports, names, strict=True), key=_started if trend else _standing)
+    is_trend = len({(r.server.name, r.edition) for r in reports}) == 1 and bool(reports[0].server.name)
+    ordered = sorted(zip(reports, names, strict=True), key=_started if is_trend else _rank)
     reports = [report for report, _ in ordered]
     results = [{r.requirement.id: r for r in report.requirements} for report in reports]
     ids = list(dict.fromkeys(id for by_id in results for id in by_id))
@@ -125,15 +129,16 @@ def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = 
     ]
     groups = dict.fromkeys(name for r in reports for name in applicable_extensions(r))
     levels += [MatrixRow(name, "", tuple(r.extensions.get(name) for r in reports)) for name in groups]
-    return Matrix(tuple(reports), tuple(n for _, n in ordered), trend, (*levels, *rows), len(ids) - len(rows))
+    return Matrix(tuple(reports), tuple(n for _, n in ordered), is_trend, (*levels, *rows), len(ids) - len(rows))
 
 
 def _started(entry: tuple[Report, str]) -> str:
     return entry[0].started_at
 
 
-def _standing(entry: tuple[Report, str]) -> tuple[bool, int, int]:
-    """Sort key of a scoreboard: the highest level first, then the most passes; reports without a verdict last."""
+def _rank(entry: tuple[Report, str]) -> tuple[bool, int, int]:
+    """Sort key of a scoreboard. Reports with a higher level come first and, within a level, reports with more passes.
+    Reports without a verdict come last."""
     report = entry[0]
     passed = sum(r.verdict is Verdict.PASS for r in report.requirements)
     return report.failure is not None, -report.achieved, -passed
@@ -148,7 +153,7 @@ def describe(report: Report, name: str) -> str:
     return one_line(f"{who}, {report.edition}, {outcome}, {report.started_at[:10]} ({name})", 200)
 
 
-def _levels(old: Report, new: Report) -> list[Change]:
+def _level_changes(old: Report, new: Report) -> list[Change]:
     if old.failure is not None or new.failure is not None:
         if (old.failure is None) == (new.failure is None):
             return []
@@ -166,7 +171,7 @@ def _levels(old: Report, new: Report) -> list[Change]:
     ]
 
 
-def _requirements(old: Report, new: Report) -> list[Change]:
+def _requirement_changes(old: Report, new: Report) -> list[Change]:
     was, now = ({r.requirement.id: r for r in report.requirements} for report in (old, new))
     left_out = {id for results in (was, now) for id, r in results.items() if is_unselected(r)}
     ids = (id for id in dict.fromkeys((*was, *now)) if id not in left_out)
@@ -187,8 +192,8 @@ def _change(id: str, was: RequirementResult | None, now: RequirementResult | Non
         direction = "worse"
     elif now.verdict < was.verdict and was.verdict > Verdict.PASS:
         direction = "better"
-    shown = was if direction == "better" else now
-    reason = "" if shown.verdict is Verdict.PASS else reason_of(shown)
+    shown_result = was if direction == "better" else now
+    reason = "" if shown_result.verdict is Verdict.PASS else reason_of(shown_result)
     return Change(id, title, was.verdict.label, now.verdict.label, direction, reason)
 
 
@@ -199,9 +204,9 @@ def _notes(old: Report, new: Report) -> list[str]:
         ("server", old.server.name, new.server.name),
         ("command", " ".join(old.server.command), " ".join(new.server.command)),
     )
-    found = [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]
+    notes = [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]
     for which, report in (("old", old), ("new", new)):
         if is_selection(report):
             judged = counted(sum(bool(r.checks) for r in report.requirements), "requirement")
-            found.append(f"the {which} run judged only {judged} (--only): no others and no levels are compared")
-    return found
+            notes.append(f"the {which} run judged only {judged} (--only): no others and no levels are compared")
+    return notes

@@ -20,7 +20,7 @@ _LEVEL_MARKS = {"proved": "✓", "failed": "✗", "unproved": "–", "attested":
 _LEVEL_SIGNS = {"proved": "✅", "failed": "❌", "unproved": "❔", "attested": "📝"}
 
 _OMITTED = "passed, do not apply or are not judged in every report"
-"""Description of the requirements without a row in a matrix, as the end of a relative clause."""
+"""A description of the requirements without a row in a matrix. It is the end of a relative clause."""
 
 
 def text_lines(comparison: Comparison | Matrix) -> Iterator[str]:
@@ -40,7 +40,7 @@ def to_html(comparison: Comparison | Matrix) -> str:
 
     board = (
         [
-            Standing(
+            BoardEntry(
                 column_letter(number),
                 " ".join(
                     one_line(part, 120) for part in (report.server.name or "a server", report.server.version) if part
@@ -62,13 +62,14 @@ def to_html(comparison: Comparison | Matrix) -> str:
         is_matrix=isinstance(comparison, Matrix),
         mark=mark,
         board=board,
-        columns=_trend(board) if isinstance(comparison, Matrix) and comparison.trend else [],
+        columns=_trend_columns(board) if isinstance(comparison, Matrix) and comparison.is_trend else [],
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run in the picture of a trend, as a column of its MUSTs with a verdict other than *pass*, stacked by verdict.
+    """A run in the picture of a trend. Its column consists of the MUSTs with a verdict other than *pass*, stacked by
+    verdict.
 
     MUSTs that are not judged or do not apply are left out. Positions and sizes are in percent of the picture.
     """
@@ -85,31 +86,31 @@ class Column:
     """Top of the whole column."""
 
 
-_HEIGHT = 70
+_MAX_COLUMN_HEIGHT = 70
 """Height of the highest column, in percent of the picture."""
 
 
-def _trend(board: Sequence[Standing]) -> list[Column]:
-    unmet = [[(v, wide) for v, _, wide in s.bars[-1].parts if v != "pass"] if s.bars else [] for s in board]
-    highest = max(1.0, *(sum(wide for _, wide in parts) for parts in unmet))
+def _trend_columns(board: Sequence[BoardEntry]) -> list[Column]:
+    unmet_parts = [[(v, share) for v, _, share in s.bars[-1].parts if v != "pass"] if s.bars else [] for s in board]
+    highest = max(1.0, *(sum(share for _, share in parts) for parts in unmet_parts))
     width = 100 / len(board)
     columns: list[Column] = []
-    for number, (standing, parts) in enumerate(zip(board, unmet, strict=True)):
-        shown: list[tuple[str, float, float]] = []
-        top = float(_HEIGHT + 10)
-        for verdict, wide in parts:
-            height = _HEIGHT * wide / highest
+    for number, (entry, parts) in enumerate(zip(board, unmet_parts, strict=True)):
+        placed_parts: list[tuple[str, float, float]] = []
+        top = float(_MAX_COLUMN_HEIGHT + 10)
+        for verdict, share in parts:
+            height = _MAX_COLUMN_HEIGHT * share / highest
             top -= height
-            shown.append((verdict, round(top, 2), round(height, 2)))
+            placed_parts.append((verdict, round(top, 2), round(height, 2)))
         left = number * width
         columns.append(
             Column(
-                standing.letter,
-                standing.badge.message,
+                entry.letter,
+                entry.badge.message,
                 round(left + 0.15 * width, 2),
                 round(left + width / 2, 2),
                 round(0.7 * width, 2),
-                tuple(shown),
+                tuple(placed_parts),
                 round(top, 2),
             )
         )
@@ -117,7 +118,7 @@ def _trend(board: Sequence[Standing]) -> list[Column]:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BoardEntry:
     """A report on a scoreboard or in a trend."""
 
     letter: str
@@ -135,7 +136,7 @@ def mark(verdict: str | None) -> str:
 
 
 def column_letter(column: int) -> str:
-    """Short name of a column, which is counted from 0: A to Z, then numbers from 27."""
+    """Short name of a column: a letter from A to Z, then numbers from 27. *column* is counted from 0."""
     return chr(ord("A") + column) if column < 26 else str(column + 1)
 
 
@@ -145,10 +146,10 @@ def _comparison_lines(comparison: Comparison) -> Iterator[str]:
     for note in comparison.notes:
         yield f"note       {note}"
     for direction in HEADINGS:
-        for change in comparison.of(direction):
+        for change in comparison.in_direction(direction):
             reason = f": {change.reason}" if change.reason else ""
             yield f"{direction:<9}  {change.id:<12}  {_arrow(change)}  {change.title}{reason}".rstrip()
-    counts = ", ".join(f"{len(comparison.of(d))} {d}" for d in HEADINGS if comparison.of(d))
+    counts = ", ".join(f"{len(comparison.in_direction(d))} {d}" for d in HEADINGS if comparison.in_direction(d))
     yield f"changed    {counts or 'nothing'}"
 
 
@@ -177,7 +178,7 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[str]:
         (("old", code(comparison.old)), ("new", code(comparison.new)), *(("note", code(n)) for n in comparison.notes)),
     )
     for direction, heading in HEADINGS.items():
-        changes = comparison.of(direction)
+        changes = comparison.in_direction(direction)
         if changes:
             yield f"### {heading} ({len(changes)})"
             yield table(

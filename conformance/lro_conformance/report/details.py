@@ -13,22 +13,23 @@ from lro_conformance.report.sanitize import lines, one_line
 
 REASON_CHARACTERS = 300
 REPEATED_CHARACTERS = 60
-"""Longest reason that is repeated for each requirement; for a longer one, they refer to the first requirement."""
+"""Length of the longest reason that is repeated for each requirement. If a reason is longer, further requirements with
+this reason refer to the first one."""
 EVIDENCE_CHARACTERS = 8_000
 EVIDENCE_LINES = 40
 BRIEF_CHARACTERS = 200
-"""Longest line of evidence in a short view, and longest expectation or observation that it shows."""
-BRIEF_EVIDENCE = 9
-"""Lines of evidence in a short view."""
-BRIEF_SCRIPT = 2_000
-"""Longest script that a short view shows, in characters; a longer one is left out, because half a script is useless."""
-SHORT_SCRIPT = 8
-"""Longest script, in lines of the terminal, that a shortened view shows (`Brevity.step`)."""
-TWO_SCREENS = 120
+"""Length to which a short view cuts lines of evidence, expectations and observations."""
+BRIEF_EVIDENCE_LINES = 9
+"""Number of lines of evidence that a short view shows before it counts the rest."""
+BRIEF_SCRIPT_CHARACTERS = 2_000
+"""Length of the longest script in a short view. A longer script is left out, because half a script is useless."""
+SHORT_SCRIPT_LINES = 8
+"""Length of the longest script in a shortened view (from `Brevity.step` 1 on), in lines of the terminal."""
+TWO_SCREENS_LINES = 120
 """Largest number of terminal lines that a short view should take, so that even the report on a bad server fits two
 screens."""
-STEPS = range(4)
-"""Steps by which a view is shortened until it fits `TWO_SCREENS`."""
+BREVITY_STEPS = range(4)
+"""Steps by which a view is shortened until it fits `TWO_SCREENS_LINES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,14 @@ class Brevity:
 
     step: int = 0
     """From 1 on, only short scripts are shown, and lines of evidence are cut to the width of the terminal. From 2 on,
-    the rows of requirements are cut to it, too. At 3, counts replace the rows."""
+    the rows of requirements are cut to this width, too. At 3, the rows are replaced by counts."""
     columns: int | None = None
     """The width of the terminal; None for a file or a pipe, where no line is wrapped."""
 
     def omits(self, script: tuple[str, ...]) -> bool:
         """True if a script is too long for this view."""
-        too_high = self.step > 0 and terminal_lines(script, self.columns) > SHORT_SCRIPT
-        return too_high or sum(map(len, script)) > BRIEF_SCRIPT
+        too_high = self.step > 0 and terminal_lines(script, self.columns) > SHORT_SCRIPT_LINES
+        return too_high or sum(map(len, script)) > BRIEF_SCRIPT_CHARACTERS
 
     @property
     def cuts_rows(self) -> bool:
@@ -53,7 +54,7 @@ class Brevity:
 
     @property
     def counts_rows(self) -> bool:
-        """True if counts replace the rows of requirements."""
+        """True if the rows of requirements are replaced by counts."""
         return self.step >= 3
 
     @property
@@ -63,7 +64,7 @@ class Brevity:
 
 
 def terminal_lines(texts: Iterable[str], columns: int | None) -> int:
-    """Number of lines that *texts* take on a terminal with *columns* columns; None if lines are not wrapped."""
+    """Number of lines that *texts* take up on a terminal. *columns* is its width, or None if lines are not wrapped."""
     return sum(1 if columns is None else max(1, -(-len(text) // columns)) for text in texts)
 
 
@@ -83,17 +84,18 @@ class CheckDetail:
     location: str
     """File and line in the evidence directory."""
     omitted: str = ""
-    """Length of the script and where to find it, if a short view leaves it out; *reproduce* is then empty."""
+    """If a short view leaves out the script: its length, and where to find it. *reproduce* is then empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """All details of a requirement, mostly of one that was not met."""
+    """All details of a requirement. Usually the requirement was not met."""
 
     verdict: Verdict
     id: str
     title: str
     binding: str
+    """The keyword and the level, such as ``MUST, level 2``."""
     statement: str
     fix: str
     checks: tuple[CheckDetail, ...]
@@ -121,7 +123,8 @@ class EvidenceLine:
 
 
 def evidence_lines(evidence: Iterable[str]) -> Iterator[EvidenceLine]:
-    """Lines of evidence. A line that marks a part of the line above it becomes the *start* and *end* of that one."""
+    """Lines of evidence. A line that only marks a part of the line above it becomes *start*, *end* and *name* of the
+    line above."""
     pending: EvidenceLine | None = None
     for text in evidence:
         mark = MARK.fullmatch(text) if pending is not None else None
@@ -154,7 +157,8 @@ def _shortened(check: CheckDetail, brevity: Brevity) -> CheckDetail:
 
 
 def brief_script(script: tuple[str, ...], brevity: Brevity) -> tuple[tuple[str, ...], str]:
-    """The script and an empty text; if it is too long for the view, an empty script and where to find it."""
+    """Return the script and an empty text. If the script is too long for the view, return an empty script, and a text
+    that says where to find it."""
     if not brevity.omits(script):
         return script, ""
     characters = sum(map(len, script))
@@ -162,39 +166,41 @@ def brief_script(script: tuple[str, ...], brevity: Brevity) -> tuple[tuple[str, 
 
 
 def abridged(texts: Iterable[str]) -> str:
-    """Lines joined to one, which is cut to `BRIEF_CHARACTERS`."""
+    """Join *texts* to one line, and cut this line to `BRIEF_CHARACTERS`."""
     text = " ".join(texts)
     return f"{text[: BRIEF_CHARACTERS - 1]}…" if len(text) > BRIEF_CHARACTERS else text
 
 
 def brief_lines(evidence: Sequence[str], limit: int = BRIEF_CHARACTERS) -> Iterator[str]:
-    """The first lines of evidence; long ones are cut, unless a part of them is marked."""
+    """The first lines of evidence. A long line is cut, unless a part of it is marked."""
     for number, text in enumerate(evidence):
-        if number == BRIEF_EVIDENCE and len(evidence) > number + 1:  # a single line takes no more room than its count
+        if (
+            number == BRIEF_EVIDENCE_LINES and len(evidence) > number + 1
+        ):  # a single line takes no more room than its count
             yield f"… ({len(evidence) - number:,} more lines; -v shows them)"
             return
         is_marked = number + 1 < len(evidence) and MARK.fullmatch(evidence[number + 1])
         if len(text) > limit and not is_marked:
-            more = f"… ({length(text, '; -v shows them', '; -v shows more')})"
+            more = f"… ({length_note(text, '; -v shows them', '; -v shows more')})"
             yield text[: limit - len(more)] + more
         else:
             yield text
 
 
-IN_JSON = ("; complete in the JSON report", "; more in the JSON report")
-"""Where to find the rest of a line that is cut: the first text if the JSON report has the complete line, the second if
-it has more of the line, but not all."""
+REST_IN_JSON = ("; complete in the JSON report", "; more in the JSON report")
+"""Texts that say where to find the rest of a line that is cut. The first one is for a line that is complete in the JSON
+report. The second one is for a line of which even the JSON report has only a part."""
 
 
-def length(text: str, complete: str, partial: str) -> str:
-    """The length of a line that a view cuts, followed by *complete*; if even the evidence has only the beginning of the
-    line, its length as received, followed by *partial*."""
-    received = _RECEIVED.search(text)
+def length_note(text: str, complete: str, partial: str) -> str:
+    """Return the length of a line that is cut by a view, followed by *complete*. If even the evidence has only the
+    beginning of the line, return the number of bytes that were received, followed by *partial*."""
+    received = _RECEIVED_LENGTH.search(text)
     return f"{len(text):,} characters{complete}" if received is None else f"{int(received[1]):,} bytes{partial}"
 
 
-_RECEIVED = re.compile(r" … \((\d+) bytes\)$")
-"""End of a message that is cut in the evidence, with its length as received."""
+_RECEIVED_LENGTH = re.compile(r" … \((\d+) bytes\)$")
+"""The end of a message that is cut in the evidence. It says how many bytes were received."""
 
 
 def warnings_of(report: Report) -> Iterator[Detail]:
@@ -203,18 +209,19 @@ def warnings_of(report: Report) -> Iterator[Detail]:
 
 
 def failure_lines(report: Report) -> list[str]:
-    """Lines that explain why there is no verdict; empty if there is one."""
+    """Lines that explain why the run has no verdict. Empty if the run has a verdict."""
     return [one_line(line, 1_000) for line in lines(report.failure or "")][:EVIDENCE_LINES]
 
 
 def failure_reproducer(report: Report) -> list[str]:
-    """Lines of a command that starts the server that could not be observed; empty if there is a verdict, or if no such
-    command is known."""
+    """Lines of a command that starts the server, if the server could not be observed. Empty if the run has a verdict,
+    or if no such command is known."""
     return lines(report.reproduce) if report.failure is not None else []
 
 
 def reason_of(result: RequirementResult) -> str:
-    """Reason for a verdict, on one line: the requirement's own or, without one, the observation of its worst check."""
+    """The reason for the verdict of a requirement, on one line. It is the requirement's own reason or, if it has none,
+    the observation of its worst check."""
     if result.reason:
         return one_line(result.reason, REASON_CHARACTERS)
     worst = max(result.checks, key=lambda c: c.verdict, default=None)
@@ -225,7 +232,8 @@ def reason_of(result: RequirementResult) -> str:
 
 
 def unobserved_part(result: RequirementResult) -> str:
-    """The number of checks of a requirement that were not observed, and the reasons; empty if there are none."""
+    """The number of a requirement's checks that were not observed, with the reasons. Empty if there are no such
+    checks."""
     reasons = [check.observed for check in result.checks if check.verdict is Verdict.NOT_OBSERVED]
     if not reasons:
         return ""
@@ -234,26 +242,27 @@ def unobserved_part(result: RequirementResult) -> str:
 
 
 def reasons_once(results: Iterable[RequirementResult]) -> Mapping[str, str]:
-    """Reasons for the verdicts of requirements that did not pass, by id, for a table in this order.
+    """Map ids of requirements that did not pass to the reasons for their verdicts, for a table in the order of
+    *results*.
 
     A long reason why something was not observed, such as the traceback of a server that exits in many experiments, is
     shown once; further requirements with the same reason refer to the first.
     """
-    shown: dict[str, str] = {}
+    first_ids: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for result in results:
         if result.verdict is Verdict.PASS:
             continue
         id, reason = result.requirement.id, reason_of(result)
         if result.verdict is Verdict.NOT_OBSERVED and len(reason) > REPEATED_CHARACTERS:
-            first = shown.setdefault(reason, id)
+            first = first_ids.setdefault(reason, id)
             reason = reason if first == id else same_as(first)
         reasons[id] = reason
     return reasons
 
 
 def same_as(id: str) -> str:
-    """A reference to the requirement that shows a reason."""
+    """A text that refers to the requirement *id*, at which the same reason is shown."""
     return f"for the same reason as {id}"
 
 
@@ -288,14 +297,15 @@ def check_detail(check: CheckResult) -> CheckDetail:
 
 
 def _truncated(text: str) -> Iterable[str]:
-    """Lines of *text*; lines that are too long or too many are cut, with a pointer to the JSON report."""
-    every = lines(text)
-    for line in every[:EVIDENCE_LINES]:
+    """Lines of *text*. Lines that are too long are cut, and lines that are too many are left out; in their place is a
+    pointer to the JSON report."""
+    all_lines = lines(text)
+    for line in all_lines[:EVIDENCE_LINES]:
         if len(line) > EVIDENCE_CHARACTERS:
-            yield f"{line[:EVIDENCE_CHARACTERS]}… ({length(line, *IN_JSON)})"
+            yield f"{line[:EVIDENCE_CHARACTERS]}… ({length_note(line, *REST_IN_JSON)})"
         else:
             yield line
-    if (more := len(every) - EVIDENCE_LINES) > 0:
+    if (more := len(all_lines) - EVIDENCE_LINES) > 0:
         yield f"… ({more:,} more line{'s' * (more > 1)}; complete in the JSON report)"
 
 

@@ -22,10 +22,10 @@ from rich.text import Text
 from lro_conformance.judging.events import CheckJudged, Event, RunStarted, TrialFinished, TrialStarted, TrialStep
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.causes import SHOWN, Cause, causes, first_failure, others, shown_troubles
+from lro_conformance.report.causes import MAX_SHOWN_CAUSES, Cause, causes, first_failure, omitted_ids, shown_troubles
 from lro_conformance.report.details import (
-    STEPS,
-    TWO_SCREENS,
+    BREVITY_STEPS,
+    TWO_SCREENS_LINES,
     Brevity,
     CheckDetail,
     Detail,
@@ -80,19 +80,19 @@ class Progress:
                 case RunStarted(trials=names):
                     self._trials = {name: TrialProgress(name) for name in names}
                 case TrialStarted(trial=name, title=title):
-                    self._set(name, title=one_line(title, 80), state="running", started=self._clock())
+                    self._update_trial(name, title=one_line(title, 80), state="running", started=self._clock())
                 case TrialStep(trial=name, detail=detail):
-                    self._set(name, detail=one_line(detail, 80))
+                    self._update_trial(name, detail=one_line(detail, 80))
                 case TrialFinished(trial=name, seconds=seconds, problem=problem):
                     state = "done" if problem is None else "broken"
-                    self._set(name, state=state, seconds=seconds, detail=one_line(problem or "", 80))
+                    self._update_trial(name, state=state, seconds=seconds, detail=one_line(problem or "", 80))
                 case CheckJudged(result=result):
                     self._checks[result.verdict] = self._checks.get(result.verdict, 0) + 1
                 case _:
                     pass
 
     def trials(self) -> tuple[TrialProgress, ...]:
-        """All trials; running ones with the time that has passed since their start."""
+        """All trials. For a running trial, `seconds` is the time that has passed since its start."""
         with self._lock:
             now = self._clock()
             return tuple(
@@ -104,7 +104,7 @@ class Progress:
         with self._lock:
             return dict(self._checks)
 
-    def _set(self, name: str, **changes: object) -> None:
+    def _update_trial(self, name: str, **changes: object) -> None:
         trial = self._trials.get(name, TrialProgress(one_line(name, 40)))
         self._trials[name] = replace(trial, **changes)  # pyright: ignore[reportArgumentType] - the fields above
 
@@ -148,14 +148,14 @@ class LiveView:
         if self._verbosity > 0:
             self._report(report, Brevity())
             return
-        shown = ""
-        for step in STEPS:
+        rendered = ""
+        for step in BREVITY_STEPS:
             with self._console.capture() as captured:
                 self._report(report, Brevity(step, self._console.width))
-            shown = captured.get()
-            if terminal_lines(Text.from_ansi(shown).plain.splitlines(), self._console.width) <= TWO_SCREENS:
+            rendered = captured.get()
+            if terminal_lines(Text.from_ansi(rendered).plain.splitlines(), self._console.width) <= TWO_SCREENS_LINES:
                 break
-        self._console.file.write(shown)
+        self._console.file.write(rendered)
         self._console.file.flush()
 
     def _report(self, report: Report, brevity: Brevity) -> None:
@@ -191,12 +191,12 @@ class LiveView:
         height = max(3, self._console.height - 3)
         table = Table.grid(padding=(0, 1))
         table.add_column(no_wrap=True)
-        table.add_column()  # rich narrows only columns that may wrap; the cells of this one are cut instead
+        table.add_column()  # rich narrows only columns whose cells may wrap; the cells of this column are cut
         table.add_column(no_wrap=True, justify="right")
         table.add_column(style="dim")
         trials = self._progress.trials()
         for trial in _visible(trials, height):
-            mark, style = _STATES[trial.state]
+            mark, style = _STATE_MARKS[trial.state]
             icon = self._spinner if trial.state == "running" else Text(mark, style)
             seconds = Text("" if trial.state == "waiting" else f"{trial.seconds:.1f} s")
             table.add_row(icon, _truncated(trial.title or trial.name), seconds, _truncated(trial.detail))
@@ -211,18 +211,18 @@ class LiveView:
             yield (f" {MARKS[verdict]} {checks[verdict]}", STYLES[verdict])
 
     def _verbatim(self, lines: Iterable[str]) -> None:
-        for line in lines:  # unindented and unwrapped: a line that the terminal wraps is still copied as one
+        for line in lines:  # unindented and unwrapped: a line that the terminal wraps is still copied as one line
             self._console.print(Text(line), soft_wrap=True)
 
-    def _causes(self, found: list[Cause], brevity: Brevity) -> None:
-        """Failures by cause: one in full, the others in brief."""
-        in_full = first_failure(found)
-        for cause in found[:SHOWN]:
+    def _causes(self, all_causes: list[Cause], brevity: Brevity) -> None:
+        """Print failures by cause: the first failure of the server in full, the others in brief."""
+        in_full = first_failure(all_causes)
+        for cause in all_causes[:MAX_SHOWN_CAUSES]:
             self._detail(shortened(cause.first, brevity), in_full=cause is in_full)
             if cause.others:
                 self._labelled([("same cause", ", ".join(d.id for d in cause.others))])
             self._console.print()
-        if rest := others(found):
+        if rest := omitted_ids(all_causes):
             self._console.print(Text(f"also failed: {rest}", "bold red"))
 
     def _detail(self, detail: Detail, *, in_full: bool = True) -> None:
@@ -280,7 +280,7 @@ def _truncated(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-_STATES = {"waiting": ("·", "dim"), "running": ("", ""), "done": ("✓", "green"), "broken": ("!", "yellow")}
+_STATE_MARKS = {"waiting": ("·", "dim"), "running": ("", ""), "done": ("✓", "green"), "broken": ("!", "yellow")}
 
 
 def _rows(rows: Iterable[Row], *, cut: bool) -> RenderableType:
@@ -297,7 +297,8 @@ def _rows(rows: Iterable[Row], *, cut: bool) -> RenderableType:
 
 
 def _visible(trials: tuple[TrialProgress, ...], height: int) -> list[TrialProgress]:
-    """The trials that fit, in their order: preferably running ones, then broken, finished and waiting ones."""
+    """The trials that fit into *height* lines, in their order. Running trials are preferred, then broken, finished and
+    waiting trials."""
     if len(trials) <= height:
         return list(trials)
     rank = {"running": 0, "broken": 1, "done": 2, "waiting": 3}

@@ -29,8 +29,10 @@ MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read. Reports have a few megabytes at most."""
 
 MAX_REQUIREMENTS = 1_000
-MAX_NAME = 1_000
-"""Largest number of requirements in a report, and of characters in the server's name and in its version."""
+"""Largest number of requirements in a report."""
+
+MAX_NAME_CHARACTERS = 1_000
+"""Largest number of characters in the name of the server, and in its version."""
 
 
 def read_report(path: Path) -> Report:
@@ -55,14 +57,15 @@ def parse_report(value: Any, name: str = "the report") -> Report:
     """Build a report from its JSON form; keys that this release does not know are ignored.
 
     Title, keyword and level of a requirement come from the report. Its statement and fix are not part of a report:
-    they come from the catalogue of this release, if it has the id. Raises `UsageError` if *value* is not a report.
+    they come from the catalogue of this release, and are empty if the catalogue does not have the id. Raises
+    `UsageError` if *value* is not a report.
     """
     from lro_spec.schema.errors import violations
 
     if not _has_format(value):
         raise UsageError(f"{name}: not a report; expected a report of `lro certify --json`")
-    if (absurd := _absurd(value)) is not None:  # before validation by the schema, which would take minutes
-        raise UsageError(f"{name}: {absurd}; expected a report of `lro certify --json`")
+    if (reason := _reason_to_reject(value)) is not None:  # before validation by the schema, which would take minutes
+        raise UsageError(f"{name}: {reason}; expected a report of `lro certify --json`")
     for error in violations(value, "report"):
         where = pointer(list(error.path)) or "the document"
         raise UsageError(f"{name}: {where}: expected {error.expected}, got {error.observed}")
@@ -102,19 +105,19 @@ def parse_report(value: Any, name: str = "the report") -> Report:
     )
 
 
-def _absurd(value: Mapping[str, Any]) -> str | None:
+def _reason_to_reject(value: Mapping[str, Any]) -> str | None:
     """Reason why a report is absurdly large or contradictory; None if it is neither."""
     results, server = value.get("requirements"), value.get("server")
     if isinstance(results, list):
         ids = [cast("dict[str, Any]", r).get("id") for r in cast("list[Any]", results) if isinstance(r, dict)]
         if len(ids) > MAX_REQUIREMENTS:
             return f"{len(ids):,} requirements"
-        twice = next((id for id, times in Counter(map(str, ids)).items() if times > 1), None)
-        if twice is not None:
-            return f"the requirement {twice[:40]} occurs twice"
+        repeated_id = next((id for id, times in Counter(map(str, ids)).items() if times > 1), None)
+        if repeated_id is not None:
+            return f"the requirement {repeated_id[:40]} occurs twice"
     for key in ("name", "version") if isinstance(server, dict) else ():
         text = cast("dict[str, Any]", server).get(key)
-        if isinstance(text, str) and len(text) > MAX_NAME:
+        if isinstance(text, str) and len(text) > MAX_NAME_CHARACTERS:
             return f"server.{key} has {len(text):,} characters"
     return None
 

@@ -19,7 +19,7 @@ import click
 
 from lro_conformance import PROFILE_NAME
 from lro_conformance.errors import UsageError
-from lro_conformance.report.atomic import check_target, real, write_text
+from lro_conformance.report.atomic import check_target, resolve_links, write_text
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -40,10 +40,12 @@ class Form:
     """The option, without dashes."""
     help: str
     renderers: tuple[tuple[str, str], ...]
-    """Pairs: the ending of a file's name, and the function that renders such a file, as ``module:function`` relative to
-    `package`. The name of a file must have one of the endings; for standard output the first pair is used."""
+    """Pairs of the ending of a file's name and the function that renders such a file. The function is written as
+    ``module:function``, relative to `package`. The name of a file must have one of the endings. For standard output,
+    the first pair is used."""
     argument: str = ""
-    """Name of the attribute of `Outputs` that the function gets as its second argument; empty if it gets none."""
+    """Name of the attribute of `Outputs` that is the second argument of the function. Empty if the function has no
+    second argument."""
     package: str = f"{__package__}.formats"
 
     def renderer(self, target: str) -> Callable[..., str]:
@@ -122,7 +124,7 @@ class Outputs:
 
         Standard output and special files are excluded, because they take one report only.
         """
-        regular = [o for o in self.files if o.target != STDOUT and not _is_device(real(Path(o.target)))]
+        regular = [o for o in self.files if o.target != STDOUT and not _is_device(resolve_links(Path(o.target)))]
         paths = [(o, Path(o.target)) for o in regular]
         files = [replace(o, target=str(path.with_name(f"{path.stem}.{edition}{path.suffix}"))) for o, path in paths]
         return replace(self, files=tuple(files))
@@ -135,18 +137,19 @@ class Outputs:
     def check(self) -> None:
         """Raise `UsageError` if the outputs cannot be written as requested.
 
-        That is so if a file cannot be written or has an ending that its form does not know, if two outputs have the
-        same target (unless it is a device such as ``/dev/null``), or if an attestation has no subject.
+        It is raised if a file cannot be written, if its name has an ending that its form does not know, or if an
+        attestation has no subject. It is also raised if two outputs have the same target, unless this is a device such
+        as ``/dev/null``.
         """
-        by_place: dict[str | Path, Output] = {}
+        by_target: dict[str | Path, Output] = {}
         for output in self.files:
             if output.form.argument == "subjects" and not self.subjects:
                 raise UsageError(f"{output.option} needs --subject: the tested artifact, a file or NAME@sha256:HEX")
             output.form.renderer(output.target)
-            place = output.target if output.target == STDOUT else real(Path(output.target))
-            if place in by_place and not _is_device(place):
-                raise UsageError(f"{by_place[place].option} and {output.option} would overwrite each other")
-            by_place[place] = output
+            target = output.target if output.target == STDOUT else resolve_links(Path(output.target))
+            if target in by_target and not _is_device(target):
+                raise UsageError(f"{by_target[target].option} and {output.option} would overwrite each other")
+            by_target[target] = output
             if output.target != STDOUT:
                 _attempt(output, lambda path: check_target(path))
 
@@ -156,7 +159,7 @@ class Outputs:
 
     @property
     def paths(self) -> list[str]:
-        """All files but standard output."""
+        """The paths of all output files. Standard output is left out."""
         return [o.target for o in self.files if o.target != STDOUT]
 
     def targets(self, form: str) -> list[str]:
@@ -164,9 +167,11 @@ class Outputs:
         return [o.target for o in self.files if o.form.name == form]
 
     def write(self, report: Any) -> None:
-        """Render *report* (or a comparison, or weights) for each file by its form, and write the files.
+        """Render *report* in the form of each output file, and write the files. It may also be a comparison or a
+        weighing.
 
-        If a file cannot be written, the others are written nevertheless; then raises `UsageError` for the first error.
+        If a file cannot be written, the other files are written nevertheless. Then `UsageError` is raised for the first
+        error.
         """
         problems: list[UsageError] = []
         for output in self.files:
@@ -253,12 +258,12 @@ def _parameter(form: Form) -> str:
     return f"{form.name.replace('-', '_')}_targets"
 
 
-def _is_device(place: str | Path) -> bool:
-    return isinstance(place, Path) and place.exists() and not place.is_file()  # such as /dev/null
+def _is_device(target: str | Path) -> bool:
+    return isinstance(target, Path) and target.exists() and not target.is_file()  # such as /dev/null
 
 
-def _attempt(output: Output, act: Callable[[Path], None]) -> None:
+def _attempt(output: Output, action: Callable[[Path], None]) -> None:
     try:
-        act(Path(output.target))
+        action(Path(output.target))
     except OSError as problem:
         raise UsageError(f"{output.option}: {problem.strerror or problem}: name another file") from None

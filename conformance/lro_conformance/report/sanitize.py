@@ -10,8 +10,8 @@ from typing import TextIO
 class _Escapes(dict[int, str]):
     """Table for `str.translate`: JSON escapes for characters that can move the cursor, or hide or reorder text.
 
-    Evidence has JSON-RPC lines, which a reader may paste elsewhere: in a string of JSON, an escape stands for the same
-    character as before.
+    Evidence contains JSON-RPC lines, which a reader may paste elsewhere. They keep their meaning there, because in a
+    JSON string the escape means the same character.
     """
 
     def __missing__(self, code: int) -> str:
@@ -38,11 +38,11 @@ _ONE_LINE = _Escapes({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
 _LINES = _Escapes({0x0A: "\n", 0x09: "\t"})
 
 _LOG_COMMAND = re.compile(r"^(?P<lead>[^\S\n]*):(?=:)|#(?=#\[|#vso\[|#teamcity\[)", re.MULTILINE)
-"""Beginning of a command to GitHub (``::``, ``##[``), Azure or TeamCity, which carry out commands in a job's output."""
+"""Beginning of a command in the output of a job, which GitHub (``::``, ``##[``), Azure or TeamCity would carry out."""
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Escape *text* for one line; if longer than *limit* characters, cut it and append an ellipsis."""
+    """Escape *text* for one line. If it is longer than *limit* characters, cut it and append an ellipsis."""
     # cut before escaping, too: the text may be megabytes long
     safe = _escape_log_commands((text if limit is None else text[: limit + 1]).translate(_ONE_LINE))
     if limit is None or len(safe) <= limit:

@@ -1,4 +1,4 @@
-"""A run and its report as plain text for terminals and logs, and the choice between that and the live view."""
+"""A run and its report as plain text for terminals and logs, and the choice between plain text and the live view."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ from typing import Protocol, Self, TextIO
 
 from lro_conformance.judging.events import Event, TrialFinished, TrialStarted
 from lro_conformance.judging.results import Report
-from lro_conformance.report.causes import SHOWN, Cause, Trouble, causes, first_failure, others, shown_troubles
+from lro_conformance.report.causes import (
+    MAX_SHOWN_CAUSES,
+    Cause,
+    Trouble,
+    causes,
+    first_failure,
+    omitted_ids,
+    shown_troubles,
+)
 from lro_conformance.report.details import (
-    STEPS,
-    TWO_SCREENS,
+    BREVITY_STEPS,
+    TWO_SCREENS_LINES,
     Brevity,
     CheckDetail,
     Detail,
@@ -45,13 +53,14 @@ class View(Protocol):
         ...
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Show a report after the run; if *brief*, only those lines of its summary that differ between the editions of
-        a run."""
+        """Show a report after the run. If *brief* is true, show only those lines of its summary that differ between the
+        editions of a run."""
         ...
 
 
 def open_view(stream: TextIO, *, plain: bool = False, verbosity: int = NORMAL) -> View:
-    """Plain text if *plain*, if *stream* is no terminal, with NO_COLOR or TERM=dumb; otherwise the live view."""
+    """Return the plain view if *plain* is true, if *stream* is not a terminal, or if NO_COLOR or TERM=dumb is set.
+    Otherwise return the live view."""
     escape_unencodable(stream)
     if plain or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return PlainView(stream, verbosity)
@@ -94,14 +103,15 @@ class PlainView:
 
 
 def plain_lines(report: Report, verbosity: int = NORMAL, columns: int | None = None) -> Iterator[str]:
-    """The report as plain lines; unless it is verbose, shortened in steps until it fits two screens of a terminal.
+    """The report as plain lines. If it is not verbose, it is shortened in steps until it fits two screens of a
+    terminal.
 
-    *columns* is the width of the terminal; None if the lines go to a file or a pipe, where none is wrapped.
+    *columns* is the width of the terminal. It is None if the lines go to a file or a pipe, where lines are not wrapped.
     """
     lines: list[str] = []
-    for step in STEPS:
+    for step in BREVITY_STEPS:
         lines = list(_lines(report, verbosity, Brevity(step, columns)))
-        if verbosity >= VERBOSE or terminal_lines(lines, columns) <= TWO_SCREENS:
+        if verbosity >= VERBOSE or terminal_lines(lines, columns) <= TWO_SCREENS_LINES:
             break
     yield from lines
 
@@ -112,8 +122,8 @@ def _lines(report: Report, verbosity: int, brevity: Brevity) -> Iterator[str]:
             yield section.heading
             for row in section.rows:
                 line = f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
-                room = brevity.columns if brevity.cuts_rows and brevity.columns is not None else len(line)
-                yield line if len(line) <= room else f"{line[: room - 1]}…"
+                width = brevity.columns if brevity.cuts_rows and brevity.columns is not None else len(line)
+                yield line if len(line) <= width else f"{line[: width - 1]}…"
             yield ""
     if verbosity >= VERBOSE:
         for detail in details(report, warnings=True):
@@ -154,17 +164,17 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     yield from fix_lines(detail)
 
 
-def cause_lines(found: list[Cause], brevity: Brevity = _UNSHORTENED) -> Iterator[str]:
+def cause_lines(all_causes: list[Cause], brevity: Brevity = _UNSHORTENED) -> Iterator[str]:
     """Failures by cause as plain lines: one in full, the others in brief."""
-    in_full = first_failure(found)
-    for cause in found[:SHOWN]:
+    in_full = first_failure(all_causes)
+    for cause in all_causes[:MAX_SHOWN_CAUSES]:
         yield from (
             detail_lines(shortened(cause.first, brevity)) if cause is in_full else brief_detail_lines(cause.first)
         )
         if cause.others:
             yield f"  same cause   {', '.join(d.id for d in cause.others)}"
         yield ""
-    if rest := others(found):
+    if rest := omitted_ids(all_causes):
         yield f"also failed    {rest}"
 
 

@@ -22,12 +22,12 @@ from lro_conformance.report.details import (
     reasons_once,
     unobserved_part,
 )
-from lro_conformance.report.exit_code import exit_code, is_selection, is_unselected, open_results
+from lro_conformance.report.exit_code import blocking_results, exit_code, is_selection, is_unselected
 from lro_conformance.report.sanitize import one_line
 
 TABLE_ROWS = 40
-"""Longest table of requirements on a terminal, in rows, if there are failures: counts replace a longer one, so that the
-failures below it stay in view."""
+"""If there are failures, the largest number of rows in a table of requirements on a terminal. A longer table is
+replaced by counts, so that the failures below it stay in view."""
 MIN_SHARED_REASON = 6
 """If at least this many requirements of a level were not observed for the same reason, they share a row."""
 
@@ -45,7 +45,8 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A requirement, or several that share a verdict; *id* is then their group, their level or ``others``."""
+    """A row about a requirement, or about several with the same verdict. For several, *id* is their group, their level
+    or ``others``."""
 
     verdict: Verdict
     id: str
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The requirements of a level, or those that decide no level."""
+    """The requirements of a level, or the requirements that belong to no level."""
 
     heading: str
     rows: tuple[Row, ...]
@@ -70,24 +71,26 @@ class Fact:
 
 
 _SECTIONS = (1, 2, 3, None)
-"""Levels of the sections in their order; None for the requirements that decide no level."""
+"""Levels of the sections in their order. None is for the requirements that belong to no level."""
 
 
 def verbose_hint(report: Report) -> str:
-    """Advice to show all failures in full; empty unless there are several causes, of which only one is so shown."""
+    """Advice to show all failures in full. Empty if there are fewer than two causes, because the only cause is shown in
+    full."""
     if len(causes(report)) < 2:
         return ""
-    unseen = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
-    plural = "requirements were" if unseen > 1 else "requirement was"
-    why = f", and why {unseen} {plural} not observed" if unseen else ""
+    unobserved = sum(r.verdict is Verdict.NOT_OBSERVED and not is_unselected(r) for r in report.requirements)
+    plural = "requirements were" if unobserved > 1 else "requirement was"
+    why = f", and why {unobserved} {plural} not observed" if unobserved else ""
     return f"-v shows all failures with evidence and script{why}; --only ID runs one of them again"
 
 
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
-    """Verdicts by level, then those that decide no level. With *unfold*, each requirement has a row of its own.
+    """Sections for the levels, then for the requirements that belong to no level. With *unfold*, each has a row of its
+    own.
 
-    With *count*, a report with failures has only rows of counts, however short it is: its failures are shown below
-    them.
+    With *count*, a report with failures has only rows of counts, even if it is short. Its failures are shown below the
+    rows.
     """
     if unfold:
         reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
@@ -99,15 +102,15 @@ def sections(report: Report, *, unfold: bool = False, count: bool = False) -> li
 
 
 def _sections(report: Report, rows: Callable[[list[RequirementResult]], Iterable[Row]]) -> list[Section]:
-    part = is_selection(report)
-    found: list[Section] = []
+    is_part = is_selection(report)
+    shown_sections: list[Section] = []
     for level in _SECTIONS:
-        results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
+        results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not is_part)]
         if results:
-            verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
+            verdict = "" if is_part else f" {report.levels.get(level or 0, 'unproved')}"
             heading = "Deciding no level" if level is None else f"Level {level}{verdict}"
-            found.append(Section(heading, tuple(rows(results))))
-    return found
+            shown_sections.append(Section(heading, tuple(rows(results))))
+    return shown_sections
 
 
 def facts(report: Report) -> Iterator[Fact]:
@@ -133,8 +136,8 @@ def facts(report: Report) -> Iterator[Fact]:
 
 
 def brief_facts(report: Report) -> Iterator[Fact]:
-    """The facts of the summary for a report that is shown after another one of the same run: those that depend most on
-    the edition."""
+    """The facts that depend most on the edition. They are the summary of a report that is shown after another report of
+    the same run."""
     return (f for f in facts(report) if f.label in ("edition", "achieved", "verdicts", "errata") or f.label in _LEVELS)
 
 
@@ -143,16 +146,16 @@ _LEVELS = ("Level 1", "Level 2", "Level 3")
 
 def _outcome(report: Report) -> Iterator[Fact]:
     if is_selection(report):
-        chosen = [r for r in report.requirements if r.checks]
+        selected = [r for r in report.requirements if r.checks]
         yield Fact(
             "selected",
-            f"{len(chosen)} of {len(report.requirements)} requirements, {_by_experiments(report)}; a level needs all "
+            f"{len(selected)} of {len(report.requirements)} requirements, {_by_experiments(report)}; a level needs all "
             "requirements",
             "doubtful",
         )
         yield from (level_fact(report, n) for n in sorted(report.levels) if report.levels[n] == "failed")
         yield _implemented(report)
-        yield Fact("verdicts", _verdict_counts(chosen))
+        yield Fact("verdicts", _verdict_counts(selected))
         return
     for number in sorted(report.levels):
         yield level_fact(report, number)
@@ -175,8 +178,8 @@ def _by_experiments(report: Report) -> str:
 
 
 def _verdict_counts(results: Iterable[RequirementResult]) -> str:
-    given = Counter(r.verdict for r in results)
-    return ", ".join(f"{given[v]} {v.label}" for v in Verdict if given[v]) or "none"
+    counts = Counter(r.verdict for r in results)
+    return ", ".join(f"{counts[v]} {v.label}" for v in Verdict if counts[v]) or "none"
 
 
 def applicable_extensions(report: Report) -> dict[str, str]:
@@ -186,67 +189,72 @@ def applicable_extensions(report: Report) -> dict[str, str]:
 
 def _group(report: Report, group: str, verdict: str) -> Fact:
     """The verdict of a group that decides no level, with the number of its requirements that were not observed."""
-    unseen = sum(r.requirement.group == group and r.verdict is Verdict.NOT_OBSERVED for r in report.requirements)
-    text = f"{verdict} ({unseen} not observed)" if unseen and verdict == "pass" else verdict
+    unobserved = sum(r.requirement.group == group and r.verdict is Verdict.NOT_OBSERVED for r in report.requirements)
+    text = f"{verdict} ({unobserved} not observed)" if unobserved and verdict == "pass" else verdict
     return Fact(one_line(group), one_line(text), {"pass": "good", "fail": "bad"}.get(verdict, ""))
 
 
-def _row(result: RequirementResult, shown: str | None = None) -> Row:
-    """The row of a requirement, with the reason for its verdict or, if given, with the text *shown* in place of it.
+def _row(result: RequirementResult, reason_text: str | None = None) -> Row:
+    """The row of a requirement, with the reason for its verdict. If *reason_text* is given, it takes the place of the
+    reason.
 
-    If the requirement passed, the row says instead why some of its checks were not observed, if there are such checks.
+    If the requirement passed, the row has no reason. Instead it says why some of its checks were not observed, if there
+    are such checks.
     """
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
-    given = reason_of(result) if shown is None else shown
-    reason = unobserved_part(result) if result.verdict is Verdict.PASS else given
+    full_reason = reason_of(result) if reason_text is None else reason_text
+    reason = unobserved_part(result) if result.verdict is Verdict.PASS else full_reason
     return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
     """Rows of a level, in which some requirements are only counted.
 
-    Passes are counted in one row for each group, requirements that are not judged in one row, and those that do not
-    apply in another. Every other requirement has a row of its own, but many that were not observed for the same reason
-    share one.
+    Passes are counted in one row for each group. Requirements that are not judged are counted in one row, and
+    requirements that do not apply in another. Every other requirement has a row of its own. But if at least
+    `MIN_SHARED_REASON` requirements were not observed for the same reason, they share a row.
     """
-    reasons = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
-    many = {reason for reason, number in reasons.items() if number >= MIN_SHARED_REASON}
-    uncounted: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
+    reason_counts = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
+    shared_reasons = {reason for reason, by_group in reason_counts.items() if by_group >= MIN_SHARED_REASON}
+    group_counts: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
     for group in dict.fromkeys(r.requirement.group for r in results):
         members = [r for r in results if r.requirement.group == group]
         passed = sum(r.verdict is Verdict.PASS for r in members)
         if passed:
             yield Row(Verdict.PASS, group, f"{passed} passed")
-        shown = (r for r in members if r.verdict not in (Verdict.PASS, *uncounted))
-        yield from (_row(r) for r in shown if r.verdict is not Verdict.NOT_OBSERVED or r.reason not in many)
-        for verdict, number in uncounted.items():
-            number[group] = sum(r.verdict is verdict for r in members)
-    for reason in (reason for reason in reasons if reason in many):
+        single = (r for r in members if r.verdict not in (Verdict.PASS, *group_counts))
+        yield from (_row(r) for r in single if r.verdict is not Verdict.NOT_OBSERVED or r.reason not in shared_reasons)
+        for verdict, by_group in group_counts.items():
+            by_group[group] = sum(r.verdict is verdict for r in members)
+    for reason in (reason for reason in reason_counts if reason in shared_reasons):
         ids = [r.requirement.id for r in results if r.verdict is Verdict.NOT_OBSERVED and r.reason == reason]
         text = f"{len(ids)} not observed ({abbreviated(ids, 3)}): {one_line(reason, REASON_CHARACTERS)}"
         yield Row(Verdict.NOT_OBSERVED, "others", text)
-    for verdict, number in uncounted.items():
-        if any(number.values()):
-            counts = ", ".join(f"{group} {n}" for group, n in number.items() if n)
-            yield Row(verdict, "others", f"{sum(number.values())} {verdict.label.replace('-', ' ')}: {counts}")
+    for verdict, by_group in group_counts.items():
+        if any(by_group.values()):
+            counts = ", ".join(f"{group} {n}" for group, n in by_group.items() if n)
+            yield Row(verdict, "others", f"{sum(by_group.values())} {verdict.label.replace('-', ' ')}: {counts}")
 
 
 def _counted(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row for each verdict, the worst first, with the first ids; for passes, with their number in each group.
+    """A row for each verdict, beginning with the worst. It has the first ids of the requirements with this verdict.
 
-    Requirements that are not judged or do not apply have no row.
+    The row of passes has the number of passes in each group instead of ids. Requirements that are not judged or do not
+    apply have no row.
     """
-    place = "no level" if (level := results[0].requirement.level) is None else f"level {level}"
+    level_name = "no level" if (level := results[0].requirement.level) is None else f"level {level}"
     for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.ATTESTED):
         if ids := [r.requirement.id for r in results if r.verdict is verdict]:
-            yield Row(verdict, place, f"{len(ids)} {_COUNTED[verdict]}: {abbreviated(ids, 3)}")
+            yield Row(verdict, level_name, f"{len(ids)} {_COUNT_PHRASES[verdict]}: {abbreviated(ids, 3)}")
     groups = Counter(r.requirement.group for r in results if r.verdict is Verdict.PASS)
     if groups:
-        yield Row(Verdict.PASS, place, f"{groups.total()} passed: {', '.join(f'{g} {n}' for g, n in groups.items())}")
+        yield Row(
+            Verdict.PASS, level_name, f"{groups.total()} passed: {', '.join(f'{g} {n}' for g, n in groups.items())}"
+        )
 
 
-_COUNTED = {
+_COUNT_PHRASES = {
     Verdict.ERROR: "with an error of the suite",
     Verdict.FAIL: "failed",
     Verdict.WARN: "with a warning",
@@ -261,31 +269,31 @@ def level_fact(report: Report, number: int) -> Fact:
     label = f"Level {number}"
     if level == "proved":
         return Fact(label, level, "good")
-    link, tone = {
+    preposition, tone = {
         "failed": (" by", "bad"),
         "attested": (" by the vendor for", "doubtful"),
         "unproved": (": no verdict on", "doubtful"),
     }[level]
     below = [n for n in report.levels if n < number and report.levels[n] == level]
-    named = {id for n in below for id in blocking_ids(report, n)}
-    ids = [id for id in blocking_ids(report, number) if id not in named]
-    what = " and ".join([*(["the same"] if named else []), *([abbreviated(ids)] if ids else [])])
-    return Fact(label, f"{level}{link} {what}" if what else level, tone)
+    lower_ids = {id for n in below for id in blocking_ids(report, n)}
+    ids = [id for id in blocking_ids(report, number) if id not in lower_ids]
+    blocking = " and ".join([*(["the same"] if lower_ids else []), *([abbreviated(ids)] if ids else [])])
+    return Fact(label, f"{level}{preposition} {blocking}" if blocking else level, tone)
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """The checks that keep the claim from holding in spite of a baseline, with advice; see `open_checks`."""
-    found = open_checks(report)
-    if any(verdict is Verdict.FAIL for _, _, verdict in found):
-        hidden = [id for id, _, verdict in found if verdict is Verdict.NOT_OBSERVED]
-        found = [one for one in found if one[2] is not Verdict.NOT_OBSERVED]
+    """The checks that keep the claim from holding in spite of the baseline, with advice; see `blocking_checks`."""
+    blocking = blocking_checks(report)
+    if any(verdict is Verdict.FAIL for _, _, verdict in blocking):
+        unobserved_ids = [id for id, _, verdict in blocking if verdict is Verdict.NOT_OBSERVED]
+        blocking = [check for check in blocking if check[2] is not Verdict.NOT_OBSERVED]
     else:
-        hidden = []
-    for id, check, verdict in found[:MOST_OPEN]:
+        unobserved_ids = []
+    for id, check, verdict in blocking[:MAX_BLOCKING_CHECKS]:
         yield Fact("still open", one_line(f"{id} {check} ({verdict.label}): {_ADVICE[verdict]}"), "bad")
-    if (rest := len(found) - MOST_OPEN) > 0:
+    if (rest := len(blocking) - MAX_BLOCKING_CHECKS) > 0:
         yield Fact("still open", f"{rest} more", "bad")
-    if ids := list(dict.fromkeys(hidden)):
+    if ids := list(dict.fromkeys(unobserved_ids)):
         advice = f"fix the failures first, which may hide {'it' if len(ids) == 1 else 'them'}"
         yield Fact("still open", one_line(f"{abbreviated(ids)} (not-observed): {advice}"), "bad")
 
@@ -297,41 +305,41 @@ _ADVICE = {
 }
 
 
-MOST_OPEN = 12
-"""Largest number of checks that the summary lists as still open; it only counts further ones."""
+MAX_BLOCKING_CHECKS = 12
+"""Largest number of checks that the summary lists as still open. Further checks are only counted."""
 
 
-def open_checks(report: Report) -> list[tuple[str, str, Verdict]]:
-    """Requirement, check and verdict of each check that keeps the claim from holding and that no entry of the baseline
-    accepts.
+def blocking_checks(report: Report) -> list[tuple[str, str, Verdict]]:
+    """Requirement, check and verdict of each check that keeps the claim from holding and has no accepting entry.
 
     Checks with an expired entry are left out, because expired entries are reported anyway. Empty if there is no
-    baseline, or if the claim holds with it.
+    baseline, or if the claim holds with the baseline.
     """
     if not report.baseline or exit_code(report) == EXIT_OK:
         return []
     listed = {a.check for a in report.baseline if a.state in ("accepted", "expired")}
     return [
         (result.requirement.id, check.name, verdict)
-        for result, verdict in open_results(report)
+        for result, verdict in blocking_results(report)
         for check in result.checks
         if check.verdict is verdict and check.name not in listed
     ]
 
 
 def gate(report: Report) -> str:
-    """The exit code and how the baseline affects it; empty without a baseline, or if the server was not observed."""
+    """The exit code and how the baseline affects it. Empty if there is no baseline, or if the server could not be
+    observed."""
     if not report.baseline or report.failure is not None:
         return ""
     code = exit_code(report)
     if code == EXIT_OK:
-        what = "fails" if report.claimed is None else f"keeps level {report.claimed} from being proved"
-        return f"green, exit code 0: the baseline accepts all that {what}"
+        accepted = "fails" if report.claimed is None else f"keeps level {report.claimed} from being proved"
+        return f"green, exit code 0: the baseline accepts all that {accepted}"
     if code == EXIT_NO_VERDICT:
         return f"no verdict, exit code {code}"
     states = Counter(a.state for a in report.baseline)
     reasons = [f"{states[s]} {'entries' if states[s] > 1 else 'entry'} {s}" for s in ("stale", "expired") if states[s]]
-    reasons += [f"{still} still open"] if (still := len(open_checks(report))) else []
+    reasons += [f"{open_count} still open"] if (open_count := len(blocking_checks(report))) else []
     return f"red, exit code {code}: {', '.join(reasons) or 'the claim does not hold'}"
 
 
@@ -346,8 +354,8 @@ def _acceptance(entry: Acceptance) -> Fact:
 
 
 def acceptance_line(entry: Acceptance) -> str:
-    """An entry of the baseline in one line: what it accepts, until when, and why. For a stale entry, the advice to
-    remove it instead."""
+    """An entry of the baseline in one line: what it accepts, until when, and why. For a stale entry, the line advises
+    to remove the entry instead."""
     subject = one_line(f"{entry.requirement} {entry.check}".strip())
     reason = one_line(entry.explanation, 300)
     if entry.state == "stale":
@@ -388,7 +396,7 @@ def _implemented(report: Report) -> Fact:
 
 
 _MUST_IMPLEMENT = "LRO-IMPL-03"
-"""The requirement to implement LRO: it binds from level 1 or from level 3 on, depending on the edition."""
+"""The requirement to implement LRO. Depending on the edition, it applies from level 1 or from level 3 on."""
 
 
 def _duty_to_implement(report: Report) -> str:

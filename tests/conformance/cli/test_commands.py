@@ -273,7 +273,7 @@ class TestExplain:
         assert requirement.section in shown
         assert check_sources("LRO-FILE-06")
         for check in check_sources("LRO-FILE-06"):
-            reads = f"Evidence: {', '.join(check.evidence)}. Defined in `{check.place}`."
+            reads = f"Evidence: {', '.join(check.evidence)}. Defined in `{check.path}`."
             assert f"{check.name} {' '.join(check.doc.split())} {reads}" in shown
 
     def test_takes_several_ids_and_short_ones(self, capsys: pytest.CaptureFixture[str]):

@@ -225,7 +225,7 @@ def test_reports_of_several_servers_are_a_scoreboard_with_the_best_first():
 
 def test_reports_of_one_server_are_a_trend_in_the_order_of_their_runs():
     made = matrix([run(9, Verdict.PASS, Verdict.PASS), run(8, Verdict.FAIL, Verdict.PASS)], ["new.json", "old.json"])
-    assert (made.trend, made.files, made.title) == (True, ("old.json", "new.json"), "Trend of memories")
+    assert (made.is_trend, made.files, made.title) == (True, ("old.json", "new.json"), "Trend of memories")
     page = html.document_fromstring(to_html(made))
     (picture,) = page.xpath("//svg[@class='trend']")
     assert picture.get("aria-label") == (

@@ -129,7 +129,7 @@ def test_a_text_that_is_not_seen_to_select_stays_a_question(tmp_path: Path, unkn
     assert text.count("# NOT FOUND: an argument for query; if words is the query, add query: words\n") == 2
     assert text.count("    # When words as the query was tried: ") == (2 if trouble else 0)
     assert (trouble or "") in text
-    assert (found.selecting, found.offloads, len(found.settings)) == ([], True, 4)
+    assert (found.recognised_queries, found.offloads, len(found.settings)) == ([], True, 4)
 
 
 def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path, passes: Callable[..., bool]) -> None:
@@ -209,7 +209,7 @@ def test_a_server_that_dies_when_settings_are_tried_is_not_only_said_to_offload_
     profile = profile_for_command(["notes"])
     tools = [{"name": "recall_memories"}]
     found = ProbeResult(profile, tools=tools, operations=operations_of({"recall": "recall_memories"}, tools))
-    found.troubles["threshold_tokens"] = "the server exited with code 1"
+    found.failed_attempts["threshold_tokens"] = "the server exited with code 1"
     assert (
         "# NOT FOUND: how a setting reaches the server (nothing was offloaded).\n"
         "# When threshold_tokens was tried: the server exited with code 1\n"

@@ -28,7 +28,7 @@ EVERY = [c for c in checks() if c.requirement in {r.id for r in catalogue()}]
 
 def test_a_failure_of_a_cause_that_another_shows_is_short_and_names_it():
     (failed,) = judged("LRO-FILE-06", Verdict.FAIL).checks
-    whole, short = (str(CheckFailureRepr.of(failed, "lro-6400", cause)) for cause in (None, "LRO-FILE-01"))
+    whole, short = (str(CheckFailureRepr.for_result(failed, "lro-6400", cause)) for cause in (None, "LRO-FILE-01"))
     assert failed.evidence in whole
     assert failed.evidence not in short
     assert short.splitlines()[-1] == "  same cause   LRO-FILE-01, which shows the evidence"

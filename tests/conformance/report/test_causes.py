@@ -13,7 +13,7 @@ import pytest
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline
-from lro_conformance.report.causes import SHOWN, causes, next_step
+from lro_conformance.report.causes import MAX_SHOWN_CAUSES, causes, next_step
 from lro_conformance.report.details import brief_lines
 from lro_conformance.report.exit_code import exit_code
 from lro_conformance.report.formats.html import to_html
@@ -163,7 +163,7 @@ def test_a_bad_server_fits_two_screens_and_verbose_shows_all() -> None:
     LiveView(stream, width=100).show(bad)
     assert rows(shown) <= 120
     assert rows(re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()) <= 120
-    assert sum(line.startswith("FAIL LRO-") for line in shown) == SHOWN
+    assert sum(line.startswith("FAIL LRO-") for line in shown) == MAX_SHOWN_CAUSES
     assert any(line.startswith("also failed    LRO-") for line in shown)
     failed = sum(r.verdict is Verdict.FAIL for r in bad.requirements)
     assert sum(line.startswith("FAIL LRO-") for line in plain_lines(bad, VERBOSE)) == failed

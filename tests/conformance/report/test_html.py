@@ -209,7 +209,7 @@ def test_each_call_is_shown_on_its_side_of_the_threshold():
     picture = threshold_picture(mixed(decided=calls))
     assert picture is not None
     recall, inject = picture.strips
-    assert [(d.x < picture.between, d.outcome, d.is_right) for d in recall.dots] == [
+    assert [(d.x < picture.boundary, d.outcome, d.is_right) for d in recall.dots] == [
         (True, "inline", True),
         (False, "offloaded", True),
         (False, "inline", False),

@@ -34,7 +34,7 @@ class Subject:
 def subject(artifact: str) -> Subject:
     """Resolve an artifact: a file, or ``NAME@sha256:HEX`` for an image or anything else that is not a file.
 
-    Raises `UsageError` if it is neither.
+    Raises `UsageError` if *artifact* is neither.
     """
     by_digest = _DIGEST.fullmatch(artifact)
     if by_digest is not None:
@@ -49,8 +49,8 @@ def subject(artifact: str) -> Subject:
 def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
     """A statement of type ``test-result`` about *subjects*, as JSON.
 
-    If `lro certify` exits with 0, the result is ``WARNED`` if there is a warning or a check that the baseline accepts,
-    and ``PASSED`` if there is neither. Otherwise it is ``FAILED``.
+    If `lro certify` does not exit with 0, the result is ``FAILED``. If it exits with 0, the result is ``WARNED`` if
+    there is a warning, or a check that is accepted by the baseline. Otherwise the result is ``PASSED``.
 
     Tests are the requirements (by id), the levels (``lro-6400/level-2``) and the applicable extensions
     (``lro-6400/proxy``). They are listed as passed, warned or failed; an *error* of the suite is listed as failed, too.
@@ -88,8 +88,8 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
 
 
 def _configuration(report: Report) -> list[dict[str, Any]]:
-    """In-toto's resource descriptors of the suite and of the JSON report, which has the details; the report is
-    identified by its digest."""
+    """Resource descriptors (a term of in-toto) of the suite and of the JSON report. The JSON report has the details,
+    and is identified by its digest."""
     digest = hashlib.sha256(to_json(report).encode()).hexdigest()
     annotations = {
         "edition": one_line(report.edition),

@@ -30,7 +30,7 @@ def command(kind: str, message: str, properties: Mapping[str, str | int | None])
 
 
 def from_workspace(path: str) -> str:
-    """The path relative to the GitHub workspace, if it is inside; unchanged otherwise."""
+    """Return the path relative to the GitHub workspace. A path outside of the workspace is returned unchanged."""
     workspace = os.environ.get("GITHUB_WORKSPACE")
     if workspace is None:
         return path
@@ -41,17 +41,19 @@ def from_workspace(path: str) -> str:
 
 
 def report_annotations(report: Report, file: str) -> Iterator[str]:
-    """Annotations of the profile *file*: failures, errors of the suite, and warnings, in this order, and of each of
-    these at most `MAX_ANNOTATIONS`.
+    """Annotations of the profile *file*: failures, errors of the suite, and warnings, in this order. There are at most
+    `MAX_ANNOTATIONS` of each.
 
-    A missing verdict, and stale and expired entries of the baseline, come first and become errors. Failures of MUSTs of
-    the claimed level or, without a claim, of any level become errors, too; other failures do not affect the exit code.
-    These, errors of the suite and warnings become warnings. A requirement whose deciding checks are all accepted by the
-    baseline becomes a notice.
+    Before them come a missing verdict, and stale and expired entries of the baseline. They become errors.
+
+    A failure becomes an error if the requirement is a MUST of the claimed level or of a lower level. If no level is
+    claimed, it becomes an error if the requirement is a MUST of any level. Other failures do not affect the exit code,
+    and become warnings, as do errors of the suite and warnings. If all deciding checks of a requirement are accepted by
+    the baseline, its annotation becomes a notice.
     """
     from lro_conformance.judging.verdicts import Verdict
     from lro_conformance.report.details import failure_lines, reason_of
-    from lro_conformance.report.exit_code import binds
+    from lro_conformance.report.exit_code import is_must_up_to
     from lro_conformance.report.view import acceptance_line
 
     accepted = {a.check for a in report.baseline if a.state == "accepted"}
@@ -65,8 +67,8 @@ def report_annotations(report: Report, file: str) -> Iterator[str]:
         for result in results[:MAX_ANNOTATIONS]:
             title = one_line(f"{result.requirement.id} {result.requirement.title}")
             deciding = {c.name for c in result.checks if c.verdict is verdict}
-            counts = binds(result.requirement, report.claimed or 3)
-            severity = "notice" if deciding and deciding <= accepted else kind if counts else "warning"
+            affects_exit_code = is_must_up_to(result.requirement, report.claimed or 3)
+            severity = "notice" if deciding and deciding <= accepted else kind if affects_exit_code else "warning"
             yield command(severity, reason_of(result), {"file": file, "title": title})
 
 

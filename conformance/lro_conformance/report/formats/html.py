@@ -1,4 +1,8 @@
-"""The report as a self-contained HTML page: one file, no network access, styles and script inside."""
+"""The report as a self-contained HTML page: one file, no network access, styles and script inside.
+
+The page has a picture of the calls that test the threshold. E is the estimated number of tokens in a result.
+A result should be offloaded if its E is above the threshold, and inline otherwise.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +35,16 @@ from lro_conformance.report.details import (
     reason_of,
     same_as,
 )
-from lro_conformance.report.exit_code import binds
+from lro_conformance.report.exit_code import is_must_up_to
 from lro_conformance.report.sanitize import clean, one_line
 from lro_conformance.report.view import MARKS, facts, gate, level_fact
 
 PAGES = Path(__file__).parent / "pages"
 
-SHORTEST_S = 0.005
-"""Shortest duration that the timing chart shows, in seconds; trials with nothing to try take less."""
+MIN_BAR_S = 0.005
+"""Shortest duration that is shown in the timing chart, in seconds. A trial that has nothing to try takes less."""
 
-LEAST_DISTANCE = 1_000
+MIN_DISTANCE = 1_000
 """The picture of the threshold extends at least this far to both sides of the threshold, in tokens."""
 
 Kind = Literal["sent", "received", "about"]
@@ -68,9 +72,9 @@ class Line:
     """True for the line that shows the observation."""
     start: int = 0
     end: int = 0
-    """Offsets between which the text has the offending key and value; equal if none is marked."""
+    """Offsets that enclose the offending key and value in the text. They are equal if nothing is marked."""
     name: str = ""
-    """The key that is marked, such as ``summary/count``."""
+    """The marked key, such as ``summary/count``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class CheckEntry:
     detail: CheckDetail
     lines: tuple[Line, ...]
     decides: bool
-    """True if the verdict of the check is that of the requirement."""
+    """True if the check has the same verdict as the requirement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,12 @@ class Entry:
     statement: str
     reason: str
     fix: str
-    open: bool
+    is_unfolded: bool
+    """True if the details of the entry are shown when the page is opened."""
     checks: tuple[CheckEntry, ...]
     cause: str = ""
-    """The id of the first requirement with the same cause; empty for that one, and for all that did not fail."""
+    """The id of the first requirement with the same cause. Empty for the first requirement itself, and for all
+    requirements that did not fail."""
     others: tuple[str, ...] = ()
     """The ids of the other failures with the same cause; empty unless this requirement is the first."""
 
@@ -151,7 +157,7 @@ class ThresholdPicture:
     strips: tuple[Strip, ...]
     ticks: tuple[tuple[float, str], ...]
     """Place, in percent of the strip, and label of each mark on the axis."""
-    between: float
+    boundary: float
     """Place of the line between the results that should be inline and those that should be offloaded, in percent."""
     calls: tuple[DecidedCall, ...]
 
@@ -214,7 +220,7 @@ def level_bars(report: Report) -> tuple[LevelBar, ...]:
 
 def _level_bar(report: Report, number: int) -> LevelBar:
     order = (Verdict.PASS, Verdict.ATTESTED, Verdict.WARN, Verdict.NOT_OBSERVED, Verdict.FAIL, Verdict.ERROR)
-    counts = Counter(r.verdict for r in report.requirements if binds(r.requirement, number))
+    counts = Counter(r.verdict for r in report.requirements if is_must_up_to(r.requirement, number))
     total = sum(counts[v] for v in order)
     parts: list[tuple[str, float, float]] = []
     start = 0.0
@@ -236,43 +242,43 @@ def grid(report: Report) -> tuple[GridRow, ...]:
 
 
 def threshold_picture(report: Report) -> ThresholdPicture | None:
-    """The calls whose E is known, with a strip for each operation; None if there are no such calls."""
+    """A picture of the calls whose E is known, with a strip for each operation. None if there are no such calls."""
     calls = tuple(
         replace(c, operation=one_line(c.operation, 40), detail=one_line(c.detail, 40)) for c in report.decided
     )
     if not calls:
         return None
-    widest = max(LEAST_DISTANCE, *(abs(c.estimate - c.threshold) for c in calls))
-    places = (f"{sign}{10**n}" for n in range(1, len(str(widest)), 2) for sign in "-+")
-    ticks = sorted((_place(int(d), widest), d.replace("-", "−")) for d in places)
+    max_distance = max(MIN_DISTANCE, *(abs(c.estimate - c.threshold) for c in calls))
+    places = (f"{sign}{10**n}" for n in range(1, len(str(max_distance)), 2) for sign in "-+")
+    ticks = sorted((_place(int(d), max_distance), d.replace("-", "−")) for d in places)
     names = dict.fromkeys(c.operation for c in calls)
-    strips = tuple(_strip(n, [c for c in calls if c.operation == n], widest) for n in names)
+    strips = tuple(_strip(n, [c for c in calls if c.operation == n], max_distance) for n in names)
     order = sorted(calls, key=lambda c: (list(names).index(c.operation), c.estimate - c.threshold))
-    return ThresholdPicture(strips, tuple(ticks), _place(0.5, widest), tuple(order))
+    return ThresholdPicture(strips, tuple(ticks), _place(0.5, max_distance), tuple(order))
 
 
-def _strip(operation: str, calls: Sequence[DecidedCall], widest: int) -> Strip:
+def _strip(operation: str, calls: Sequence[DecidedCall], max_distance: int) -> Strip:
     counts = Counter(c.outcome for c in calls if c.is_right)
     wrong = sum(not c.is_right for c in calls)
     in_words = (
         f"{operation}: {counts['inline']} inline at or below the threshold, {counts['offloaded']} offloaded above it"
     )
-    dots = {Dot(_place(c.estimate - c.threshold, widest), c.outcome, c.is_right) for c in calls}
+    dots = {Dot(_place(c.estimate - c.threshold, max_distance), c.outcome, c.is_right) for c in calls}
     return Strip(operation, f"{in_words}, {wrong} wrong" if wrong else in_words, tuple(sorted(dots, key=lambda d: d.x)))
 
 
-def _place(distance: float, widest: int) -> float:
+def _place(distance: float, max_distance: int) -> float:
     """Place of a distance from the threshold, in percent of the strip.
 
     A distance of 0 is in the middle; the scale is logarithmic on both sides.
     """
-    share = math.log10(1 + abs(distance)) / math.log10(1 + widest)
+    share = math.log10(1 + abs(distance)) / math.log10(1 + max_distance)
     return round(50 + math.copysign(46 * share, distance), 2)
 
 
 def render(template: str, **values: Any) -> str:
-    """Render a template with its styles and script inline, and a Content-Security-Policy that allows only these, and
-    images within the page."""
+    """Render a template with its styles and its script inline. Its Content-Security-Policy allows only these, and
+    images that are part of the page."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
@@ -330,23 +336,23 @@ def _hash(text: str) -> str:
 
 
 def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
-    shown: dict[str, str] = {}
+    first_ids: dict[str, str] = {}
     for verdict in verdicts:
         for result in (r for r in report.requirements if r.verdict is verdict):
             entry = _entry(result)
-            yield replace(entry, checks=tuple(_shown_once(c, entry.id, shown) for c in entry.checks))
+            yield replace(entry, checks=tuple(_shown_once(c, entry.id, first_ids) for c in entry.checks))
 
 
-def _shown_once(check: CheckEntry, id: str, shown: dict[str, str]) -> CheckEntry:
-    """The check; without evidence and script, if an earlier requirement was not observed for the same reason.
+def _shown_once(check: CheckEntry, id: str, first_ids: dict[str, str]) -> CheckEntry:
+    """Return the check without evidence and script if an earlier requirement was not observed for the same reason.
 
-    *shown* maps each reason to the first requirement with it; a new reason is added. Checks without a script, and
-    checks that were observed, are returned unchanged.
+    *first_ids* maps each reason to the first requirement with this reason; a new reason is added. All other checks are
+    returned unchanged: those with a new reason, those without a script, and those that were observed.
     """
     reason = "\n".join(check.detail.observed)
     if check.detail.verdict is not Verdict.NOT_OBSERVED or not check.detail.reproduce:
         return check
-    first = shown.setdefault(reason, id)
+    first = first_ids.setdefault(reason, id)
     if first == id:
         return check
     detail = replace(check.detail, observed=(same_as(first),), evidence=(), reproduce=(), location="")
@@ -358,15 +364,16 @@ def _unmet(report: Report) -> Iterable[Entry]:
     results = {r.requirement.id: r for r in report.requirements}
     for cause in causes(report):
         others = tuple(d.id for d in cause.others)
-        yield replace(_entry(results[cause.first.id], cause.first), open=True, others=others)
+        yield replace(_entry(results[cause.first.id], cause.first), is_unfolded=True, others=others)
         for detail in cause.others:
             yield replace(_entry(results[detail.id], detail), cause=cause.first.id)
 
 
-def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
-    """The entry of a requirement. *shown*, if given, has its details without evidence that its cause shows already."""
-    detail = shown or detail_of(result)
-    known = {c.name: c for c in detail.checks}
+def _entry(result: RequirementResult, detail_in_cause: Detail | None = None) -> Entry:
+    """The entry of a requirement. If *detail_in_cause* is given, it takes the place of the requirement's details. It
+    lacks the evidence that the first failure with the same cause already shows."""
+    detail = detail_in_cause or detail_of(result)
+    details_by_name = {c.name: c for c in detail.checks}
     return Entry(
         detail.id,
         one_line(detail.title),
@@ -377,9 +384,9 @@ def _entry(result: RequirementResult, shown: Detail | None = None) -> Entry:
         one_line(detail.statement),
         "" if detail.verdict is Verdict.PASS else reason_of(result),
         one_line(detail.fix),
-        open=False,
+        is_unfolded=False,
         checks=tuple(
-            _check_entry(known.get(one_line(c.name)) or check_detail(c), result)
+            _check_entry(details_by_name.get(one_line(c.name)) or check_detail(c), result)
             for c in sorted(result.checks, key=lambda c: c.verdict, reverse=True)
         ),
     )
@@ -392,8 +399,8 @@ def _check_entry(detail: CheckDetail, result: RequirementResult) -> CheckEntry:
 def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
     """Classify lines of evidence, and mark the line that shows the observation.
 
-    That is the first line with a marked key or, if there is none, the last line that the server sent. Evidence without
-    either, such as a listing of files, has no marked line.
+    It is the first line with a marked key. If no key is marked, it is the last line that was sent by the server. If
+    there are no lines of the server either, as in a listing of files, no line is marked.
     """
     lines = list(evidence_lines(evidence))
     kinds: list[Kind] = [_kind(line.text) for line in lines]
@@ -412,9 +419,9 @@ def _kind(text: str) -> Kind:
 
 
 def chart(report: Report) -> tuple[Bar, ...]:
-    """Bars of the timing chart, in order of their start; spans shorter than `SHORTEST_S` have none."""
+    """Bars of the timing chart, in order of their start. Spans shorter than `MIN_BAR_S` have no bar."""
     end = max([report.duration_s, *(s.started_s + s.duration_s for s in report.timeline)])
-    return tuple(_bar(s, end) for s in report.timeline if s.duration_s >= SHORTEST_S)
+    return tuple(_bar(s, end) for s in report.timeline if s.duration_s >= MIN_BAR_S)
 
 
 def _bar(span: Span, end: float) -> Bar:

@@ -12,7 +12,7 @@ from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT
 from lro_conformance.judging.results import Acceptance, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.details import detail_of, failure_lines, reason_of
-from lro_conformance.report.exit_code import binds, exit_code, open_results
+from lro_conformance.report.exit_code import blocking_results, exit_code, is_must_up_to
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.view import acceptance_line
@@ -31,15 +31,16 @@ SKIPPED = {
 def to_junit(report: Report) -> str:
     """The report as JUnit XML.
 
-    - *fail* is a failure and *error* an error. *warn* passes, with details in its output.
-    - The verdicts of `SKIPPED` are skipped, with the reason. But a requirement that was not observed is a failure if it
-      keeps the claimed level from being proved, so that the exit code is 1.
-    - A failure that decides no level, such as one of hardening, or only a level above the claimed one, is skipped, too,
-      with details in its output: as a failure it would fail a pipeline although the exit code is 0.
-    - A requirement whose deciding checks are all accepted by the baseline is skipped, with the reasons given there.
+    - *fail* becomes a failure, and *error* becomes an error. *warn* passes, with details in its output.
+    - The verdicts of `SKIPPED` are skipped, with the reason. There is one exception: a requirement that was not
+      observed becomes a failure if it keeps the claimed level from being proved and the exit code is 1.
+    - Some failed requirements cannot affect the exit code: those that belong to no level, such as hardening, and those
+      of a level above the claimed one. They are skipped, with details in their output. Reported as failures, they would
+      fail a pipeline although the exit code is 0.
+    - A requirement is skipped if all its deciding checks are accepted by the baseline. It has the reasons given there.
     - Each entry of the baseline has a case, which fails if the entry is stale or expired.
-    - If the run has no verdict (`Report.failure`), or ended early without one, a further case is an error that explains
-      why.
+    - If the server could not be observed (`Report.failure`), or if the run ended early and has no verdict, there is a
+      further case. It is an error that explains why there is no verdict.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):
@@ -119,9 +120,9 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
         case.result = [_with_text(Failure(message, requirement.keyword), message)]
     elif verdict in SKIPPED:
         case.result = [_skipped(f"{SKIPPED[verdict]}: {reason}")]
-    elif verdict is Verdict.FAIL and not binds(requirement, report.claimed or 3):
-        above = requirement.keyword == "MUST" and requirement.level is not None
-        why = f"level {requirement.level} is not claimed" if above else "decides no level"
+    elif verdict is Verdict.FAIL and not is_must_up_to(requirement, report.claimed or 3):
+        is_above_claim = requirement.keyword == "MUST" and requirement.level is not None
+        why = f"level {requirement.level} is not claimed" if is_above_claim else "decides no level"
         message = f"failed, but {why}: {reason}"
         case.result = [_with_text(Skipped(message), f"{message}\n{_details(result)}")]
         case.system_out = _details(result)
@@ -134,7 +135,7 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
 
 
 def _keeps_claim_unproved(report: Report, result: RequirementResult) -> bool:
-    return exit_code(report) == EXIT_FAILED and any(open is result for open, _ in open_results(report))
+    return exit_code(report) == EXIT_FAILED and any(blocking is result for blocking, _ in blocking_results(report))
 
 
 def _details(result: RequirementResult) -> str:

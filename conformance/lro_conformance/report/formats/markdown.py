@@ -1,6 +1,6 @@
 """The report as Markdown for a step summary of GitHub, a comment or a wiki.
 
-Untrusted text is either escaped, and mostly within ``<code>``, or in a code block that it cannot close. So it cannot
+Untrusted text is escaped, mostly within ``<code>``, or it is in a code block that it cannot close. Therefore it cannot
 add markup, links or mentions.
 """
 
@@ -14,12 +14,12 @@ from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.causes import Cause, causes, troubles
 from lro_conformance.report.details import (
-    IN_JSON,
+    REST_IN_JSON,
     CheckDetail,
     Detail,
     failure_lines,
     failure_reproducer,
-    length,
+    length_note,
     reasons_once,
     warnings_of,
 )
@@ -46,8 +46,8 @@ MAX_BYTES = 900_000
 """Length, in bytes, at which a document is cut, because GitHub rejects step summaries of more than one mebibyte."""
 MAX_LINE_CHARACTERS = 1_000
 MAX_SCRIPT_CHARACTERS = 4_000
-"""Length of the longest script that is shown. As half a script is useless, a longer one is replaced by the command that
-prints it."""
+"""Length of the longest script that is shown. A longer script is replaced by the command that prints it, because half a
+script is useless."""
 MAX_LINES = 20
 
 _SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
@@ -86,7 +86,7 @@ def code(text: str) -> str:
 def block(lines: Sequence[str], *, complete: bool = False) -> str:
     """Lines as a code block, with a fence that no line can close.
 
-    Unless *complete*, only the first `MAX_LINES` lines are shown, and long ones are cut.
+    If *complete* is false, only the first `MAX_LINES` lines are shown, and long lines are cut.
     """
     shown = list(lines) if complete else [_truncated(line) for line in lines[:MAX_LINES]]
     if (more := len(lines) - MAX_LINES) > 0 and not complete:
@@ -120,8 +120,8 @@ def _blocks(report: Report) -> Iterator[str]:
     if report.failure is None:
         reasons = reasons_once(report.requirements)
         rows = (_row(r, reasons.get(r.requirement.id, "")) for r in report.requirements)
-        every = table(("Verdict", "Requirement", "Keyword", "Reason"), rows)
-        yield collapsible(f"All requirements ({len(report.requirements)})", every)
+        requirement_table = table(("Verdict", "Requirement", "Keyword", "Reason"), rows)
+        yield collapsible(f"All requirements ({len(report.requirements)})", requirement_table)
 
 
 def headline(report: Report) -> str:
@@ -132,19 +132,21 @@ def headline(report: Report) -> str:
     outcome = f"level {report.achieved} proved" if report.achieved else "no level proved"
     claimed = report.claimed
     accepted = any(a.state == "accepted" for a in report.baseline)
-    holds = "⚠️" if accepted else "✅"
-    sign = {EXIT_OK: holds, EXIT_NO_VERDICT: SIGNS[Verdict.NOT_OBSERVED]}.get(exit_code(report), SIGNS[Verdict.FAIL])
+    holds_sign = "⚠️" if accepted else "✅"
+    sign = {EXIT_OK: holds_sign, EXIT_NO_VERDICT: SIGNS[Verdict.NOT_OBSERVED]}.get(
+        exit_code(report), SIGNS[Verdict.FAIL]
+    )
     states = {a.state for a in report.baseline}
     outcome += f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
-    if sign == SIGNS[Verdict.FAIL] and (closing := [s for s in ("stale", "expired") if s in states]):
-        outcome += f"; {' and '.join(closing)} entries in the baseline"
-    elif accepted and sign == holds:
+    if sign == SIGNS[Verdict.FAIL] and (failing_states := [s for s in ("stale", "expired") if s in states]):
+        outcome += f"; {' and '.join(failing_states)} entries in the baseline"
+    elif accepted and sign == holds_sign:
         outcome += "; the rest accepted by the baseline"
     return f"{sign} {who}: {outcome} ({plain(report.edition)})"
 
 
 def _cause(cause: Cause) -> Iterator[str]:
-    """A cause: its first failure with evidence, the others folded."""
+    """A cause, with the evidence of its first failure. The other failures are folded."""
     yield from _detail(cause.first)
     if cause.others:
         content = "\n\n".join(part for detail in cause.others for part in _detail(detail))
@@ -179,7 +181,7 @@ def _check(check: CheckDetail, id: str) -> Iterator[str]:
 
 
 def _script(script: Sequence[str], id: str) -> str:
-    """The script of a requirement, folded; if it is long, the command that prints it instead."""
+    """The script of a requirement, folded. A long script is replaced by the command that prints it."""
     characters = sum(map(len, script))
     if characters <= MAX_SCRIPT_CHARACTERS:
         return collapsible("Reproduce", block(script, complete=True))
@@ -198,11 +200,12 @@ def _row(result: RequirementResult, reason: str) -> tuple[str, ...]:
 def _truncated(text: str) -> str:
     if len(text) <= MAX_LINE_CHARACTERS:
         return text
-    return f"{text[:MAX_LINE_CHARACTERS]}… ({length(text, *IN_JSON)})"
+    return f"{text[:MAX_LINE_CHARACTERS]}… ({length_note(text, *REST_IN_JSON)})"
 
 
 def _limited(text: str) -> str:
-    """The text or, if it is longer than `MAX_BYTES`, its beginning up to the last complete section within that."""
+    """Return the text. If it is longer than `MAX_BYTES`, return its beginning, up to the last section that fits
+    completely."""
     if len(text.encode()) <= MAX_BYTES:
         return text
     kept = text.encode()[:MAX_BYTES].decode(errors="ignore").rpartition("\n### ")[0]

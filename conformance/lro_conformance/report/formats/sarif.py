@@ -70,7 +70,8 @@ class Result:
     accepted: str = ""
     """Reason for accepting the violation; empty if it is not accepted."""
     identity: str = ""
-    """Text that is the same in every run, and distinguishes results of one rule and place; the message if empty."""
+    """Text that is the same in every run, and distinguishes results with the same rule and place. If it is empty, the
+    message is used instead."""
 
 
 OWN_RULES = {
@@ -83,8 +84,9 @@ OWN_RULES = {
 def to_sarif(report: Report, profile: str) -> str:
     """The report as a SARIF log.
 
-    It has a result for each check that gives its requirement the verdict *fail*, *warn* or *error*, for each entry of
-    the baseline that is stale or expired, and one if the run has no verdict (`Report.failure`).
+    It has a result for each check that gives its requirement the verdict *fail*, *warn* or *error*, and a result for
+    each entry of the baseline that is stale or expired. If the run has no verdict (`Report.failure`), it has one more
+    result.
 
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
@@ -126,7 +128,7 @@ def log(
     successful: bool = True,
     properties: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A SARIF log with one run, which lists those of the *rules* that results refer to.
+    """A SARIF log with one run. The run lists the *rules* that its results refer to, and no others.
 
     *version* is the version of this package. *successful* is false if the tool could not do its work; results do not
     make a run unsuccessful. *properties* belong to the run.
