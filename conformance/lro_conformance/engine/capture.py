@@ -29,13 +29,13 @@ from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_limit
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("inline", "edges", "defaults", "disabled", "control", "lasting", "explored", "cleanup", "fallback")
-"""Trials that start first: those on which the explorer depends, the explorer itself (it takes longest), and other slow
-trials."""
+"""Trials that start first: the trials on which the explorer depends, the explorer itself (it takes longest), and other
+slow trials."""
 
-WATCH_S = 0.25
-"""Seconds between two looks at the time and the disk space that are left, and at the wall clock."""
+WATCH_INTERVAL_S = 0.25
+"""Interval, in seconds, at which the remaining time, the free disk space and the wall clock are checked."""
 
-ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 """Maximum number of attempts of a trial. It is repeated if the machine's clock was set during an attempt."""
 
 TIMEOUT_S = 600.0
@@ -55,21 +55,21 @@ class Capture:
         seed: int | None = None,
         only: Collection[str] | None = None,
         examples: int = SEQUENCES,
-        others: Sequence[str] = (),
+        other_editions: Sequence[str] = (),
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
         timeout_s: float = TIMEOUT_S,
         all_trials: bool = False,
     ) -> None:
-        """*others* are further editions by which the evidence will be judged. For the other parameters see
+        """*other_editions* are the further editions by which the evidence will be judged. For the other parameters see
         `run.certify`."""
         self.profile = profile
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.only = only
         self.examples = examples
-        self.plan = Plan.of(profile, only=only, examples=examples, others=others, all_trials=all_trials)
+        self.plan = Plan.of(profile, only=only, examples=examples, other_editions=other_editions, all_trials=all_trials)
         self.evidence = Evidence(profile.edition, self.plan.excluded, expected={t.name for t in self.plan.trials})
-        self._others = others
+        self._other_editions = other_editions
         self._observer = observer
         self._recorder = recorder
         self._timeout_s = timeout_s
@@ -82,11 +82,12 @@ class Capture:
     def run(
         self, jobs: int, meanwhile: Callable[[], bool] = bool, reason_to_end: Callable[[], str | None] = lambda: None
     ) -> CapturedRun:
-        """Run all trials, *jobs* at a time and one more, since the cleanup trial mostly waits for a TTL to pass.
+        """Run all trials, up to *jobs* + 1 at a time. The additional one is allowed because the cleanup trial mostly
+        waits for a TTL to pass.
 
         *meanwhile* does a small part of the work on `evidence`, and returns False if nothing can be done yet. It is
-        called repeatedly in this thread, while trials run and after the last one; each part has to be small, because no
-        trial is started during it. The run ends once *reason_to_end* returns a reason.
+        called repeatedly in this thread, while trials run and after the last trial. Each part of the work has to be
+        small, because no trial is started while *meanwhile* works. The run ends once *reason_to_end* returns a reason.
         """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
@@ -94,7 +95,7 @@ class Capture:
         if (lack := lack_of_space() or lack_of_limits()) is not None:
             raise Shortage(lack)
         workspace = Workspace()
-        with interruptible(workspace.abort), workspace, self._limited(workspace):
+        with interruptible(workspace.abort), workspace, self._within_limits(workspace):
             lab = Lab(
                 self.profile,
                 workspace,
@@ -102,7 +103,7 @@ class Capture:
                 seed=self.seed,
                 budget=Budget(self.examples),
                 recorder=self._recorder,
-                others=self._others,
+                others=self._other_editions,
                 trials=[t.name for t in self.plan.trials],
             )
             try:
@@ -114,13 +115,14 @@ class Capture:
                 lab.close()
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
-            violations, (first, first_at) = tuple(ledger.protocol_violations), ledger.first_violation
+            violations = tuple(ledger.protocol_violations)
+            violating_start, violated_at = ledger.first_violation
             if self._incomplete:  # servers that were killed may have left half a line on stdout, which is no violation
-                for one in self.plan.trials:
-                    self.evidence.captured.setdefault(one.name, NotObserved(self._incomplete))
+                for trial in self.plan.trials:
+                    self.evidence.captured.setdefault(trial.name, NotObserved(self._incomplete))
                 self.evidence.add(OVERALL, NotObserved(self._incomplete))
             else:
-                self.evidence.add(OVERALL, Overall(violations, starts, first, remarks, first_at))
+                self.evidence.add(OVERALL, Overall(violations, starts, violating_start, remarks, violated_at))
         return CapturedRun(
             profile=self.profile,
             seed=self.seed,
@@ -138,20 +140,20 @@ class Capture:
         )
 
     @contextmanager
-    def _limited(self, workspace: Workspace) -> Generator[None]:
+    def _within_limits(self, workspace: Workspace) -> Generator[None]:
         """Abort the run at its time limit, or when the disk of the temporary folder is nearly full.
 
         The wall clock is watched, too.
         """
-        over = threading.Event()
+        run_ended = threading.Event()
 
         def watch() -> None:
-            until = time.monotonic() + self._timeout_s
-            while not over.wait(min(WATCH_S, max(0.0, until - time.monotonic()))):
+            deadline = time.monotonic() + self._timeout_s
+            while not run_ended.wait(min(WATCH_INTERVAL_S, max(0.0, deadline - time.monotonic()))):
                 self._wall_clock.look()
                 if (lack := lack_of_space(workspace.root, RESERVE_BYTES)) is not None:
                     self._end_early(workspace, lack)
-                elif time.monotonic() < until:
+                elif time.monotonic() < deadline:
                     continue
                 else:
                     self.end(
@@ -164,7 +166,7 @@ class Capture:
         try:
             yield
         finally:
-            over.set()
+            run_ended.set()
             watcher.join()
 
     def end(self, workspace: Workspace, reason: str) -> None:
@@ -173,19 +175,20 @@ class Capture:
         workspace.abort()
 
     def _end_early(self, workspace: Workspace, shortage: str) -> None:
-        """End the run because the machine lacks something, which may also have caused failures so far."""
+        """End the run because the machine lacks a resource. The lack may also have caused the failures observed so
+        far."""
         self._shortage = self._shortage or shortage
         self.end(workspace, shortage)
 
     def _run_trials(
         self, lab: Lab, jobs: int, meanwhile: Callable[[], bool], reason_to_end: Callable[[], str | None]
     ) -> None:
-        """Run each trial as soon as the evidence that it needs is there, the survey first."""
+        """Run the survey first. Then run each trial as soon as the evidence that it needs has been captured."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return
-        waiting = self._wanted(survey)
+        waiting = self._trials_after_survey(survey)
         under_way: dict[Future[Any], Trial] = {}
         workers = jobs + 1
         pool = ThreadPoolExecutor(workers, thread_name_prefix="trial")
@@ -202,12 +205,13 @@ class Capture:
                     for t in waiting
                     if all(n in self.evidence.captured for n in t.needs) and pending.isdisjoint(t.after)
                 ]
-                # One trial more than there are workers is submitted, so that the pool starts it as soon as another one
-                # ends; but not while one of `FIRST_TRIALS`, which should come first, still waits.
-                ahead = not any(t.name in FIRST_TRIALS for t in waiting)
-                for one in ready[: workers + ahead - len(under_way)]:
-                    waiting.remove(one)
-                    under_way[pool.submit(self._run_trial, lab, one)] = one
+                # One trial more than there are workers is submitted, so that the pool starts it as soon as another
+                # trial ends. This is not done while one of `FIRST_TRIALS` still waits, because these trials should
+                # start first.
+                one_more = not any(t.name in FIRST_TRIALS for t in waiting)
+                for trial in ready[: workers + one_more - len(under_way)]:
+                    waiting.remove(trial)
+                    under_way[pool.submit(self._run_trial, lab, trial)] = trial
                 while reason_to_end() is None and not any(f.done() for f in under_way) and meanwhile():
                     pass
                 if reason_to_end() is not None:
@@ -223,9 +227,12 @@ class Capture:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _wanted(self, survey: Survey) -> list[Trial]:
-        """The trials to run after the survey, `FIRST_TRIALS` first. Trials of features that the server does not list
-        are left out; and unless the survey has shown that the server implements LRO, so are trials that need LRO."""
+    def _trials_after_survey(self, survey: Survey) -> list[Trial]:
+        """The trials to run after the survey; those of `FIRST_TRIALS` come first.
+
+        Trials of features that the server does not list are left out. Trials that need LRO are left out, too, unless
+        the survey has shown that the server implements LRO.
+        """
         for name, reason in self.plan.unlisted(survey).items():
             self.evidence.add(name, reason)
         wanted = [
@@ -235,37 +242,39 @@ class Capture:
         ]
         return sorted(wanted, key=lambda t: FIRST_TRIALS.index(t.name) if t.name in FIRST_TRIALS else len(FIRST_TRIALS))
 
-    def _run_trial(self, lab: Lab, one: Trial) -> object:
-        """Run a trial, again if the clock was set. Returns its evidence, or the exception that takes its place."""
-        have = self.evidence.captured
-        missing = next((have[n] for n in one.needs if isinstance(have[n], BaseException)), None)
+    def _run_trial(self, lab: Lab, trial: Trial) -> object:
+        """Run a trial, and repeat it if the clock was set meanwhile. Returns the trial's evidence, or the exception
+        that takes the place of the evidence."""
+        captured = self.evidence.captured
+        missing = next((captured[n] for n in trial.needs if isinstance(captured[n], BaseException)), None)
         if missing is not None:
             return missing
-        self._observer(TrialStarted(one.name, one.title))
+        self._observer(TrialStarted(trial.name, trial.title))
         begun = time.monotonic()
-        found: object = None
-        for _ in range(ATTEMPTS):
+        result: object = None
+        for _ in range(MAX_ATTEMPTS):
             times_set = self._wall_clock.look()
-            found = self._attempt(lab, one)
+            result = self._attempt(lab, trial)
             if self._wall_clock.look() == times_set or self._incomplete:
                 break
         else:
-            found = NotObserved(
-                f"the clock of this machine was set during each of {ATTEMPTS} attempts, the last time by "
+            result = NotObserved(
+                f"the clock of this machine was set during each of {MAX_ATTEMPTS} attempts, the last time by "
                 f"{self._wall_clock.last_step_s:+,.0f} s: certify again when nothing sets the clock"
             )
         if self._incomplete:  # servers were killed meanwhile, so the trial's observations prove nothing
-            found = NotObserved(self._incomplete)
-        text = str(found) if isinstance(found, BaseException) else None
+            result = NotObserved(self._incomplete)
+        text = str(result) if isinstance(result, BaseException) else None
         seconds = time.monotonic() - begun
-        self._timeline.append(Span(one.name, one.title, "trial", begun - self._clock, seconds, text))
-        self._observer(TrialFinished(one.name, seconds, text))
-        return found
+        self._timeline.append(Span(trial.name, trial.title, "trial", begun - self._clock, seconds, text))
+        self._observer(TrialFinished(trial.name, seconds, text))
+        return result
 
-    def _attempt(self, lab: Lab, one: Trial) -> object:
-        """Evidence of a trial, or the exception that takes its place. Raises `ProfileError`."""
+    def _attempt(self, lab: Lab, trial: Trial) -> object:
+        """Run a trial once. Returns its evidence, or the exception that takes the place of the evidence. Raises
+        `ProfileError`."""
         try:
-            return one.function(lab, *(self.evidence.captured[n] for n in one.needs))
+            return trial.function(lab, *(self.evidence.captured[n] for n in trial.needs))
         except ProfileError:
             raise  # the user has to fix the profile
         except Exception as problem:

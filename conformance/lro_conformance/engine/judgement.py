@@ -35,7 +35,7 @@ from lro_spec.validation.recipes import RecipeJudge
 
 LEVELS = (1, 2, 3)
 
-_OBSERVED = ("pass", "warn", "fail")
+_OBSERVED_LABELS = ("pass", "warn", "fail")
 """Labels of verdicts that are given only if something was observed."""
 
 
@@ -56,7 +56,7 @@ class Judgement:
         self._results: dict[str, CheckResult] = {}
         self._partial: dict[frozenset[str], Evidence] = {}
         self._judged_early: set[str] = set()
-        self._failed: str | None = None
+        self._failed_requirement: str | None = None
         self._shortage = ""
         self._judging = self._judge_each()
         self._preparation: Generator[bool] = self._prepare()
@@ -76,14 +76,14 @@ class Judgement:
             judge = recipe_judge if any(depends(check.needs, "recipes") for check in self._checks) else None
             while True:
                 survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
-                fresh = [name for name in self._evidence.captured if name not in prepared]
+                unprepared = [name for name in self._evidence.captured if name not in prepared]
                 if isinstance(survey, Survey) and survey.offloaded:
                     details = self._evidence.select(["details"])["details"]
-                    for name in (n for n in fresh if n not in NOT_DOCUMENTS):
+                    for name in (n for n in unprepared if n not in NOT_DOCUMENTS):
                         with suppress(Exception):  # raised again, and reported, when all evidence is judged
                             for _ in prepare(survey, details, self._evidence.captured[name], edition, judge):
                                 yield True
-                prepared.update(fresh)
+                prepared.update(unprepared)
                 yield False
 
     def advance(self) -> bool:
@@ -92,44 +92,47 @@ class Judgement:
 
     def _judge_each(self) -> Iterator[bool]:
         while True:
-            known = len(self._evidence.captured)
+            number_captured = len(self._evidence.captured)
             for check in self._checks:
                 if check.name not in self._results and self._evidence.has(check.needs):
                     self._judge(check)
                     yield True
-            while len(self._evidence.captured) == known:  # no other check can be judged before more is captured
+            # Until more evidence is captured, no other check can be judged.
+            while len(self._evidence.captured) == number_captured:
                 yield False
 
     def find_failure(self) -> str | None:
-        """The id of a MUST of a level that fails by the evidence so far; None if there is none.
+        """The id of a MUST that counts towards a level and fails by the evidence captured so far; None if there is
+        none.
 
         Judges the checks whose evidence has been captured, until one fails. A check that examines all trials is judged
-        early, by only the trials that it needs, as in a run of that check alone.
+        early, by the evidence of only those trials that it needs by itself (`Plan.trials_for`).
         """
-        while self._failed is None and self.advance():
+        while self._failed_requirement is None and self.advance():
             pass
         waiting = (c for c in self._checks if c.name not in self._results and examines_all(c.needs))
-        for check in waiting if self._gate() is None else ():
+        for check in waiting if self._reason_for_no_verdict() is None else ():
             needed = Plan.trials_for(check)
-            if self._failed is not None:
+            if self._failed_requirement is not None:
                 break
             if check.name not in self._judged_early and needed <= self._evidence.captured.keys():
                 self._judged_early.add(check.name)
                 with suppress(Shortage):  # raised again, and reported, when all evidence is judged
-                    self._note(self._judged_by(needed, check))
-        return self._failed
+                    self._remember_failure(self._judged_by(needed, check))
+        return self._failed_requirement
 
-    def _note(self, result: CheckResult | None) -> None:
-        """Note the requirement of a failed check, if it is the first that fails and is a MUST of a level."""
-        if self._failed is None and result is not None and result.verdict is Verdict.FAIL:
-            decides = requirement(result.requirement, self._profile.edition).level is not None
-            self._failed = result.requirement if decides else None
+    def _remember_failure(self, result: CheckResult | None) -> None:
+        """Remember the requirement of the first failed check whose requirement is a MUST that counts towards a
+        level."""
+        if self._failed_requirement is None and result is not None and result.verdict is Verdict.FAIL:
+            is_of_level = requirement(result.requirement, self._profile.edition).level is not None
+            self._failed_requirement = result.requirement if is_of_level else None
 
     def _judged_by(self, names: frozenset[str], check: Check) -> CheckResult | None:
         """The result of a check by the evidence of these trials alone; None if the check needs other trials."""
         if names not in self._partial:
-            have = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
-            self._partial[names] = Evidence(self._profile.edition, have)
+            selected = {n: e for n, e in self._evidence.captured.items() if n in names or n == OVERALL}
+            self._partial[names] = Evidence(self._profile.edition, selected)
         evidence = self._partial[names]
         if not set(captured(check.needs)) <= evidence.captured.keys():
             return None
@@ -141,28 +144,28 @@ class Judgement:
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)
-        self._look_elsewhere()
+        self._mark_failures_shown_elsewhere()
         if run.incomplete:
             self._exclude_what_does_not_apply()
         return self._report(run)
 
-    def _look_elsewhere(self) -> None:
-        """Mark failures that a run of the check alone would not show, because they show only in further trials, such as
-        the explorer."""
-        self._partial.clear()  # made before all evidence was captured
+    def _mark_failures_shown_elsewhere(self) -> None:
+        """Mark failures that a run of the check alone would not show, because only further trials, such as the
+        explorer, show them."""
+        self._partial.clear()  # it was filled before all evidence was captured
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
             if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
                 continue
-            again = self._judged_by(Plan.trials_for(check), check)
-            elsewhere = again is None or again.verdict is not Verdict.FAIL
+            result_alone = self._judged_by(Plan.trials_for(check), check)
+            elsewhere = result_alone is None or result_alone.verdict is not Verdict.FAIL
             self._results[check.name] = replace(result, elsewhere=elsewhere)
 
     def _exclude_what_does_not_apply(self) -> None:
-        """Change verdicts of not-observed to not-applicable, if the evidence of an incomplete run shows that a check
-        does not apply."""
-        for check in self._checks if self._gate() is None else ():
+        """Change the verdict of a check from not-observed to not-applicable if the evidence of an incomplete run shows
+        that the check does not apply."""
+        for check in self._checks if self._reason_for_no_verdict() is None else ():
             if self._results[check.name].verdict is Verdict.NOT_OBSERVED:
                 reason = reason_not_bound(check, self._evidence_for(check), edition=self._profile.edition)
                 if reason is not None:
@@ -178,23 +181,24 @@ class Judgement:
             self._shortage = str(lack)
             result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.expectation, str(lack))
         self._results[check.name] = result
-        self._note(result)
+        self._remember_failure(result)
         self._observer(CheckJudged(result))
 
     def _evidence_for(self, check: Check) -> Mapping[str, Any]:
-        """The evidence that a check needs; if it cannot have a verdict, the reason in place of each piece."""
-        gate, judged = self._gate(), requirement(check.requirement, self._profile.edition)
+        """The evidence that a check needs. If the check cannot have a verdict, the reason takes the place of each piece
+        of evidence."""
+        reason, bound = self._reason_for_no_verdict(), requirement(check.requirement, self._profile.edition)
         survey = self._evidence.captured["survey"]
-        is_exempt = judged.group in ("implemented", *EXTENSIONS) and isinstance(survey, Survey)
-        if isinstance(gate, NotApplicable):  # requirements of MCP that decide no level also bind servers without LRO
-            is_exempt = is_exempt or (judged.group == "protocol" and judged.level is None)
-        if gate is None or (is_exempt and all(name in self._evidence.captured for name in captured(check.needs))):
+        is_exempt = bound.group in ("implemented", *EXTENSIONS) and isinstance(survey, Survey)
+        if isinstance(reason, NotApplicable):  # requirements of MCP outside the levels also bind servers without LRO
+            is_exempt = is_exempt or (bound.group == "protocol" and bound.level is None)
+        if reason is None or (is_exempt and all(name in self._evidence.captured for name in captured(check.needs))):
             return self._evidence.select(check.needs)
-        return dict.fromkeys(check.needs, gate)
+        return dict.fromkeys(check.needs, reason)
 
-    def _gate(self) -> Exception | None:
-        """The reason why checks cannot have a verdict, apart from the exceptions in `_evidence_for`; None if they
-        can."""
+    def _reason_for_no_verdict(self) -> Exception | None:
+        """The reason why checks, apart from the exceptions in `_evidence_for`, cannot have a verdict; None if they can
+        have one."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
@@ -205,7 +209,9 @@ class Judgement:
     def _report(self, run: CapturedRun) -> Report:
         edition = self._profile.edition
         results = [self._results[c.name] for c in self._checks]
-        judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
+        judged = [
+            self._requirement_result(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)
+        ]
         verdicts = [(r.requirement, r.verdict) for r in judged]
         levels: dict[int, LevelVerdict] = {n: level_verdict(n, verdicts) for n in LEVELS}
         if run.incomplete:
@@ -222,10 +228,10 @@ class Judgement:
         remarks = notes(self._evidence, None if failure else run.trouble, observed_all=observed_all)
         if shortage := self._shortage or run.shortage:
             failure = shortage
-        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # as for a proxy
+        elif failure is not None and any(groups[g] in _OBSERVED_LABELS for g in EXTENSIONS):  # as for a proxy
             remarks, failure = (*remarks, *failure.splitlines()), None
-        have = self._evidence.captured
-        explored = have.get("explored")
+        captured_evidence = self._evidence.captured
+        explored = captured_evidence.get("explored")
         default_threshold = edition_named(edition).default_threshold_tokens
         return Report(
             suite_version=version(),
@@ -246,16 +252,16 @@ class Judgement:
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
-            decided=decided_calls(have.get("edges"), have.get("defaults"), default_threshold),
+            decided=decided_calls(captured_evidence.get("edges"), captured_evidence.get("defaults"), default_threshold),
             incomplete=run.incomplete,
             all_experiments=_made_further_trials(run),
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
-    def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
-        if one.excluded is not None:
-            return RequirementResult(one, Verdict.NOT_JUDGED, (), one.excluded)
-        attested = self._profile.attest.get(one.id)
+    def _requirement_result(self, required: Requirement, results: list[CheckResult]) -> RequirementResult:
+        if required.excluded is not None:
+            return RequirementResult(required, Verdict.NOT_JUDGED, (), required.excluded)
+        attested = self._profile.attest.get(required.id)
         verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
         if verdict is Verdict.PASS and any(c.hindered for c in results):
             verdict = Verdict.NOT_OBSERVED
@@ -263,11 +269,11 @@ class Judgement:
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
             reasons = [c for c in results if c.hindered] or results
             reason = "; ".join(dict.fromkeys(c.observed for c in reasons)) or UNSELECTED
-        return RequirementResult(one, verdict, tuple(results), reason)
+        return RequirementResult(required, verdict, tuple(results), reason)
 
 
 def _made_further_trials(run: CapturedRun) -> bool:
-    """True if a run that was restricted to some checks made trials that these do not need."""
+    """True if a run that was restricted to some checks also made trials that these checks do not need."""
     if run.only is None:
         return False
     planned = Plan.of(run.profile, only=run.only, examples=run.examples)
@@ -277,15 +283,15 @@ def _made_further_trials(run: CapturedRun) -> bool:
 def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:
     """The report on recorded evidence, by the checks of this version.
 
-    With an *edition* other than that of the run, only the evidence that applies to the other edition is judged.
+    If *edition* differs from the edition of the run, only the evidence that applies to *edition* is judged.
     """
     profile = stored.profile if edition is None else replace(stored.profile, edition=edition)
     masks = masks_of(profile)
-    redacted = redacting(observer, masks)
-    redacted(RunStarted(stored.server.command, profile.edition, ()))
+    redacting_observer = redacting(observer, masks)
+    redacting_observer(RunStarted(stored.server.command, profile.edition, ()))
     missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
-    report = judge_run(stored, profile, missing=missing, observer=redacted)
-    redacted(RunFinished(report))
+    report = judge_run(stored, profile, missing=missing, observer=redacting_observer)
+    redacting_observer(RunFinished(report))
     return masks.value(report)
 
 
@@ -298,13 +304,13 @@ def judge_run(
 ) -> Report:
     """The report on a captured run by the edition of *profile*, which may differ from the edition of the run.
 
-    *missing* takes the place of trials that an earlier version did not make.
+    *missing* takes the place of the evidence of trials that an earlier version did not make.
     """
     plan = Plan.of(profile, only=run.only, examples=run.examples)
-    have = dict(run.trials)
+    evidence = dict(run.trials)
     if missing is not None:
-        have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
-        have |= {**plan.excluded, **plan.unlisted(have["survey"])}
+        evidence = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
+        evidence |= {**plan.excluded, **plan.unlisted(evidence["survey"])}
     if run.profile.edition != profile.edition:
-        have = restricted(have, edition_named(profile.edition))
-    return Judgement(profile, plan.checks, Evidence(profile.edition, have), observer).report(run)
+        evidence = restricted(evidence, edition_named(profile.edition))
+    return Judgement(profile, plan.checks, Evidence(profile.edition, evidence), observer).report(run)

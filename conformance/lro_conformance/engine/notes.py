@@ -31,72 +31,72 @@ from lro_conformance.trials.tasks import operations_as_tasks
 from lro_spec.display import counted
 
 
-def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
-    """Notes on a run. *trouble* describes the first call without a response; *observed_all* is False if a requirement
-    of a level was not observed."""
-    found: list[str] = []
-    have = evidence.captured
-    survey, inline, edges, fallback = (have.get(n) for n in ("survey", "inline", "edges", "fallback"))
+def notes(evidence: Evidence, unanswered_call: str | None, *, observed_all: bool = True) -> tuple[str, ...]:
+    """Notes on a run. *unanswered_call* describes the first call without a response; *observed_all* is False if a
+    requirement of a level was not observed."""
+    collected: list[str] = []
+    captured = evidence.captured
+    survey, inline, edges, fallback = (captured.get(n) for n in ("survey", "inline", "edges", "fallback"))
     if isinstance(survey, Survey):
         wanted = (o for o in ("recall", "search", "inject") if o not in survey.absent)
         missing = [o for o in wanted if o not in survey.operations]
         if survey.operations and missing:
-            found.append(
+            collected.append(
                 f"no tool was found for {', '.join(missing)}; if the server has one, name it (profile: operations)"
             )
         if not survey.adjustable:
             instead = ", so the suite varied the size of results by their limit instead" if survey.offloaded else ""
-            found.append(f"{survey.reason_not_set('threshold_tokens')}{instead}")
+            collected.append(f"{survey.reason_not_set('threshold_tokens')}{instead}")
         # `survey.fixed` maps each setting that a flag of the command fixes to this flag.
-        found += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
+        collected += [survey.reason_not_set(name) for name in survey.fixed if name != "threshold_tokens"]
         if survey.lowest > 1:
-            found.append(
+            collected.append(
                 f"the server rejects a threshold of 1; of the tried values, {survey.lowest} is the lowest accepted"
             )
-        if survey.proxied and not isinstance(have.get("proxied"), Proxied):
-            found.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
-        found += _unwritten(survey)
-        found += _unused_features(survey)
-        found += () if observed_all else _unnamed_queries(survey)
-        found += _undecided(survey)
-    cleanup = have.get("cleanup")
+        if survey.proxied and not isinstance(captured.get("proxied"), Proxied):
+            collected.append("the server says that it is a proxy; with the key proxy in lro.yaml it is tested as one")
+        collected += _unwritten(survey)
+        collected += _unused_features(survey)
+        collected += () if observed_all else _unnamed_queries(survey)
+        collected += _undecided(survey)
+    cleanup = captured.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
-        found.append(
+        collected.append(
             "expired files were deleted when the server started; whether a running server deletes them, too, was not "
             "observed (lro explain LRO-CLN-06)"
         )
-    eras = have.get("eras")  # calls under a second protocol version
+    eras = captured.get("eras")  # calls under a second protocol version
     if isinstance(eras, Eras):
-        found.append(
+        collected.append(
             f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol "
             "versions"
         )
     if isinstance(inline, Inline) and inline.threshold < NEVER:
-        found.append(f"the server rejects a threshold of {NEVER}; {inline.threshold} was used instead")
+        collected.append(f"the server rejects a threshold of {NEVER}; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
         comparison: Comparison = evidence.select(["comparison"])["comparison"]
         paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
         if paths:
-            found.append(
+            collected.append(
                 "ignored in comparisons, because they differ between identical calls or server processes: "
                 f"{', '.join(paths)}"
             )
         if survey.files and comparison.reordered:  # `survey.files` are the calls whose file could be read
-            found.append(
+            collected.append(
                 f"{', '.join(sorted(comparison.reordered))}: identical calls in another server process return other "
                 "records, or the records in another order; if a limit cuts a result, only its number of records was "
                 "compared (lro explain I-31)"
             )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:
-            found.append(_compared(comparison, exchanges))
+            collected.append(_compared(comparison, exchanges))
         if exchanges.hidden_scores:
-            found.append(
+            collected.append(
                 f"score_range of {', '.join(exchanges.hidden_scores)} could not be compared with scores, since neither "
                 "records nor inline results show any: only its form was judged (LRO-DESC-07)"
             )
     if isinstance(edges, Edges):
-        found += [
+        collected += [
             f"the estimate of {e.operation} differs by {e.drift} tokens between identical calls: its threshold was "
             f"tested with a margin of {2 * e.drift} tokens on each side"
             for e in edges.edges.values()
@@ -104,22 +104,22 @@ def notes(evidence: Evidence, trouble: str | None, *, observed_all: bool = True)
         ]
         if isinstance(survey, Survey) and edges.reason is None:
             # `survey.effective` has the operations for which the lowest threshold takes effect.
-            found += [
+            collected += [
                 f"the exact threshold of {n} was not tested: {_reason_for_no_edge(survey, n)}"
                 for n in survey.effective
                 if n not in edges.edges
             ]
-    overall = have.get(OVERALL)  # observations about all servers of the run
+    overall = captured.get(OVERALL)  # observations about all servers of the run
     if isinstance(overall, Overall):
-        found += overall.remarks
+        collected += overall.remarks
     if isinstance(fallback, Fallback):
-        found += [
-            f"write failure, {_KINDS.get(kind, kind)}: not tested, because {why}"
+        collected += [
+            f"write failure, {_FAILURE_DESCRIPTIONS.get(kind, kind)}: not tested, because {why}"
             for kind, why in fallback.skipped.items()
         ]
-    if trouble is not None:
-        found.append(f"a call had no response: {trouble}")
-    return tuple(found)
+    if unanswered_call is not None:
+        collected.append(f"a call had no response: {unanswered_call}")
+    return tuple(collected)
 
 
 def _reason_for_no_edge(survey: Survey, operation: str) -> str:
@@ -129,20 +129,20 @@ def _reason_for_no_edge(survey: Survey, operation: str) -> str:
     return "no header of its files states an estimate"
 
 
-_KINDS = {FROM_START: "output_dir is a file when the server starts"}
-"""Descriptions of kinds of failed writes, if their names say too little."""
+_FAILURE_DESCRIPTIONS = {FROM_START: "output_dir is a file when the server starts"}
+"""Descriptions of those kinds of write failures whose names say too little."""
 
 
 def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note for a run whose files and inline results have no ids in common: what was compared instead, if anything."""
     if names := exchanges.names:
-        known = ", ".join(f"{own} with {name}" for own, name in names.items())
+        matches = ", ".join(f"{own} with {name}" for own, name in names.items())
         unpaired = exchanges.unpaired
-        alone = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
+        unmatched = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
         pairs = (
-            f"inline records have field names of their own; inline fields were compared with those of files: {known}"
+            f"inline records have field names of their own; inline fields were compared with those of files: {matches}"
         )
-        return pairs + (alone if unpaired else "")
+        return pairs + (unmatched if unpaired else "")
     if exchanges.by_title:
         return (
             f"{comparison.unmatched}, so only memories that the suite stored were compared with inline results, by "
@@ -157,14 +157,15 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     return comparison.obstacle or ""
 
 
-def no_verdict(survey: object, trouble: str | None) -> str | None:
-    """The reason why there is no verdict, in one or more lines; None if there is one. For *trouble* see `notes`."""
+def no_verdict(survey: object, unanswered_call: str | None) -> str | None:
+    """The reason why there is no verdict, in one or more lines; None if there is a verdict. For *unanswered_call* see
+    `notes`."""
     if isinstance(survey, Survey):
-        return None if survey.implemented is not None else "\n".join(_nothing_observed(survey, trouble))
+        return None if survey.implemented is not None else "\n".join(_nothing_observed(survey, unanswered_call))
     if isinstance(survey, ServerTrouble):
-        return str(survey) if trouble is None else f"{survey}; the first: {trouble}"
+        return str(survey) if unanswered_call is None else f"{survey}; the first: {unanswered_call}"
     if isinstance(survey, NotObserved):
-        return trouble or str(survey)
+        return unanswered_call or str(survey)
     return f"the suite failed: {type(survey).__name__}: {survey}"
 
 
@@ -173,11 +174,11 @@ def nothing_observed(survey: Survey) -> str:
     return next(_nothing_observed(survey, None))
 
 
-def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
+def _nothing_observed(survey: Survey, unanswered_call: str | None) -> Iterator[str]:
     """Lines that explain why a server that responded could not be judged: the calls, their results, and advice."""
     if not survey.operations:
         yield "no tool of the server resembles recall, search or inject, so none was called and no level is proved"
-        yield f"the server lists {show([str(t.get('name')) for t in survey.tools], LISTED)}"
+        yield f"the server lists {show([str(t.get('name')) for t in survey.tools], MAX_LIST_LENGTH)}"
         yield from _signs(survey)
         yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
         return
@@ -189,15 +190,15 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         )
         return
     whose = "results of recall, search and inject are offloaded" if survey.proxied else "the server offloads"
-    yield f"no call returned a result {_above(survey)}, so no level is proved: whether {whose} is unknown"
+    yield f"no call returned a result {_required_size(survey)}, so no level is proved: whether {whose} is unknown"
     calls = Counter((c.tool, result_summary(c)) for c in survey.calls if c.outcome != "no answer")
-    for (tool, came), times in list(calls.items())[:MOST_CALLS]:
+    for (tool, came), times in list(calls.items())[:MAX_OUTCOMES]:
         first = next(c for c in survey.calls if c.tool == tool and result_summary(c) == came)
         yield f"{first.label}: {came}{f' ({times} such calls)' if times > 1 else ''}"
-    if len(calls) > MOST_CALLS:
-        yield f"and {len(calls) - MOST_CALLS} other outcomes"
+    if len(calls) > MAX_OUTCOMES:
+        yield f"and {len(calls) - MAX_OUTCOMES} other outcomes"
     if silent := [c for c in survey.calls if c.outcome == "no answer"]:
-        yield trouble or f"{silent[0].label}: {result_summary(silent[0])}"
+        yield unanswered_call or f"{silent[0].label}: {result_summary(silent[0])}"
         tools = ", ".join(dict.fromkeys(c.tool for c in silent))
         made = counted(len(silent), "call")
         yield (
@@ -206,7 +207,7 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         )
     yield from _signs(survey)
     if len(silent) < len(survey.calls):
-        yield _helpful_key(survey)
+        yield _advice(survey)
 
 
 def _signs(survey: Survey) -> Iterator[str]:
@@ -214,15 +215,16 @@ def _signs(survey: Survey) -> Iterator[str]:
     return (f"it may offload nevertheless: {claim}" for claim in survey.claims)
 
 
-LISTED = 900
+MAX_LIST_LENGTH = 900
 """Maximum length of the list of tools in a report without a verdict; reports show lines of up to 1,000 characters."""
 
-MOST_CALLS = 8
+MAX_OUTCOMES = 8
 """Maximum number of different outcomes of calls that a report without a verdict lists."""
 
 
-def _above(survey: Survey) -> str:
-    """The end of "no call returned a result …": what a result needs, so that it shows whether the server offloads."""
+def _required_size(survey: Survey) -> str:
+    """The end of the sentence "no call returned a result …". It says how large a result must be to show whether the
+    server offloads."""
     if not survey.returned_anything:
         return "that could have been offloaded"
     largest = f"(the largest has {survey.largest_inline} characters)"
@@ -238,8 +240,8 @@ def _above(survey: Survey) -> str:
     )
 
 
-def _helpful_key(survey: Survey) -> str:
-    """Advice on what to change, mostly a key of the profile, so that the next run observes more."""
+def _advice(survey: Survey) -> str:
+    """Advice on what to change, so that the next run observes more. Most advice names a key of the profile."""
     name, operation = next(iter(survey.operations.items()))
     if survey.returned_anything and "threshold_tokens" in survey.fixed:
         return survey.reason_not_set("threshold_tokens")
@@ -267,14 +269,14 @@ def _helpful_key(survey: Survey) -> str:
 
 
 def start_reproducer(survey: object) -> str:
-    """Script that repeats the conversation with a server which failed before it could be observed; empty if there is no
-    such server."""
+    """Script that repeats the conversation with a server that failed before it could be observed. Empty if the server
+    did not fail in this way."""
     start = survey.start if isinstance(survey, ServerTrouble) else None
     return "" if start is None else reproducer_of(Conversation(start))
 
 
 def _undecided(survey: Survey) -> Iterator[str]:
-    """A note on the verdict that a server does not implement LRO, if it may be wrong."""
+    """A note on the verdict that a server does not implement LRO, if this verdict may be wrong."""
     if survey.implemented is not False:
         return
     if survey.claims:
@@ -289,12 +291,12 @@ def _undecided(survey: Survey) -> Iterator[str]:
 
 def _unwritten(survey: Survey) -> Iterator[str]:
     """A note on results that the server reported as not written, although the suite had not made writing fail."""
-    said = [words for c in survey.calls if (words := write_failure(c)) is not None]
-    if said:
-        calls = f"{len(said)} of {len(survey.calls)} results" if len(said) > 1 else "a result"
+    statements = [words for c in survey.calls if (words := write_failure(c)) is not None]
+    if statements:
+        calls = f"{len(statements)} of {len(survey.calls)} results" if len(statements) > 1 else "a result"
         yield (
-            f"the server says of {calls} that a file could not be written: {said[0]}; requirements on such files are "
-            "not observed: make sure that the folder is writable and has free space (TMPDIR)"
+            f"the server says of {calls} that a file could not be written: {statements[0]}; requirements on such files "
+            "are not observed: make sure that the folder is writable and has free space (TMPDIR)"
         )
 
 
@@ -303,7 +305,7 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
     yield from _unused_details(survey)
     listed = [t for t in survey.tools if t.get("name") in tools]
-    tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
+    tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASK_SUPPORT]
     if tasks and not any(operations_as_tasks(survey)):
         declares = "but the server does not declare the capability tasks.requests.tools.call"
         yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: called only without a task (LRO-SCOPE-07)"
@@ -347,5 +349,5 @@ def _unused_details(survey: Survey) -> Iterator[str]:
     )
 
 
-_TASKS = ("optional", "required")
+_TASK_SUPPORT = ("optional", "required")
 """Values of ``taskSupport`` with which a tool may be called as a task."""

@@ -14,8 +14,8 @@ from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.survey import Survey
 
 EXPLORING_TRIALS = ("explored", "sweeps")
-"""Trials that explore; they are left out of a run that does not explore. Checks that examine all trials need not name
-them."""
+"""The trials in which Hypothesis explores a server. A run that does not explore leaves them out. Checks that examine
+all trials do not have to name these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Plan:
 
     checks: tuple[Check, ...]
     trials: tuple[Trial, ...]
-    """The survey first; each trial comes after those whose evidence it needs."""
+    """The survey comes first. Each trial comes after the trials whose evidence it needs."""
     excluded: Mapping[str, NotApplicable | NotObserved]
-    """Trials that are not run, with the reason: by its profile, the server does not have the part that they test, or
-    the run does not explore."""
+    """Names of the trials that are not run, each with the reason: according to the profile, the server lacks the part
+    that the trial tests, or the run does not explore."""
 
     @classmethod
     def of(
@@ -36,37 +36,42 @@ class Plan:
         *,
         only: Collection[str] | None,
         examples: int,
-        others: Sequence[str] = (),
+        other_editions: Sequence[str] = (),
         all_trials: bool = False,
     ) -> Plan:
-        """The plan of a run. *others* are further editions by which it is judged: trials are chosen for them, too.
+        """The plan of a run. *other_editions* are further editions by which the run is judged; trials are chosen for
+        these editions, too.
 
-        *only* restricts the plan to the checks with these names or requirement ids and, unless *all_trials*, to the
-        trials that these checks need. If *examples*, the number of sequences to explore, is 0, the exploring trials
-        are left out.
+        *only* restricts the plan to the checks with these names or requirement ids. Unless *all_trials* is True, the
+        plan has only the trials that these checks need. *examples* is the number of sequences to explore; if it is 0,
+        `EXPLORING_TRIALS` are left out.
         """
-        wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        served = checks() if all_trials else wanted
-        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, served)]
-        needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
-        further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
-        left_out = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
-        trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
+        selected_checks = [c for c in checks() if only is None or c.name in only or c.requirement in only]
+        served_checks = checks() if all_trials else selected_checks
+        judged_checks = [
+            c for edition in (profile.edition, *other_editions) for c in checks_of_edition(edition, served_checks)
+        ]
+        needed_names = captured(n for c in judged_checks for n in (*c.needs, *c.calls_of))
+        explorer = ("explored",) if examples and examines_all(n for c in judged_checks for n in c.needs) else ()
+        unexplored = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
+        trials = closure(["survey", *(n for n in needed_names if n != OVERALL and n not in unexplored), *explorer])
         reasons = {t.name: NotApplicable(r) for t in trials if (r := t.reason_not_applicable(profile)) is not None}
         return cls(
-            checks=tuple(checks_of_edition(profile.edition, wanted)),
+            checks=tuple(checks_of_edition(profile.edition, selected_checks)),
             trials=tuple(t for t in trials if t.name not in reasons),
-            excluded=left_out | reasons,
+            excluded=unexplored | reasons,
         )
 
     @staticmethod
     def trials_for(check: Check) -> frozenset[str]:
-        """Names of the trials that a check needs, directly or through other trials; exploring trials are left out."""
+        """Names of the trials that a check needs, directly or through other trials; `EXPLORING_TRIALS` are left out."""
         names = {n for n in captured((*check.needs, *check.calls_of)) if n != OVERALL and n not in EXPLORING_TRIALS}
         return frozenset(t.name for t in closure(["survey", *sorted(names)]))
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:
-        """Trials of features that the server does not list, with the reason; empty if *survey* is the reason why there
-        is no `Survey`."""
-        found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
-        return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}
+        """Names of the trials of features that the server does not list, each with the reason.
+
+        Empty if *survey* is not a `Survey`, but the exception that took its place.
+        """
+        reasons = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
+        return {name: NotApplicable(reason) for name, reason in reasons.items() if reason is not None}

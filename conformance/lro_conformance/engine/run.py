@@ -36,17 +36,17 @@ def certify(
     """Run the suite against the server of *profile*.
 
     *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core); one
-    more runs beside them, because the cleanup trial mostly waits. *only* restricts the run to checks with these names
-    or requirement ids and, unless *all_trials*, to the trials that these checks need. *examples* is the number of
-    sequences that the explorer tries; 0 leaves the explorer out. *evidence* is a directory in which everything that was
-    observed is recorded. The run ends after *timeout_s* seconds and reports what it has observed by then; with
-    *fail_fast*, it ends once a MUST of a level has failed.
+    more trial runs beside them, because the cleanup trial mostly waits. *only* restricts the run to checks with these
+    names or requirement ids. Unless *all_trials* is True, it also restricts the run to the trials that these checks
+    need. *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out. *evidence* is a
+    directory in which everything that was observed is recorded. The run ends after *timeout_s* seconds and reports what
+    it has observed by then; with *fail_fast*, it ends once a MUST of a level has failed.
 
     Nothing that a server does raises an exception: if the server cannot be observed, ``failure`` of the report says
     why. Raises `lro_conformance.wire.shortage.Shortage` before the run if the machine lacks space or its limits are too
     low. Raises `ProfileError` for problems of the profile that only the server's list of tools reveals. Raises
-    `lro_conformance.evidence.format.EvidenceError` before the run if the directory cannot be used, and after it if not
-    everything could be recorded; ``report`` of the exception is then the report.
+    `lro_conformance.evidence.format.EvidenceError` before the run if the directory cannot be used, and after the run if
+    something could not be recorded. In the second case, ``report`` of the exception is the report.
     """
     return _certify(profile, (), seed, jobs, observer, only, examples, evidence, timeout_s, fail_fast, all_trials)[0]
 
@@ -64,16 +64,16 @@ def certify_for_all_editions(
 ) -> tuple[Report, ...]:
     """Run the suite once and judge the evidence by every edition.
 
-    Returns a report for each edition. The profile's edition comes first, and the claimed level counts for it alone. For
-    the parameters and exceptions see `certify`.
+    Returns a report for each edition. The report by the profile's edition comes first, and the claimed level counts
+    only for that report. For the parameters and exceptions see `certify`.
     """
-    others = tuple(name for name in EDITIONS if name != profile.edition)
-    return _certify(profile, others, seed, jobs, observer, None, examples, evidence, timeout_s, fail_fast)
+    other_editions = tuple(name for name in EDITIONS if name != profile.edition)
+    return _certify(profile, other_editions, seed, jobs, observer, None, examples, evidence, timeout_s, fail_fast)
 
 
 def _certify(
     profile: Profile,
-    others: Sequence[str],
+    other_editions: Sequence[str],
     seed: int | None,
     jobs: int | None,
     observer: Observer | None,
@@ -85,20 +85,20 @@ def _certify(
     all_trials: bool = False,
 ) -> tuple[Report, ...]:
     masks = masks_of(profile)
-    redacted = redacting(observer, masks)
+    redacting_observer = redacting(observer, masks)
     recorder = None if evidence is None else Recorder(evidence, masks)
     capture = Capture(
         profile,
         seed=seed,
         only=only,
         examples=examples,
-        others=others,
-        observer=redacted,
+        other_editions=other_editions,
+        observer=redacting_observer,
         recorder=recorder,
         timeout_s=timeout_s,
         all_trials=all_trials,
     )
-    judgement = Judgement(profile, capture.plan.checks, capture.evidence, redacted)
+    judgement = Judgement(profile, capture.plan.checks, capture.evidence, redacting_observer)
 
     def judge_a_part() -> bool:
         return judgement.advance() or judgement.prepare()
@@ -115,24 +115,24 @@ def _certify(
         report = judgement.report(run)
     if recorder is not None:
         recorder.finish(run, report)
-    redacted(RunFinished(report))
+    redacting_observer(RunFinished(report))
     report = masks.value(report)
     if recorder is not None and recorder.problem is not None:
         raise EvidenceError(recorder.problem, report)
-    further = (judge_run(run, replace(profile, edition=name, level=None)) for name in others)
-    return (report, *map(masks.value, further))
+    other_reports = (judge_run(run, replace(profile, edition=name, level=None)) for name in other_editions)
+    return (report, *map(masks.value, other_reports))
 
 
 @contextmanager
 def infrequent_garbage_collection() -> Generator[None]:
     """Makes garbage collections rare inside a ``with`` block: a run keeps almost all objects that it allocates, and the
     interpreter's usual collections would scan them repeatedly, which takes a seventh of the run's time."""
-    usual = gc.get_threshold()
+    usual_threshold = gc.get_threshold()
     gc.collect()  # collect the garbage of an earlier run now, since `freeze` keeps it until this run ends
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
         yield
     finally:
-        gc.set_threshold(*usual)
+        gc.set_threshold(*usual_threshold)
         gc.unfreeze()

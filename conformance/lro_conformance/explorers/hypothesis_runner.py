@@ -1,7 +1,8 @@
-"""Hypothesis with the settings of a run: no files in the user's directory, and a seed gives the same examples
-everywhere.
+"""Hypothesis with the settings of a run: it writes no files into the user's directory, and a seed gives the same
+examples everywhere.
 
-This module is imported only where an exploration begins, because Hypothesis is a third of all that a run imports.
+This module is imported only where an exploration begins, because Hypothesis makes up a third of all code that a run
+imports.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def run_examples(
     strategy: SearchStrategy[Value], attempt: Callable[[Value], None], *, seed: int, examples: int
 ) -> None:
     """Call *attempt* with up to *examples* examples. Once a call has raised an exception, *attempt* is called with
-    smaller examples that may raise it, too; the exception of the smallest one is raised in the end.
+    smaller examples that may raise it, too. The exception of the smallest example is raised in the end.
 
     Raises `hypothesis.errors.FlakyFailure` if the exception does not recur. If the strategy has no example at all,
     nothing is called or raised.
@@ -79,37 +80,38 @@ def isolated(folder: Path) -> Generator[None]:
 
     By default, it searches the source of every module outside of site-packages for numbers and strings to try. That
     takes as long as ten starts of a server, and a seed would find other examples in a checkout than in an installation.
-    There is no public switch; if the internals of a later Hypothesis differ, its default is kept. Explorers in several
-    threads share the folder of the first one; the last one to end restores the usual settings.
+    There is no public switch for this search. If the internals of a later Hypothesis differ, the search is left on. If
+    explorers run in several threads, all of them use the folder of the first one, and the last one to end restores the
+    previous settings.
     """
     with _lock:
-        _users.append(folder)
-        if len(_users) == 1:
+        _folders_in_use.append(folder)
+        if len(_folders_in_use) == 1:
             _begin(folder)
     _register_random()
     try:
         yield
     finally:
         with _lock:
-            _users.pop()
-            if not _users:
+            _folders_in_use.pop()
+            if not _folders_in_use:
                 _end()
 
 
 _lock = threading.Lock()
-_users: list[Path] = []
-_usual: dict[str, Any] = {}
+_folders_in_use: list[Path] = []
+_saved_settings: dict[str, Any] = {}
 
 
 def _begin(folder: Path) -> None:
-    _usual["home"] = storage_directory(intent_to_write=False).home_directory
+    _saved_settings["home"] = storage_directory(intent_to_write=False).home_directory
     set_hypothesis_home_dir(folder)
-    inside: Any = providers
+    internals: Any = providers
     with suppress(AttributeError, TypeError):
-        none, cache = inside.Constants(), inside.LRUCache(1024)
-        changed: dict[str, object] = {"_get_local_constants": lambda: none, "CONSTANTS_CACHE": cache}
-        _usual["inside"] = {name: getattr(inside, name) for name in changed}
-        _set(inside, changed)
+        no_constants, cache = internals.Constants(), internals.LRUCache(1024)
+        changed: dict[str, object] = {"_get_local_constants": lambda: no_constants, "CONSTANTS_CACHE": cache}
+        _saved_settings["internals"] = {name: getattr(internals, name) for name in changed}
+        _set(internals, changed)
 
 
 def _register_random() -> None:
@@ -119,13 +121,13 @@ def _register_random() -> None:
     managed: Any = entropy
     with suppress(AttributeError, TypeError):
         if core.threadlocal._hypothesis_global_random is None:
-            core.threadlocal._hypothesis_global_random = own = random.Random()
-            managed.RANDOMS_TO_MANAGE[next(managed._RKEY)] = own
+            core.threadlocal._hypothesis_global_random = generator = random.Random()
+            managed.RANDOMS_TO_MANAGE[next(managed._RKEY)] = generator
 
 
 def _end() -> None:
-    _set(providers, _usual.pop("inside", {}))
-    set_hypothesis_home_dir(_usual.pop("home"))
+    _set(providers, _saved_settings.pop("internals", {}))
+    set_hypothesis_home_dir(_saved_settings.pop("home"))
 
 
 def _set(module: object, values: Mapping[str, object]) -> None:

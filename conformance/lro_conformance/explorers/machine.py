@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from lro_conformance.capture.records import Record
-from lro_conformance.explorers.strategies import MEMORIES, NEAR, calls, interventions
+from lro_conformance.explorers.strategies import DISTANCES_FROM_THRESHOLD, MEMORIES, calls, interventions
 
 
 class Steps(Protocol):
@@ -40,7 +40,7 @@ class Steps(Protocol):
 
     @property
     def can_place(self) -> bool:
-        """True if memories can be stored whose sizes bring a result to the threshold, or near it."""
+        """True if memories can be stored until the size of a result is at the threshold, or near it."""
         ...
 
     @property
@@ -57,12 +57,12 @@ class Steps(Protocol):
         """Called before the first step of each sequence."""
         ...
 
-    def step(self, name: str, *given: Any) -> None:
+    def step(self, name: str, *arguments: Any) -> None:
         """Take the step of this name, with its arguments."""
         ...
 
     def end(self) -> None:
-        """Called after the last step of each sequence, also of one that a violation has ended."""
+        """Called after the last step of each sequence, even if a violation has ended the sequence."""
         ...
 
 
@@ -71,7 +71,7 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
 
     Hypothesis never releases such a class, so *explorer* should be a weak reference.
     """
-    arguments = calls(explorer.details, explorer.filters)
+    any_call = calls(explorer.details, explorer.filters)
 
     class SequenceMachine(RuleBasedStateMachine):
         def __init__(self) -> None:
@@ -79,26 +79,26 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
             explorer.begin()
 
         @precondition(lambda self: explorer.can_store)
-        @rule(memories=MEMORIES, asked=arguments)
-        def store(self, memories: list[Record], asked: Mapping[str, Any]) -> None:
+        @rule(memories=MEMORIES, call=any_call)
+        def store(self, memories: list[Record], call: Mapping[str, Any]) -> None:
             explorer.step("store", memories)
-            explorer.step("call", [{**asked, "find": "stored"}])
+            explorer.step("call", [{**call, "find": "stored"}])
 
-        @rule(asked=arguments)
-        def call(self, asked: Mapping[str, Any]) -> None:
-            explorer.step("call", [asked])
+        @rule(call=any_call)
+        def call(self, call: Mapping[str, Any]) -> None:
+            explorer.step("call", [call])
 
-        @rule(asked=st.lists(arguments, min_size=2, max_size=3))
-        def call_at_once(self, asked: list[Mapping[str, Any]]) -> None:
-            explorer.step("call", asked)
+        @rule(calls=st.lists(any_call, min_size=2, max_size=3))
+        def call_at_once(self, calls: list[Mapping[str, Any]]) -> None:
+            explorer.step("call", calls)
 
         @precondition(lambda self: explorer.can_place and not explorer.is_broken)
-        @rule(asked=arguments, distance=st.sampled_from(NEAR))
-        def place_at_threshold(self, asked: Mapping[str, Any], distance: int) -> None:
-            explorer.step("place", asked, distance)
+        @rule(call=any_call, distance=st.sampled_from(DISTANCES_FROM_THRESHOLD))
+        def place_at_threshold(self, call: Mapping[str, Any], distance: int) -> None:
+            explorer.step("place", call, distance)
 
         @precondition(lambda self: bool(explorer.interventions))
-        @rule(step=interventions(explorer.interventions, arguments, explorer.ttl_s))
+        @rule(step=interventions(explorer.interventions, any_call, explorer.ttl_s))
         def intervene(self, step: Sequence[Any]) -> None:
             explorer.step(*(["mend"] if explorer.is_broken else step))
 

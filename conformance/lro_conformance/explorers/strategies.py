@@ -12,20 +12,20 @@ from lro_conformance.capture.intervention import REMOVED, REPLACED
 from lro_conformance.capture.records import Record
 from lro_conformance.trials.decoys import DAY
 
-_ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u0130\U0001f9e0\U0010ffff"
+_ODD_CHARACTERS = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u0130\U0001f9e0\U0010ffff"
 
 
-def _spelt(data: bytes) -> str:
-    """The text that some bytes stand for. Of the values of a byte, half stand for an ASCII character and a quarter for
-    an odd one (`_ODD`). A byte of the last quarter stands, together with the two bytes after it, for one character,
-    which may be any but NUL."""
+def _text_from_bytes(data: bytes) -> str:
+    """The text that some bytes encode. Of the values of a byte, half encode an ASCII character, and a quarter encode
+    one of `_ODD_CHARACTERS`. A byte of the last quarter encodes, together with the two bytes after it, one character,
+    which may be any character except NUL."""
     text: list[str] = []
     rest = iter(data)
     for byte in rest:
         if byte < 0x80:
             text.append(chr(0x20 + byte % 0x5F))
         elif byte < 0xC0:
-            text.append(_ODD[byte % len(_ODD)])
+            text.append(_ODD_CHARACTERS[byte % len(_ODD_CHARACTERS)])
         else:
             high, low = next(rest, 0), next(rest, 0)
             code = (byte % 16 + 1) * 0x10000 + high * 0x100 + low if byte < 0xD0 else high * 0x100 + low
@@ -33,9 +33,10 @@ def _spelt(data: bytes) -> str:
     return "".join(text)
 
 
-# Not st.text(), for which Hypothesis first builds a table of all of Unicode; that takes as long as ten starts of a
-# server. Nor a list of characters: each of them would be drawn by itself, and drawing was a tenth of what a run costs.
-_TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_spelt)
+# `st.text()` is not used, because Hypothesis would first build a table of all of Unicode, which takes as long as ten
+# starts of a server. A list of characters is not used either, because each character would be drawn separately. Drawing
+# them made up a tenth of the cost of a run.
+_TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_text_from_bytes)
 _NAME = _TEXT.filter(bool)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
 _JSON = st.recursive(
@@ -46,45 +47,46 @@ _JSON = st.recursive(
 _TIME = st.sampled_from(
     ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901+02:00", "2024-02-29T23:59:59Z", "1999-12-31T00:00:00Z"]
 )
-_SHARE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e-05, 0.1234, 0.1239, 1])
+_FRACTION = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e-05, 0.1234, 0.1239, 1])
 
 
-def _with(*words: str) -> st.SearchStrategy[str]:
-    """Texts, some of them with one of these words, so that recipes that search for the word find something."""
+def _text_with(*words: str) -> st.SearchStrategy[str]:
+    """Texts, some of which contain one of these words, so that recipes that search for the word find something."""
     return st.tuples(_TEXT, st.sampled_from(("", "", *words)), _TEXT).map("".join)
 
 
-BOUNDARIES = (4 << 10, 64 << 10)
-"""Usual sizes of buffers, in bytes. Some contents are so long that their lines in a file fill about such a buffer."""
+BUFFER_SIZES = (4 << 10, 64 << 10)
+"""Usual sizes of buffers, in bytes. Some contents are so long that their line in a file is about as long as such a
+buffer."""
 
-_LENGTH = st.just(0) | st.just(0) | st.tuples(st.sampled_from(BOUNDARIES), st.integers(-700, 100)).map(sum)
+_LENGTH = st.just(0) | st.just(0) | st.tuples(st.sampled_from(BUFFER_SIZES), st.integers(-700, 100)).map(sum)
 
 
 def _padded(text: str, length: int) -> str:
     return text if len(text) >= length else text + " " + "lorem ipsum " * ((length - len(text)) // 12 + 1)
 
 
-_CONTENT = st.tuples(_with("pattern", "Pattern", "PATTERNS", "pattern Pattern", "xpatternx"), _LENGTH).map(
+_CONTENT = st.tuples(_text_with("pattern", "Pattern", "PATTERNS", "pattern Pattern", "xpatternx"), _LENGTH).map(
     lambda pair: f"Content {_padded(*pair)}"
 )
 
-_ALWAYS: dict[str, st.SearchStrategy[Any]] = {
+_REQUIRED_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
     "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d", "Other/d"]),
-    "title": _with("keyword", "Keyword", "KEYWORDS", "keyword Keyword", "xkeywordx"),
+    "title": _text_with("keyword", "Keyword", "KEYWORDS", "keyword Keyword", "xkeywordx"),
     "content": _CONTENT,
     "created": _TIME,
     "status": st.sampled_from(["active", "active", "archived"]),
     "provenance": st.fixed_dictionaries(
-        {"confidence": _SHARE}, optional={"source_type": st.just("observation"), "agent": _TEXT}
+        {"confidence": _FRACTION}, optional={"source_type": st.just("observation"), "agent": _TEXT}
     ),
 }
-_SOMETIMES: dict[str, st.SearchStrategy[Any]] = {
+_OPTIONAL_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "modified": _TIME,
     "tags": st.lists(_NAME, max_size=3, unique=True),
     "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}, optional={"type": st.just("concept")}), max_size=2),
     "relationships": st.lists(
-        st.fixed_dictionaries({"type": st.just("relates-to"), "target": _NAME, "strength": _SHARE}), max_size=2
+        st.fixed_dictionaries({"type": st.just("relates-to"), "target": _NAME, "strength": _FRACTION}), max_size=2
     ),
     "wiki_links": st.lists(_NAME, max_size=2, unique=True),
     "summary": _TEXT,
@@ -95,31 +97,35 @@ _SOMETIMES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
-    st.fixed_dictionaries(_ALWAYS, optional=_SOMETIMES), min_size=1, max_size=6
+    st.fixed_dictionaries(_REQUIRED_FIELDS, optional=_OPTIONAL_FIELDS), min_size=1, max_size=6
 )
 """Lists of memories whose JSON all libraries should read alike: no lone surrogates, no NUL, no integers beyond 2^53.
 
-The fields of `_ALWAYS` are present, those of `_SOMETIMES` may be absent; some values are empty. The memories have no
-ids yet, and no word to find them by. The explorer adds both, anew each time, so that a server that still holds the
-memories of an earlier attempt gives the same answers.
+The fields of `_REQUIRED_FIELDS` are present, those of `_OPTIONAL_FIELDS` may be absent; some values are empty. The
+memories lack ids, and a word by which a query finds them. The explorer adds an id and a word, with new values in each
+attempt, so that a server that still holds the memories of an earlier attempt gives the same answers.
 """
 
-NEAR = (-1, 0, 1, 2)
-"""Distances, in tokens, at which the explorer places results: just below the threshold, at it, and just above it."""
+DISTANCES_FROM_THRESHOLD = (-1, 0, 1, 2)
+"""Differences, in tokens, between the threshold and the results that the explorer makes to test it: just below the
+threshold, at the threshold, and just above it."""
 
 
 def calls(
     details: Mapping[str, Sequence[str]], filters: Mapping[str, Mapping[str, Any]]
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Calls: each has the ``name`` of an operation, one of its *details* or none, a ``limit``, one of its *filters* or
-    none as ``arguments``, ``progress`` (True if the call has a progress token), and ``find``, which chooses the query.
+    """Calls, as dictionaries with the ``name`` of an operation and five further keys.
+
+    ``detail`` is one of the operation's *details* or None, ``limit`` is a number, ``arguments`` has one of the
+    operation's *filters* or is empty, ``progress`` is True if the call has a progress token, and ``find`` chooses the
+    query.
 
     ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
-    "all" for the profile's own query, "nothing" for a word that no memory has, and "any" for no query at all, or for
-    the profile's own if the tool needs one.
+    "all" for the profile's own query, and "nothing" for a word that no memory has. With "any", the call has no query
+    or, if the tool needs one, the profile's own query.
     """
 
-    def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
+    def calls_of(name: str) -> st.SearchStrategy[dict[str, Any]]:
         return st.fixed_dictionaries(
             {
                 "name": st.just(name),
@@ -131,14 +137,14 @@ def calls(
             }
         )
 
-    return st.sampled_from(list(details)).flatmap(of)
+    return st.sampled_from(list(details)).flatmap(calls_of)
 
 
-def interventions(names: Sequence[str], asked: st.SearchStrategy[dict[str, Any]], ttl_s: int) -> st.SearchStrategy[Any]:
+def interventions(names: Sequence[str], call: st.SearchStrategy[dict[str, Any]], ttl_s: int) -> st.SearchStrategy[Any]:
     """Steps with these *names*. Each has a call that is made before it and, except for ``sweep``, again after it."""
     kinds, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
-    given = {"break": (asked, kinds), "sweep": (asked, ages), "restart": (asked,)}
-    return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *given[name]))
+    arguments = {"break": (call, kinds), "sweep": (call, ages), "restart": (call,)}
+    return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *arguments[name]))
 
 
 _LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")

@@ -1,4 +1,4 @@
-"""Sweeper: plants files whose ages and names Hypothesis chooses, and triggers cleanup."""
+"""The sweeper plants files whose ages and names are chosen by Hypothesis, and triggers cleanup."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     with isolated(lab.workspace.root / "hypothesis"):
         sweeper = _Sweeper(lab, lab.kept["cleanup"], name, survey, ttl_s)
         prefix = lab.editions.own.file_prefix
-        named = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)
-        aged = sweeper.explore(
+        by_name = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)
+        by_age = sweeper.explore(
             any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY)), sweeper.by_age, lambda sweep: wrong_by_age(sweep, ttl_s)
         )
-    return Sweeps(ttl_s, sweeps=(*named[0], *aged[0]), smallest=(*named[1], *aged[1]))
+    return Sweeps(ttl_s, sweeps=(*by_name[0], *by_age[0]), smallest=(*by_name[1], *by_age[1]))
 
 
 class _Sweeper:
@@ -59,36 +59,40 @@ class _Sweeper:
         self._bench = bench
         self._name = name
         self._ttl_s = ttl_s
-        how = bench.profile.cleanup
+        trigger = bench.profile.cleanup
         listed = any(t.get("name") == "run_custodial_task" for t in survey.tools)
-        by_tool = listed if how is None else how.tool is not None
+        by_tool = listed if trigger is None else trigger.tool is not None
         self._examples = max(2, int(lab.budget.sequences * (1.0 if by_tool else 0.2)))
 
     def explore(
         self,
         strategy: SearchStrategy[Value],
         sweep: Callable[[Value], Sweep],
-        wrong: Callable[[Sweep], object],
+        is_wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
-        """The sweeps before the first violation, and the smallest sweep with a violation, if that recurred."""
+        """Return the sweeps before the first violation, and the smallest sweep with a violation.
+
+        The second part is empty if there was no violation, or if it did not recur.
+        """
         from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2
         search: BudgetedSearch[Sweep] = BudgetedSearch(until, lambda: self._lab.workspace.aborted)
-        last: list[Value] = []
+        last_value: list[Value] = []
 
-        def one(value: Value) -> None:
+        def attempt(value: Value) -> None:
             search.begin()
-            last[:] = [value]
+            last_value[:] = [value]
             self._bench.forget_experiment()
-            seen = sweep(value)
-            if wrong(seen):
-                search.found(seen)
+            result = sweep(value)
+            if is_wrong(result):
+                search.record_violation(result)
             elif not search.failing:
-                search.clean_attempts.append(seen)
+                search.clean_attempts.append(result)
 
         recurred = search.run(
-            lambda: run_examples(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
+            lambda: run_examples(strategy, attempt, seed=self._lab.seed, examples=self._examples),
+            lambda: attempt(last_value[0]),
         )
         return search.clean_attempts, search.failing[-1:] if recurred else []
 
@@ -96,12 +100,12 @@ class _Sweeper:
         """Clean up a folder with old files of these names, except names that match the pattern of offloaded files."""
         call, folder, template = self._folder()
         pattern = rf"{self._lab.editions.own.file_prefix}-.*\.jsonl"
-        made = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
+        planted = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
         past = time.time() - OLD_S
-        for path in made:
+        for path in planted:
             path.write_bytes(template.data)
             os.utime(path, (past, past))
-        return self._sweep(call, folder, template, (), made)
+        return self._sweep(call, folder, template, (), planted)
 
     def by_age(self, ages: Sequence[int]) -> Sweep:
         """Clean up a folder with files of these ages, in seconds."""
@@ -109,13 +113,13 @@ class _Sweeper:
         return self._sweep(call, folder, template, ages, ())
 
     def _sweep(self, call: Call, folder: Path, template: FileSeen, ages: Sequence[int], named: Sequence[Path]) -> Sweep:
-        seen = sweep_beside(self._bench, call, template, ages, named, self._ttl_s)
+        result = sweep_beside(self._bench, call, template, ages, named, self._ttl_s)
         for path in named:
             path.unlink(missing_ok=True)
-        return seen
+        return result
 
     def _folder(self) -> tuple[Call, Path, FileSeen]:
-        """A call, the folder of its file, and that file as a template for planted ones."""
+        """A call, the folder of its file, and the file, which is the template for planted files."""
         call = self._bench.offloading_call(self._name, 3)
         file = template_in(call, self._lab.editions.own.name)
         if file is None:

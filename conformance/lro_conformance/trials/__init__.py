@@ -1,4 +1,4 @@
-"""Experiments: each drives servers under chosen settings and returns observations. None gives verdicts.
+"""Trials are experiments: each drives servers under chosen settings and returns observations. Trials give no verdicts.
 
 A trial is a function decorated with `trial`. Its name is also the name of its evidence, and its parameters (except
 ``lab``) name the evidence of other trials that it needs.
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXPLORER_MODULES = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
-"""Further modules with trials. These compare what they observe with the model, so they belong to a higher layer."""
+"""Further modules with trials. These trials judge what they observe, since they search for violations, so they belong
+to a higher layer."""
 
 _REGISTRY: dict[str, Trial] = {}
 
@@ -37,7 +38,7 @@ class Trial:
     title: str
     """A few words for the live view."""
     needs: tuple[str, ...]
-    """The names of the trials whose evidence it needs."""
+    """The names of the trials whose evidence this trial needs."""
     function: Callable[..., Any]
     reason_not_applicable: Callable[[Profile], str | None] = _always_applies
     """Returns the reason why the trial does not apply to a server with this profile; None if it applies."""
@@ -45,7 +46,7 @@ class Trial:
     """Called with the survey. Returns the reason why the server does not seem to have the feature that the trial
     examines; None if it seems to have it."""
     after: tuple[str, ...] = ()
-    """Trials that end before this one begins, if they are part of the run."""
+    """Trials that have to end before this trial begins, if they are part of the run."""
 
     @property
     def record(self) -> Any:
@@ -95,10 +96,10 @@ def closure(names: Iterable[str]) -> list[Trial]:
 
     def add(name: str) -> None:
         if name not in found:
-            one = trials()[name]
-            for needed in one.needs:
+            required = trials()[name]
+            for needed in required.needs:
                 add(needed)
-            found[name] = one
+            found[name] = required
 
     for name in names:
         add(name)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
-"""The TTL, in seconds, that is tried if the server rejects `LONG_TTL`. If it rejects this one, too, the TTL is two
+"""The TTL, in seconds, that is tried if the server rejects `LONG_TTL`. If it rejects this TTL, too, the TTL is two
 hours."""
 LONG_TTL = 2 * DAY
 """The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
@@ -52,7 +52,7 @@ LONG_TTL = 2 * DAY
 NEAR_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL. They are fewer than the offset of the far time zone,
 so that a server treats such files wrongly if it takes local time for UTC."""
-CROWD = 200
+CROWD_SIZE = 200
 """Number of fresh files that are planted before a call. The call must not delete them."""
 EXPIRED = "OffloadFileExpired"
 """Name of the event that a server emits for each file that it deletes."""
@@ -60,7 +60,7 @@ EXPIRED = "OffloadFileExpired"
 
 @dataclass(frozen=True)
 class Planted:
-    """A file that looks like one of an earlier server process."""
+    """A planted file that looks as if an earlier server process had written it."""
 
     path: Path
     age_s: int
@@ -88,11 +88,11 @@ class Decoy:
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Observations of cleanup under one TTL. It is triggered until no expired file is left, and then once more; or
-    until a run deletes nothing."""
+    """Observations of cleanup under one TTL. Cleanup is triggered until no expired file is left, and then once more. It
+    is not triggered again after a run that deletes nothing."""
 
     ttl_s: int | None
-    """The TTL set; None if the default applied."""
+    """The TTL that was set; None if the default applied."""
     planted: tuple[Planted, ...]
     decoys: tuple[Decoy, ...]
     own: tuple[tuple[str, bool], ...]
@@ -126,8 +126,8 @@ class Cleaning:
     @property
     def stuck(self) -> list[Planted]:
         """Files of age `OLD_S` that are still there, although a younger expired file of their operation was deleted."""
-        went = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
-        return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in went]
+        cleaned_operations = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
+        return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in cleaned_operations]
 
 
 @reproducer_of.register
@@ -160,7 +160,7 @@ def _(cleaning: Cleaning) -> str:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Many fresh files in the output folder, and a call that wrote a further one."""
+    """Many fresh files in the output folder, and a call that wrote a further file."""
 
     call: Call
     files: int
@@ -178,18 +178,19 @@ def _(crowd: Crowd) -> str:
 
 @dataclass(frozen=True)
 class Sessions(CallSubject):
-    """A fresh file that looks like one of an earlier server process, and a process that was started beside it."""
+    """A fresh file that looks as if an earlier server process had written it, and a process that was started beside
+    it."""
 
     call: Call
     """The second call of that process."""
     at_start: str | None
-    """The name of the file if it was gone after `call`, which means that the process deleted it at its start or soon
-    after; None if it was still there."""
+    """The name of the file if it was gone after `call`, because the process had deleted it at its start or soon after.
+    None if the file was still there."""
 
 
 @dataclass(frozen=True)
 class Cleanup:
-    """All cleanups of this trial; those under the default TTL are in `Defaults`."""
+    """All cleanups of this trial. The cleanup under the default TTL is in `Defaults`."""
 
     crowd: Crowd | None
     set_ttl: Cleaning | None
@@ -207,8 +208,9 @@ class Cleanup:
     """Reason why `set_ttl` and `sessions` are None: no output folder could be set, and in a folder that servers share,
     other servers may clean up, too. None if a folder could be set."""
     after_the_only_file: Call | None = None
-    """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup, or if
-    a call for fewer records was not offloaded either: then the result may be too small to be offloaded."""
+    """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup. It
+    is also None if a call for fewer records was not offloaded, because then the result of this call may be too
+    small, too."""
 
 
 @trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
@@ -224,8 +226,8 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
 
-    others = [n for n in survey.operations if n != name and survey.offloads(n)]
-    expire = partial(observe_expiry, lab, threshold, survey.files[0], others)
+    other_operations = [n for n in survey.operations if n != name and survey.offloads(n)]
+    expire = partial(observe_expiry, lab, threshold, survey.files[0], other_operations)
     with ThreadPoolExecutor(1, "cleanup") as executor:
         expiry = executor.submit(expire) if lab.can_set("output_dir") else None
         try:
@@ -235,23 +237,24 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
                 ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else TTL
             crowd, set_ttl, sessions = _clean_up_under(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
-            (own, emptied), refused = expiry.result() if expiry is not None else expire(), None
+            (own, first_call), refused = expiry.result() if expiry is not None else expire(), None
         except RefusedError as why:
-            own, emptied, refused = None, None, str(why)
+            own, first_call, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    emptied = emptied if crowd is not None else None  # if there is a crowd, a call for two records was offloaded
-    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, emptied)
+    # if there is a crowd, a call for two records was offloaded
+    first_call = first_call if crowd is not None else None
+    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, first_call)
 
 
 def _clean_up_under(
-    lab: Lab, settings: Settings, known: Call, ttl_s: int
+    lab: Lab, settings: Settings, earlier_call: Call, ttl_s: int
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file that looks like one of an
-    earlier process."""
+    """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file that looks as if an
+    earlier process had written it."""
     earlier: list[Path] = []
-    name = known.operation
-    prepare = folder_with_a_file(known, 60, lab.editions.convention_of(known.path), earlier)
+    name = earlier_call.operation
+    prepare = folder_with_a_file(earlier_call, 60, lab.editions.convention_of(earlier_call.path), earlier)
     with lab.bench(settings, keep="cleanup", prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
@@ -270,7 +273,7 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
         return None
     folder = Path(os.path.dirname(first.file.path))
     convention = bench.editions.convention_of(first.file.path)
-    planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD)]
+    planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD_SIZE)]
     call = bench.offloading_call(name, 2)
     there = set(os.listdir(folder))
     for path in planted:
@@ -282,19 +285,19 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 def clean(
     bench: Bench, ttl_s: int | None, ages: Sequence[int], offload: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
-    """Plant files of the given *ages*, of ages *near* to the TTL, and of age `OLD_S`, and decoys; trigger cleanup.
+    """Plant decoys, and files of the given *ages*, of ages *near* to the TTL and of age `OLD_S`. Then trigger cleanup.
 
-    The planted files are copies of one that the server writes when *offload* makes a call. Returns None if the server
-    wrote no readable file, or has no output folder of its own.
+    The planted files are copies of a file that the server writes when *offload* makes a call. Returns None if the
+    server wrote no readable file, or has no output folder of its own.
     """
     calls = [c for c in (offload(), offload()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
     operation, convention = calls[0].operation, bench.editions.convention_of(calls[0].file.path)
-    known = edition_named(convention).operations or OPERATIONS
+    operations = edition_named(convention).operations or OPERATIONS
     planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
-    planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in known if n != operation]
+    planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in operations if n != operation]
     recently_read = plant(folder, template, OLD_S, operation, convention)
     os.utime(recently_read, (time.time(), recently_read.stat().st_mtime))
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
@@ -338,7 +341,8 @@ def _renamed(folder: Path, digests: Mapping[bytes, str], before: Collection[str]
 
 
 def _files_below(folder: Path) -> set[str]:
-    """The paths of the files below a folder, relative to it; empty if it is gone, as a server may remove it."""
+    """The paths of the files below a folder, relative to the folder. Empty if the folder is gone, since a server may
+    remove it."""
     return {os.path.relpath(os.path.join(top, name), folder) for top, _, names in os.walk(folder) for name in names}
 
 

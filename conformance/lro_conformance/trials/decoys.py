@@ -25,25 +25,25 @@ HOUR = 3600
 """An hour in seconds, which is also the default TTL."""
 OLD_S = 40 * DAY
 """An age, in seconds, above every TTL that the suite sets."""
-AHEAD_S = 60
+MAX_AHEAD_S = 60
 """A modification time that lies more than this many seconds in the future cannot be the time of writing."""
 MAX_DISTANCE_S = 400 * DAY
-"""A number in a header counts as a time, in seconds or milliseconds, if it is within this distance from now."""
-STRANGE = ("0", "recall-", "recall-0", "x")
+"""A number in a header counts as a time, in seconds or milliseconds, if that time is within this distance from now."""
+STRANGE_MIDDLES = ("0", "recall-", "recall-0", "x")
 """Middle parts of file names that match the pattern but have no ULID."""
 
 
 def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
     """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
 
-    If the modification time of *own* is N seconds in the future (more than `AHEAD_S`), it may be the time at which the
-    file expires. Then the copy's modification time is N seconds later than its back-dated time of writing.
+    If the modification time of *own* is N seconds in the future (more than `MAX_AHEAD_S`), it may be the time at which
+    the file expires. Then the copy's modification time is N seconds later than its back-dated time of writing.
     """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
     path.write_bytes(_backdated(own.data, age, operation))
-    modified = when.timestamp() + _ahead(own)
+    modified = when.timestamp() + _seconds_ahead(own)
     with suppress(FileNotFoundError):  # a server that cleans up continuously may have deleted it
         path.chmod(0o600)
         os.utime(path, (modified, modified))
@@ -62,10 +62,10 @@ def folder_with_a_file(call: Call, age_s: float, edition: str, planted: list[Pat
     return make
 
 
-def _ahead(own: FileSeen) -> float:
+def _seconds_ahead(own: FileSeen) -> float:
     """Seconds by which a file's modification time is in the future; 0 if differing clocks may be the reason."""
     ahead = (own.mtime or 0.0) - time.time()
-    return ahead if ahead > AHEAD_S else 0.0
+    return ahead if ahead > MAX_AHEAD_S else 0.0
 
 
 def operation_of(name: str) -> str:
@@ -76,8 +76,9 @@ def operation_of(name: str) -> str:
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
     """The *template* as a file of this operation, with the times in its header moved back by *age*, in their format.
 
-    These are the timestamp and all other members of the header itself, except ``query``, that are times, because one
-    may be the time at which the file expires. Without a valid header that has a timestamp, the content is unchanged.
+    The times are the timestamp and all other members of the header, except ``query``, whose values are times, because
+    such a member may be the time at which the file expires. Without a valid header that has a timestamp, the content is
+    unchanged.
     """
     first, line_feed, rest = template.partition(b"\n")
     with suppress(ValueError):
@@ -94,14 +95,14 @@ def _moved(value: Any, age: timedelta) -> Any:
     """A time earlier by *age*, as text or as a number of seconds or milliseconds; any other value unchanged."""
     with suppress(OverflowError):  # not a representable time
         if isinstance(value, str):
-            return _before(value, age)
+            return _earlier_timestamp(value, age)
         for unit in (1, 1000) if isinstance(value, int | float) else ():
             if abs(value - time.time() * unit) < MAX_DISTANCE_S * unit:
                 return type(value)(value - age.total_seconds() * unit)
     return value
 
 
-def _before(sample: str, age: timedelta) -> str:
+def _earlier_timestamp(sample: str, age: timedelta) -> str:
     """A timestamp earlier by *age*, in the format and time zone of the *sample*."""
     form = re.match(r"\d{4}(-?)\d\d-?\d\d([Tt ])\d\d(:?)\d\d(\3\d\d)?", sample)
     moment = parse(sample)
@@ -114,7 +115,8 @@ def _before(sample: str, age: timedelta) -> str:
 def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
     """Plant old files of each kind that `cleanup.Decoy` lists. Returns their paths, each with its kind.
 
-    All but one are copies of *template* with an old header, because a server may decide by the header's timestamp.
+    All decoys except one are copies of *template* with an old header, because a server may decide by the header's
+    timestamp.
     """
     template = _backdated(template, timedelta(seconds=OLD_S), operation)
     past = datetime.now(UTC) - timedelta(seconds=OLD_S)
@@ -145,47 +147,47 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
         name.replace(f"{prefix}-", f"{prefix[:-1]}-"),
         name.replace(f"{prefix}-", f"my-{prefix}-"),
     ]
-    made = [(folder / n, "name") for n in dict.fromkeys(names)]
-    made = [(path, kind) for path, kind in made if not os.path.lexists(path)]
-    for path, _ in made:
+    decoys = [(folder / n, "name") for n in dict.fromkeys(names)]
+    decoys = [(path, kind) for path, kind in decoys if not os.path.lexists(path)]
+    for path, _ in decoys:
         path.write_bytes(template)
     below = folder / "archive"
     below.mkdir(exist_ok=True)
-    made.append((below / new_name(), "subfolder"))
-    made[-1][0].write_bytes(template)
+    decoys.append((below / new_name(), "subfolder"))
+    decoys[-1][0].write_bytes(template)
     directory = folder / new_name()
     directory.mkdir()
-    made.append((directory / "keep.txt", "folder"))
-    made[-1][0].write_bytes(b"keep\n")
+    decoys.append((directory / "keep.txt", "folder"))
+    decoys[-1][0].write_bytes(b"keep\n")
     outside = workdir / "elsewhere"
     outside.mkdir(exist_ok=True)
     target = outside / new_name()
     target.write_bytes(template)
-    made.append((target, "symlink"))
+    decoys.append((target, "symlink"))
     link = folder / new_name()
     link.symlink_to(target)
     linked = workdir / "linked"
     linked.mkdir(exist_ok=True)
-    made.append((linked / new_name(), "symlink"))
-    made[-1][0].write_bytes(template)
+    decoys.append((linked / new_name(), "symlink"))
+    decoys[-1][0].write_bytes(template)
     (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
-    for path in [*(p for p, _ in made), link, below, directory, linked]:
+    for path in [*(p for p, _ in decoys), link, below, directory, linked]:
         with suppress(FileNotFoundError):
             os.utime(path, (stamp, stamp), follow_symlinks=False)
-    return made
+    return decoys
 
 
 def plant_in_the_way(folder: Path, operation: str, edition: str) -> list[Entry]:
-    """Plant old entries whose names match the pattern, but that no server has written: files with odd names, a folder,
-    and a link to nowhere."""
+    """Plant old entries whose names match the pattern, but that were not written by a server: files with odd names, a
+    folder, and a link to nowhere."""
     prefix = edition_named(edition).file_prefix
-    names = [f"{prefix}-{word}.jsonl" for word in STRANGE]
-    made = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]
+    names = [f"{prefix}-{word}.jsonl" for word in STRANGE_MIDDLES]
+    entries = [Entry(name, 0, text="" if name.endswith("0.jsonl") else "no header\n") for name in names]
     past = datetime.fromtimestamp(0, UTC)
     directory, link = (file_name(operation, edition=edition, ulid=ulid_at(past)) for _ in range(2))
-    made += [Entry(directory, 0), Entry(link, 0, target=str(folder / "nowhere"))]
-    for entry in made:
+    entries += [Entry(directory, 0), Entry(link, 0, target=str(folder / "nowhere"))]
+    for entry in entries:
         path = folder / entry.path
         if entry.target is not None:
             path.symlink_to(entry.target)
@@ -195,4 +197,4 @@ def plant_in_the_way(folder: Path, operation: str, edition: str) -> list[Entry]:
             path.mkdir()
         with suppress(FileNotFoundError):
             os.utime(path, (entry.modified, entry.modified), follow_symlinks=False)
-    return made
+    return entries

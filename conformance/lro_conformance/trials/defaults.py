@@ -1,4 +1,7 @@
-"""A server with its defaults: where it begins to offload, and which files it deletes."""
+"""A server with its defaults: where it begins to offload, and which files it deletes.
+
+E is the estimated number of tokens of a result, which the header of an offloaded file states.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,15 @@ MARGIN_S = 300
 """Seconds by which back-dated files are older or younger than the default TTL."""
 MAX_LIMIT = 4000
 """The largest `limit` argument of the calls that look for a result above the default threshold."""
-QUERIES = 40
+MAX_QUERIES = 40
 """Largest number of words, from rare to frequent, that are searched for if a tool takes no limit."""
-NEAR = 0.85
-"""Share of the default threshold. Where a result is made to grow by storing one memory after the other, a server with
-its defaults is first called when E has reached this share, and then after each further memory, so that the crossing of
-the threshold is not missed."""
+WATCHED_SHARE = 0.85
+"""Share of the default threshold from which a growing result is watched.
+
+Some results are made to grow by storing one memory after the other. Once a result has been inline, the server with its
+defaults is not called again until E has reached this share. Then it is called after each memory, so that the crossing
+of the threshold is not missed.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,27 +59,29 @@ class Bracket:
 
     @property
     def is_close(self) -> bool:
-        """True if E of both results is known, and E of the offloaded one is at most a tenth above that of the other."""
+        """True if E of both results is known, and E of the offloaded result is at most a tenth above E of the inline
+        result."""
         upper = self.offloaded.estimate if self.offloaded is not None else None
         return upper is not None and self.inline_estimate is not None and upper <= 1.1 * self.inline_estimate
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """Observations of a server with its defaults: except for `bare` and `enabled`, only the output folder is set."""
+    """Observations of a server with its defaults. Only the output folder is set, except in the calls of `bare` and
+    `enabled`."""
 
     brackets: tuple[Bracket, ...]
     cleaning: Cleaning | None
-    """A cleanup under the default TTL; None if that TTL is not in force, if nothing was offloaded to a readable file,
+    """A cleanup under the default TTL. None if that TTL is not in force, if nothing was offloaded to a readable file,
     or if no output folder could be set."""
     bare: Call | None
-    """A call for as many records as possible, on a server without any setting; None if nothing was offloaded when only
-    the output folder was set."""
+    """A call for as many records as possible, on a server without any setting. None if nothing was offloaded by the
+    server that had only its output folder set."""
     bare_temps: tuple[Path, ...]
     """The folder that TMPDIR named for that server, and the system's temporary folders, with links resolved."""
     enabled: tuple[Call, ...]
     """A call of each operation for as many records as possible, with ``enabled = true`` set. Empty if something was
-    offloaded without that, or if it cannot be set."""
+    offloaded without this setting, or if it cannot be set."""
     preset: Mapping[str, str] = field(default_factory=dict[str, str])
     """Settings that the profile's command or environment sets, with the flag or variable."""
 
@@ -113,7 +121,7 @@ def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...
 
 
 def _largest_call(bench: Bench, name: str, detail: str | None, limit: int | None) -> Call:
-    """A call with `MAX_LIMIT`, or with *limit* if the server rejects that."""
+    """A call with `MAX_LIMIT` or, if the server rejects `MAX_LIMIT`, with *limit*."""
     call = bench.call(name, detail=detail, limit=MAX_LIMIT)
     return bench.call(name, detail=detail, limit=limit) if call.outcome == "error" else call
 
@@ -129,8 +137,8 @@ def _again(bench: Bench, call: Call) -> Call:
 
 def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
     found: list[Bracket] = []
-    for (name, detail), known in survey.whole.items():
-        if known.outcome not in ("inline", "offloaded") or (detail is None and bench.operations[name].details):
+    for (name, detail), call in survey.whole.items():
+        if call.outcome not in ("inline", "offloaded") or (detail is None and bench.operations[name].details):
             continue
         lab.step("defaults", f"{name} {detail or ''}")
         found.append(_bracket(lab, bench, survey, name, detail))
@@ -139,7 +147,7 @@ def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
 
 def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
     """Halve the interval of limits, or of queries if the tool takes no limit, until its ends are neighbours."""
-    top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
+    top = next((c for c in _calls_with_growing_limits(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None:
         greatest = _largest_call(bench, name, detail, LIMIT)
         inline = greatest if greatest.outcome == "inline" else None
@@ -151,9 +159,9 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
         queries, low, high = None, 0, min(top.limit, max(1, len(top.file_records)))
     lower, upper = None, top
     # The search begins near the default of the edition; the server's behaviour decides where it ends.
-    near = _likely_limits(top, bench.editions.own.default_threshold_tokens) if queries is None else iter(())
+    likely_limits = _likely_limits(top, bench.editions.own.default_threshold_tokens) if queries is None else iter(())
     while high - low > 1:
-        middle = next((n for n in near if low < n < high), (low + high) // 2)
+        middle = next((n for n in likely_limits if low < n < high), (low + high) // 2)
         if queries is None:
             call = bench.call(name, detail=detail, limit=middle)
         else:
@@ -167,13 +175,15 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
 
 
 def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
-    """Words of titles, sorted by E of the results that they find. If no E can be learned, from rare to frequent."""
+    """Words of titles, sorted by E of the results that they find. If the threshold cannot be set, so that E is unknown,
+    the words are sorted from rare to frequent."""
     if survey.operations[top.operation].query is None:
         return []
     titles = [str(r.get("title") or "") for r in top.file_records]
-    known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
-    words = [word for word, _ in known.most_common()]
-    ranks = {int(len(words) ** (n / QUERIES)) for n in range(QUERIES)}  # closer together among the frequent ones
+    frequencies = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
+    words = [word for word, _ in frequencies.most_common()]
+    # the ranks are closer together among the frequent words
+    ranks = {int(len(words) ** (n / MAX_QUERIES)) for n in range(MAX_QUERIES)}
     queries = [words[rank - 1] for rank in sorted(ranks, reverse=True) if 1 <= rank <= len(words)]
     if not survey.adjustable:
         return queries
@@ -185,40 +195,46 @@ def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
 def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[Bracket]:
     """Brackets of results that grow with each stored memory, for the operations that have no close bracket yet.
 
-    Two servers are given the same memories: one as shipped, and one with the lowest threshold, which states E in the
-    headers of its files. No brackets if memories cannot be stored, or if one of these operations takes a limit.
+    Two servers are given the same memories: one server as shipped, and one server with the lowest threshold, which
+    states E in the headers of its files. There are no brackets if memories cannot be stored, or if one of these
+    operations takes a limit.
     """
     seed, default = lab.profile.seed, lab.editions.own.default_threshold_tokens
-    loose = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]
-    if seed is None or seed.tool is None or not loose or any(survey.operations[n].limit is not None for n in loose):
+    unbracketed = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]
+    if (
+        seed is None
+        or seed.tool is None
+        or not unbracketed
+        or any(survey.operations[n].limit is not None for n in unbracketed)
+    ):
         return
     lab.step("defaults", "results that grow with each stored memory")
     with (
         lab.bench(Settings(as_shipped=True), seeds=False) as bench,
-        lab.bench(Settings(threshold_tokens=1), seeds=False) as twin,
+        lab.bench(Settings(threshold_tokens=1), seeds=False) as measuring_bench,
     ):
         below: dict[str, tuple[Call, int]] = {}
         for memory in growing():
-            if not (bench.stored(memory) and twin.stored(memory)):
+            if not (bench.stored(memory) and measuring_bench.stored(memory)):
                 return
-            for name in loose[:]:
+            for name in unbracketed[:]:
                 detail = usual_detail(bench.operations[name])
-                estimate = twin.call(name, detail=detail, query=GROWING_WORD).estimate
-                if estimate is None or (estimate < NEAR * default and name in below):
+                estimate = measuring_bench.call(name, detail=detail, query=GROWING_WORD).estimate
+                if estimate is None or (estimate < WATCHED_SHARE * default and name in below):
                     continue
                 call = bench.call(name, detail=detail, query=GROWING_WORD)
                 if call.outcome == "inline":
                     below[name] = call, estimate
                 elif call.outcome == "offloaded":
-                    inline, known = below.get(name, (None, None))
-                    yield Bracket(name, detail, inline, known, call)
-                    loose.remove(name)
-            if not loose:
+                    inline, inline_estimate = below.get(name, (None, None))
+                    yield Bracket(name, detail, inline, inline_estimate, call)
+                    unbracketed.remove(name)
+            if not unbracketed:
                 return
-        for name in loose:
+        for name in unbracketed:
             if name in below:
-                inline, known = below[name]
-                yield Bracket(name, usual_detail(bench.operations[name]), inline, known, None)
+                inline, inline_estimate = below[name]
+                yield Bracket(name, usual_detail(bench.operations[name]), inline, inline_estimate, None)
 
 
 def _likely_limits(top: Call, default: int) -> Iterator[int]:
@@ -231,8 +247,9 @@ def _likely_limits(top: Call, default: int) -> Iterator[int]:
     yield from (guess, guess + 1, guess - 3, guess + 4)
 
 
-def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
-    """Calls with larger and larger limits, up to the first that is offloaded; only one if the tool takes no limit."""
+def _calls_with_growing_limits(bench: Bench, name: str, detail: str | None) -> list[Call]:
+    """Calls with larger and larger limits, up to the first call that is offloaded. If the tool takes no limit, there is
+    only one call."""
     calls: list[Call] = []
     limit = LIMIT
     while limit <= MAX_LIMIT:

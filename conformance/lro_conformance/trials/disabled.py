@@ -27,7 +27,7 @@ class Disabled:
     listing: Mapping[str, int]
     """The offloaded files in the output folder after `calls`, with their sizes."""
     nothing: tuple[Call, ...]
-    """Calls with a query that finds nothing, of those operations of `calls` that take a query."""
+    """Calls with a query that finds nothing, for the operations of `calls` that take a query."""
 
 
 @trial("LRO switched off")
@@ -66,10 +66,10 @@ def control(lab: Lab, survey: Survey, inline: Inline, disabled: Disabled) -> Con
     kept = lab.kept["disabled"], lab.kept["inline"]
     if not all(bench.server.alive for bench in kept):
         raise NotObserved("one of the servers ended during an earlier call")
-    made = [*inline.whole.values(), *inline.edges.values(), *inline.others]
-    asked = [(c.operation, c.detail, c.limit, c.query) for c in made if survey.offloads(c.operation)]
+    inline_calls = [*inline.whole.values(), *inline.edges.values(), *inline.others]
+    arguments = [(c.operation, c.detail, c.limit, c.query) for c in inline_calls if survey.offloads(c.operation)]
     off, on = (
-        tuple(bench.call(name, detail=detail, limit=limit, query=query) for name, detail, limit, query in asked)
+        tuple(bench.call(name, detail=detail, limit=limit, query=query) for name, detail, limit, query in arguments)
         for bench in kept
     )
     return Control(off, on)

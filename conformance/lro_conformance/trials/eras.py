@@ -1,4 +1,4 @@
-"""MCP 2026-07-28 on a server that also speaks an older version of MCP: the same calls under both."""
+"""The same calls under MCP 2026-07-28 and under an older version of MCP, on a server that speaks both versions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def eras(lab: Lab, survey: Survey) -> Eras:
     threshold = 1 if survey.adjustable else None
     kept = lab.kept.get("modern")
     with lab.bench(Settings(threshold_tokens=threshold), modern=True) if kept is None else nullcontext(kept) as bench:
-        known: Mapping[str, tuple[Call, Call]] = survey.repeats
-        asked: dict[str, Any] = {"limit": EDGE_LIMIT}
+        older_calls: Mapping[str, tuple[Call, Call]] = survey.repeats
+        arguments: dict[str, Any] = {"limit": EDGE_LIMIT}
         calls = [
-            (bench.call(name, detail=usual_detail(bench.operations[name]), **asked), before)
-            for name, (before, _) in known.items()
-            if before.outcome == "offloaded"
+            (bench.call(name, detail=usual_detail(bench.operations[name]), **arguments), older)
+            for name, (older, _) in older_calls.items()
+            if older.outcome == "offloaded"
         ]
         bench.server.list_tools()
         return Eras(MODERN_VERSION, tuple(calls), messages_of(bench.server))

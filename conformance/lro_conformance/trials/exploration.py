@@ -35,7 +35,8 @@ class Triple:
     """One call of three servers that were given the same requests."""
 
     lowest: Call
-    """The call with the lowest threshold that the server accepts. The header of its file states E."""
+    """The call with the lowest threshold that the server accepts. The header of its file states E, the estimated number
+    of tokens of the result."""
     inline: Call
     """The call with a threshold that no result reaches."""
     middle: Call | None = None
@@ -45,7 +46,7 @@ class Triple:
     stray: tuple[str, ...] = ()
     """Offloaded files that appeared in the output folders during the call and that no descriptor names."""
     begins: bool = True
-    """True for the first call of a sequence. In evidence that version 0.1.0 recorded, it is True for every call."""
+    """True for the first call of a sequence. In evidence recorded by version 0.1.0, it is True for every call."""
     before: tuple[Intervention, ...] = ()
     """Interventions since the previous call."""
     broken: str = ""
@@ -70,7 +71,8 @@ class Triple:
 class LiveFinding:
     """A finding about a recipe, made by a program of this machine such as jq.
 
-    Evidence has to keep it, because where it is judged again, the program may be missing or may behave differently.
+    The finding has to be kept in the evidence. Where the evidence is judged again, the program may be missing or may
+    behave differently.
     """
 
     call: Call
@@ -121,7 +123,7 @@ class Series(CallSubject):
     call: Call
     """The last of these calls, or the first that was not offloaded."""
     calls: int
-    """Number of `call` in the series, from 1."""
+    """Number of `call` in the series, counted from 1."""
     repeated: tuple[str, ...] = ()
     """File names that more than one of the calls returned."""
     gone: tuple[str, ...] = ()
@@ -147,9 +149,9 @@ class Explored:
     triples: tuple[Triple, ...] = ()
     """All other calls, in their order."""
     unsteady: tuple[Triple, ...] = ()
-    """Calls that showed a violation which did not recur when the same sequence was repeated."""
+    """Calls that showed a violation, which did not recur when the same sequence was repeated."""
     threshold: int = 0
-    """Threshold, in tokens, of the middle one of three servers; 0 if there were only two."""
+    """Threshold, in tokens, of the server that made the `middle` calls; 0 if there were only two servers."""
     sequences: int = 0
     """Number of sequences that were tried."""
     memories: tuple[Record, ...] = ()

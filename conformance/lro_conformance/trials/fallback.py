@@ -1,4 +1,7 @@
-"""Calls whose result cannot be written, for each kind of failure (`KINDS`)."""
+"""Calls whose result cannot be written, for each kind of failure (`KINDS`).
+
+E is the estimated number of tokens of a result, which the header of an offloaded file states.
+"""
 
 from __future__ import annotations
 
@@ -48,19 +51,20 @@ KINDS: Mapping[str, str] = {
 }
 
 
-SHARE = 6
+THRESHOLD_DIVISOR = 6
 """The threshold is the smallest E of the calls divided by this number. Then at most about a sixth of the records fits,
 so that a server that truncates to a fixed number of records, or to half of them, returns more than the threshold."""
 
-UNLIMITED = 1 << 50
+UNREACHED_SIZE = 1 << 50
 """A file-size limit, in bytes, that is never reached. With it, the server is started with SIGXFSZ ignored, so that the
 limit can be reduced later."""
 
-LARGE, MOST_CHARACTERS = 0.6, 900
-"""Content of a large memory among small ones: this share of the threshold, but at most this many characters."""
+LARGE_SHARE, MAX_LARGE_CHARACTERS = 0.6, 900
+"""Size of the content of a large memory among small memories: this share of the threshold, but at most this number of
+characters."""
 
-TOO_MANY = 1.6
-"""Least number of tokens of all large memories at the beginning together, as a multiple of the threshold."""
+EXCESS_FACTOR = 1.6
+"""Minimum number of tokens that the large memories at the beginning have together, as a multiple of the threshold."""
 
 FOLDER = "results/out"
 """The output folder. Its parent folder contains nothing else, so that the parent can be broken, too."""
@@ -74,7 +78,7 @@ class Failing(CallSubject):
     call: Call
     threshold: int
     server: int | None
-    """The process id."""
+    """The process id of the server."""
     original: Call
     """The same call when its file could be written."""
     known: Mapping[str, Record]
@@ -83,11 +87,11 @@ class Failing(CallSubject):
     alive: bool
     events: tuple[str, ...]
     first: bool
-    """True if no other write of this server has failed since its last successful one, or since its start."""
+    """True if no other write of this server has failed since its last successful write, or since its start."""
     events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile names a channel on which events appear."""
     new_entries: tuple[str, ...] = field(metadata={"formerly": "litter"})
-    """New files in the folder after the call, other than the one that the descriptor names."""
+    """New files in the folder after the call, except the file that the descriptor names."""
     limit: int | None = None
     """The largest file that the operating system allowed, in bytes; None if it set no limit."""
     returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
@@ -139,13 +143,14 @@ class Failing(CallSubject):
 
 
 def known_records(inline: Call, filed: Call) -> Mapping[str, Record]:
-    """The records of a call by id: those of the file if more of them have an id, otherwise those of the inline result.
+    """The records of a call by id. If more records have an id in the file than inline, these are the records of the
+    file.
 
-    An inline result may be only a page, or may name ids differently. Empty if the inline result is a text without
-    records.
+    An inline result may be only a page of the records, or may name ids differently. Empty if the inline result is a
+    text without records.
     """
-    shown, written = by_id(inline.records or []), by_id(filed.file_records)
-    return written if inline.records is not None and len(written) > len(shown) else shown
+    returned, written = by_id(inline.records or []), by_id(filed.file_records)
+    return written if inline.records is not None and len(written) > len(returned) else returned
 
 
 @reproducer_of.register
@@ -161,7 +166,7 @@ def _(failing: Failing) -> str:
 
 @dataclass(frozen=True)
 class Recovered(CallSubject):
-    """A call whose result can be written again, on a server whose writes were made to fail before."""
+    """A call whose result can be written again, on a server whose earlier writes were made to fail."""
 
     call: Call
     steps: tuple[Call | Intervention, ...] = ()
@@ -198,21 +203,30 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     """Make writing fail in each way that is possible here and call every operation."""
     if not lab.can_set("output_dir"):
         raise NotObserved(f"{lab.profile.reason_not_set('output_dir')}, so no write can be made to fail")
-    plans = _plans(survey)
-    if not plans:
+    original_estimates = _original_estimates(survey)
+    if not original_estimates:
         raise NotObserved("no operation offloads a result whose E is known")
-    experiment = _Experiment(lab, survey, inline, plans, [], [], {}, lab.accepted.nearest(min(plans.values()) // SHARE))
+    experiment = _Experiment(
+        lab,
+        survey,
+        inline,
+        original_estimates,
+        [],
+        [],
+        {},
+        lab.accepted.nearest(min(original_estimates.values()) // THRESHOLD_DIVISOR),
+    )
     experiment.run()
     return Fallback(tuple(experiment.failing), tuple(experiment.recovered), experiment.skipped)
 
 
-def _plans(survey: Survey) -> dict[str, int]:
-    """E of the survey's call, for each operation that offloaded it."""
-    plans: dict[str, int] = {}
+def _original_estimates(survey: Survey) -> dict[str, int]:
+    """Maps each operation whose call in the survey was offloaded to E of this call."""
+    original_estimates: dict[str, int] = {}
     for name, (first, _) in survey.repeats.items():
         if first.outcome == "offloaded" and first.estimate is not None and first.estimate >= 4:
-            plans[name] = first.estimate
-    return plans
+            original_estimates[name] = first.estimate
+    return original_estimates
 
 
 @dataclass
@@ -222,43 +236,47 @@ class _Experiment:
     lab: Lab
     survey: Survey
     inline: Inline
-    plans: dict[str, int]
+    original_estimates: dict[str, int]
     failing: list[Failing]
     recovered: list[Call]
     skipped: dict[str, str]
     threshold: int
     has_failed: bool = False
     """True if a write of the current server has failed since it last wrote."""
-    estimates: dict[tuple[str, str | None, frozenset[str]], int] = field(
+    returned_estimates: dict[tuple[str, str | None, frozenset[str]], int] = field(
         default_factory=dict[tuple[str, "str | None", frozenset[str]], int]
     )
-    """E of records that came inline, by operation, detail level and ids."""
+    """E of records that were returned inline, by operation, detail level and ids."""
 
     def run(self) -> None:
         """Make writes fail in every way, in a single server if it writes again whenever its folder is mended. Then, if
-        memories can be stored, make them fail once more in a server with memories of uneven size."""
+        memories can be stored, make writes fail once more in a server with memories of uneven size."""
         try:
             if not self._from_start():
                 with self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders) as bench:
                     self._while_running(bench)
         except OSError as problem:
             self.skipped[REPLACED] = f"the server's folder could not be replaced: {problem}"
-        self.failing = [f for f in self.failing if f.call.operation in self.plans]
-        if self.plans and SIZE_LIMIT not in self.skipped and all(f.kind != SIZE_LIMIT for f in self.failing):
+        self.failing = [f for f in self.failing if f.call.operation in self.original_estimates]
+        if (
+            self.original_estimates
+            and SIZE_LIMIT not in self.skipped
+            and all(f.kind != SIZE_LIMIT for f in self.failing)
+        ):
             try:
-                with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
+                with self.lab.bench(self._settings(), file_size_limit=UNREACHED_SIZE) as bench:
                     self._size_limit(bench)
             except ServerTrouble as trouble:
                 self.skipped[SIZE_LIMIT] = f"the server does not start under this limit: {trouble}"
         seed = self.lab.profile.seed
-        if self.plans and self.survey.adjustable and seed is not None and seed.tool is not None:
+        if self.original_estimates and self.survey.adjustable and seed is not None and seed.tool is not None:
             with (
                 suppress(ServerTrouble),
                 self.lab.bench(self._settings(), folder=FOLDER, prepare=_make_folders, seeds=False) as bench,
             ):
                 self._among_uneven_memories(bench)
-        known = self.estimates
-        self.failing = [replace(f, returned_estimate=known.get(_returned(f))) for f in self.failing]
+        estimates = self.returned_estimates
+        self.failing = [replace(f, returned_estimate=estimates.get(_returned_key(f))) for f in self.failing]
 
     def _from_start(self) -> bool:
         """Start a server whose output folder is a file, then make the folder and continue with the same server.
@@ -267,7 +285,7 @@ class _Experiment:
         """
         try:
             with self.lab.bench(
-                self._settings(), folder=FOLDER, prepare=put_a_file, file_size_limit=UNLIMITED
+                self._settings(), folder=FOLDER, prepare=put_a_file, file_size_limit=UNREACHED_SIZE
             ) as bench:
                 self.record_failures(bench, FROM_START)
                 folder = bench.output_dir
@@ -275,7 +293,7 @@ class _Experiment:
                     return False
                 clear(folder)
                 folder.mkdir()
-                if not all(_is_written(self._call(bench, name)) for name in self.plans):
+                if not all(_is_written(self._call(bench, name)) for name in self.original_estimates):
                     return False
                 self._fail_while_running(bench, folder)
                 if bench.server.alive and self.recovered and all(map(_is_written, self.recovered)):
@@ -289,9 +307,11 @@ class _Experiment:
         folder = bench.output_dir
         if folder is None:
             return
-        # A server that compares another number than E may offload nothing here, so that no write can fail.
-        self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
-        if self.plans:
+        # A server that compares a number other than E may offload nothing here, so that no write can fail.
+        self.original_estimates = {
+            n: e for n, e in self.original_estimates.items() if self._call(bench, n).outcome == "offloaded"
+        }
+        if self.original_estimates:
             self._fail_while_running(bench, folder)
         else:
             self.skipped["every kind"] = (
@@ -310,12 +330,14 @@ class _Experiment:
                 if kind == REPLACED:
                     self.record_failures(bench, kind, richest=True)
         if bench.server.alive:
-            self.recovered += [self._call(bench, n) for n in self.plans]
+            self.recovered += [self._call(bench, n) for n in self.original_estimates]
             self._measure_returned(bench)
 
     def _size_limit(self, bench: Bench) -> None:
         self.has_failed = False
-        sizes = [len(c.file.data) for n in self.plans for c in self.survey.repeats[n] if c.file is not None]
+        sizes = [
+            len(c.file.data) for n in self.original_estimates for c in self.survey.repeats[n] if c.file is not None
+        ]
         limit = min(sizes, default=0) // 2
         if limit < 512:
             self.skipped[SIZE_LIMIT] = "the results are too small"
@@ -323,8 +345,8 @@ class _Experiment:
         if not bench.server.limit_files(limit):
             self.skipped[SIZE_LIMIT] = "this system cannot limit a running process"
             return
-        small = [n for n in self.plans if bench.operations[n].limit is not None]
-        control = [bench.call(n, limit=1) for n in small or self.plans]
+        small = [n for n in self.original_estimates if bench.operations[n].limit is not None]
+        control = [bench.call(n, limit=1) for n in small or self.original_estimates]
         if any(c.outcome not in ("inline", "offloaded") for c in control):
             self.skipped[SIZE_LIMIT] = "the server cannot answer small calls under this limit either"
             return
@@ -348,16 +370,16 @@ class _Experiment:
         With *richest*, call for many records at the richest detail level instead. Stops when the server has ended.
         """
         self.lab.step("fallback", kind)
-        for name in self.plans:
+        for name in self.original_estimates:
             if not bench.server.alive:
                 return
             detail = next(reversed(bench.operations[name].details), None) if richest else None
-            known = (name, detail)
-            if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
+            key = (name, detail)
+            if richest and (detail is None or self.survey.whole[key].outcome != "offloaded"):
                 continue
-            original = self.survey.whole[known] if richest else self.survey.repeats[name][0]
-            shown = self.inline.whole[known] if richest else self.inline.edges[name]
-            records = known_records(shown, original)
+            original = self.survey.whole[key] if richest else self.survey.repeats[name][0]
+            inline_call = self.inline.whole[key] if richest else self.inline.edges[name]
+            records = known_records(inline_call, original)
             self._record(bench, kind, original, records, self._arguments(bench, name, detail), limit)
 
     def _record(
@@ -392,57 +414,62 @@ class _Experiment:
         self.has_failed = True
 
     def _among_uneven_memories(self, bench: Bench) -> None:
-        """Make writing fail when the first records are larger than most, so that a server cannot infer their size from
-        their number."""
+        """Make writing fail when the first records are larger than most records, so that a server cannot infer their
+        size from their number."""
         self.lab.step("fallback", "memories of uneven size")
-        folder, rate = bench.output_dir, tokens_per_character(self.survey.repeats[next(iter(self.plans))][0])
-        characters = min(MOST_CHARACTERS, int(LARGE * self.threshold / rate))
-        large = 1 + int(TOO_MANY * self.threshold / (characters * rate))
+        folder, rate = (
+            bench.output_dir,
+            tokens_per_character(self.survey.repeats[next(iter(self.original_estimates))][0]),
+        )
+        characters = min(MAX_LARGE_CHARACTERS, int(LARGE_SHARE * self.threshold / rate))
+        large = 1 + int(EXCESS_FACTOR * self.threshold / (characters * rate))
         if folder is None or not all(map(bench.stored, uneven(characters, large))):
             return
-        asked: dict[str, dict[str, Any]] = {
+        arguments_by_operation: dict[str, dict[str, Any]] = {
             name: {"detail": o.details[-1] if o.details else None, "query": UNEVEN_WORD}
             for name, o in bench.operations.items()
-            if name in self.plans and o.query is not None
+            if name in self.original_estimates and o.query is not None
         }
-        written = {name: bench.call(name, **arguments) for name, arguments in asked.items()}
+        written = {name: bench.call(name, **arguments) for name, arguments in arguments_by_operation.items()}
         self.has_failed = False
         with BrokenFolder(folder, REPLACED):
             for name, original in written.items():
                 if original.outcome == "offloaded" and original.file_records and bench.server.alive:
                     known = by_id(original.file_records) if self._shows_memories(name) else {}
-                    self._record(bench, REPLACED, original, known, asked[name])
+                    self._record(bench, REPLACED, original, known, arguments_by_operation[name])
         self._measure_returned(bench)
 
     def _shows_memories(self, name: str) -> bool:
         """Return whether inline results of an operation have records, or are a text that shows some."""
-        shown = self.inline.whole[name, None]
-        return shown.records is not None or mentions_any(shown.text, self.survey.whole[name, None].file_records)
+        inline_call = self.inline.whole[name, None]
+        return inline_call.records is not None or mentions_any(
+            inline_call.text, self.survey.whole[name, None].file_records
+        )
 
     def _measure_returned(self, bench: Bench) -> None:
-        """Find out E of records that came inline and seem to exceed the threshold.
+        """Determine E of records that were returned inline and seem to exceed the threshold.
 
-        The call is repeated for as many records, now that files can be written. If they come inline again, they do not
-        exceed the threshold.
+        The call is repeated for as many records, now that files can be written. If the records are returned inline
+        again, they do not exceed the threshold.
         """
         for failing in self.failing:
-            call, key = failing.call, _returned(failing)
+            call, key = failing.call, _returned_key(failing)
             seems = sum(map(size, call.records or [])) * tokens_per_character(failing.original)
-            if key in self.estimates or seems <= self.threshold or not bench.server.alive:
+            if key in self.returned_estimates or seems <= self.threshold or not bench.server.alive:
                 continue
             alone = bench.call(call.operation, detail=call.detail, limit=len(key[2]), query=call.query)
             if by_id(alone.file_records or alone.records or []).keys() == key[2]:
-                self.estimates[key] = self.threshold if alone.estimate is None else alone.estimate
+                self.returned_estimates[key] = self.threshold if alone.estimate is None else alone.estimate
 
 
-def _returned(failing: Failing) -> tuple[str, str | None, frozenset[str]]:
-    """The records that came inline, as a key of `_Experiment.estimates`."""
+def _returned_key(failing: Failing) -> tuple[str, str | None, frozenset[str]]:
+    """The records that were returned inline, as a key of `_Experiment.returned_estimates`."""
     call = failing.call
     return call.operation, call.detail, frozenset(by_id(call.records or []))
 
 
 def _within(call: Call) -> bool | None:
-    """Return whether a call's file is below the output folder that was set; None if one of them is not known."""
+    """Return whether a call's file is below the output folder that was set; None if the path of either is unknown."""
     if call.file is None or call.file.real is None or call.real_output_dir is None:
         return None
     return Path(call.file.real).is_relative_to(call.real_output_dir)

@@ -1,4 +1,5 @@
-"""Files without an output folder, and in a folder with an awkward name; another client and time zone; odd queries."""
+"""Files of a server without an output folder, and in a folder with an awkward name. Also calls by another client, in
+another time zone, and with odd queries."""
 
 from __future__ import annotations
 
@@ -41,8 +42,8 @@ class Folders:
     """Calls without an output folder, some by a different client, and calls in a folder with an awkward name."""
 
     unset: tuple[Call, ...]
-    """Calls with an output folder that is the empty string. They are those of `by_other_client` if all of these were
-    offloaded."""
+    """Calls with an output folder that is the empty string. They are the calls of `by_other_client` if all calls there
+    were offloaded."""
     real_temps: tuple[Path, ...]
     """The directory that TMPDIR named for that server, and the system's temporary directories, with links resolved."""
     refused: str | None
@@ -51,23 +52,25 @@ class Folders:
     by_other_client: tuple[Call, ...] = field(metadata={"formerly": "stranger"})
     """The calls of `unset`, but made as `client`, and on a server whose local time is far from UTC."""
     unusual_queries: tuple[Call, ...] = field(metadata={"formerly": "odd"})
-    """Calls with a query that needs escaping in JSON; and one call each with a very long query, and with a query that
+    """Calls with a query that needs escaping in JSON, one call with a very long query, and one call with a query that
     needs quoting in a shell."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
-    """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
+    """Calls with an output folder of an awkward name, set by a relative path if the server accepts a relative path."""
     awkward_dir: Path | None
     """That folder; None if it could not be set, or if the server did not start with it."""
     not_switched_on: tuple[Call, ...] = ()
-    """The calls of `awkward`, but with ``enabled = true``; empty unless files were written only without that."""
+    """The calls of `awkward`, but with ``enabled = true``; empty unless files were written only without this
+    setting."""
     refusing: Start | None = None
     """The start with an empty output_dir, if it failed."""
     client: str | None = CLIENT
-    """The name of the client of `by_other_client`; None if the profile names a client, so that no other is tried."""
+    """The name of the client of `by_other_client`; None if the profile names a client, so that no other client is
+    tried."""
     swept: Sweep | None = None
     """A cleanup of the folder with the awkward name; None if nothing triggers it in a running process, or if no file
-    was written there from which old ones could be copied."""
+    was written there that could be copied to make old files."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
@@ -92,19 +95,19 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
     try:
-        seen = _look(lab, survey, names, settings, client)
+        observed = _observe(lab, survey, names, settings, client)
     except ServerTrouble as trouble:
         refused, refusing = str(trouble), trouble.start
         settings = _settings(survey, None)
-        seen = _look(lab, survey, names, settings, client)
-    if all(c.outcome == "offloaded" for c in seen.by_other_client):
-        return replace(seen, refused=refused, refusing=refusing)
+        observed = _observe(lab, survey, names, settings, client)
+    if all(c.outcome == "offloaded" for c in observed.by_other_client):
+        return replace(observed, refused=refused, refusing=refusing)
     with lab.bench(settings) as bench:
         unset = _unset(bench, survey, names)
-        return replace(seen, unset=unset, real_temps=real_temps(bench), refused=refused, refusing=refusing)
+        return replace(observed, unset=unset, real_temps=real_temps(bench), refused=refused, refusing=refusing)
 
 
-def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str | None) -> Folders:
+def _observe(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str | None) -> Folders:
     with lab.bench(settings, client=client, in_far_zone=True) as bench:
         unset = _unset(bench, survey, names)
         nothing = tuple(calls_with_query(bench, names, NOWHERE))
@@ -117,12 +120,12 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
         return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None, client=client)
 
 
-def _few(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
+def _small_calls(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
     return tuple(bench.offloading_call(n, 5 if survey.adjustable else LIMIT) for n in names)
 
 
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
-    calls = _few(bench, survey, names)
+    calls = _small_calls(bench, survey, names)
     for call in calls:
         _note_stray(bench, call)
     return calls
@@ -139,28 +142,30 @@ def _note_stray(bench: Bench, call: Call) -> None:
             bench.ledger.stray.note(see_file(path, (bench.cwd,)))
 
 
-def _awkward(lab: Lab, survey: Survey, names: list[str], seen: Folders) -> Folders:
+def _awkward(lab: Lab, survey: Survey, names: list[str], observed: Folders) -> Folders:
     """Add calls in the folder `AWKWARD`, and a cleanup of it, to the observations.
 
     The folder is set in up to three ways, until a readable file is written there: by a relative path with LRO
-    explicitly switched on (if that can be set), by a relative path without that, and by its absolute path.
+    explicitly switched on (if that can be set), by a relative path without this setting, and by its absolute path.
     """
     on = (True,) if lab.can_set("enabled") else ()
-    tried: list[tuple[Call, ...]] = []
+    attempts: list[tuple[Call, ...]] = []
     for output_dir, enabled in (*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)):
         settings = _settings(survey, output_dir, enabled)
         with suppress(ServerTrouble), lab.bench(settings, folder=AWKWARD, modern=None) as bench:
-            tried.append(_few(bench, survey, names))
-            seen = replace(seen, awkward=tried[-1], awkward_dir=bench.output_dir, swept=_sweep(bench, tried[-1]))
-        if any(c.file is not None and c.file.problem is None for c in seen.awkward):
-            only_without = output_dir == "{relative}" and enabled is None and len(tried) == 2
-            return replace(seen, not_switched_on=tried[0]) if only_without else seen
-    return seen
+            attempts.append(_small_calls(bench, survey, names))
+            observed = replace(
+                observed, awkward=attempts[-1], awkward_dir=bench.output_dir, swept=_sweep(bench, attempts[-1])
+            )
+        if any(c.file is not None and c.file.problem is None for c in observed.awkward):
+            only_without = output_dir == "{relative}" and enabled is None and len(attempts) == 2
+            return replace(observed, not_switched_on=attempts[0]) if only_without else observed
+    return observed
 
 
 def _sweep(bench: Bench, calls: Iterable[Call]) -> Sweep | None:
-    how, edition = bench.profile.cleanup, bench.editions.own.name
-    if not bench.has_trigger or (how is not None and how.restart):
+    trigger, edition = bench.profile.cleanup, bench.editions.own.name
+    if not bench.has_trigger or (trigger is not None and trigger.restart):
         return None
     own = ((call, file) for call in calls if (file := template_in(call, edition)) is not None)
     return next((sweep_beside(bench, call, file, (OLD_S,)) for call, file in own), None)

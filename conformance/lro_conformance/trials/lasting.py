@@ -38,10 +38,10 @@ def lasting(lab: Lab, survey: Survey) -> Lasting:
         reason = lab.profile.reason_not_set("output_dir")
         raise NotObserved(f"servers share a folder, where each may clean up by its own TTL: {reason}")
     require_default(lab.profile.preset, "ttl_seconds")
-    known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
-    if not known:
+    calls_with_file = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
+    if not calls_with_file:
         raise NotObserved("no file could be read")
-    written = max(file.mtime or 0.0 for _, file in known)
+    written = max(file.mtime or 0.0 for _, file in calls_with_file)
     lab.workspace.pause(min(AGE_S, written + AGE_S - time.time()))
-    calls = tuple((c, not os.path.lexists(file.path)) for c, file in known)
+    calls = tuple((c, not os.path.lexists(file.path)) for c, file in calls_with_file)
     return Lasting(calls, time.time() - written)

@@ -1,6 +1,6 @@
-"""Files in the output folder that are no offloaded results.
+"""Files in the output folder that are not offloaded results.
 
-A server may keep a register of its files there (docs/interpretations.md, I-20).
+One of them may be a register, in which a server lists its offloaded files (docs/interpretations.md, I-20).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:
-    """Names in the output folder that no descriptor named and that are not registers of the files."""
-    left, folder = sorted(set(bench.files()) - bench.named_files), bench.output_dir
-    if not left or folder is None:
+    """Names of files in the output folder that no descriptor named and that are not registers."""
+    unnamed_files, folder = sorted(set(bench.files()) - bench.named_files), bench.output_dir
+    if not unnamed_files or folder is None:
         return ()
-    known, marks = list(records), _marks(bench.named_files, bench.editions.own.name)
-    return tuple(name for name in left if not is_register(folder / name, marks, known))
+    all_records, marks = list(records), _marks(bench.named_files, bench.editions.own.name)
+    return tuple(name for name in unnamed_files if not is_register(folder / name, marks, all_records))
 
 
 def _marks(named: Collection[str], edition: str) -> set[str]:

@@ -1,4 +1,5 @@
-"""Servers with memories of the suite: in CJK scripts, to see how these count in E; very large; unusual; very many."""
+"""Servers that hold memories of the suite. Some are in CJK scripts, to see how these scripts count in E, the estimated
+number of tokens. Others are very large, unusual, or very many."""
 
 from __future__ import annotations
 
@@ -41,22 +42,24 @@ LARGE = (72_000, 10_000)
 """Sizes of the large memory in characters; the first that the server accepts is used. The second suits databases whose
 columns hold at most 2^16 bytes."""
 
-LACKING = (("tags", "provenance"), ("tags",), ())
-"""Sets of fields that some memories lack and others have: the first that the server accepts is used."""
+MISSING_FIELDS = (("tags", "provenance"), ("tags",), ())
+"""Sets of fields that some memories lack and others have. The first set that the server accepts is used."""
 
-MANY_S = 4.0
+STORING_TIME_S = 4.0
 """Seconds after which storing the many small memories ends."""
 
-WRAP = 1 << 16
+OVERFLOW_16_BITS = 1 << 16
 """The number at which a count in 16 bits overflows."""
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """Results of a server with memories of the suite: CJK scripts, large and unusual ones."""
+    """Results of a server that holds memories of the suite: memories in CJK scripts, large memories, and unusual
+    memories."""
 
     wide: tuple[Call, ...]
-    """Offloaded calls after memories in CJK scripts were stored; the largest share of wide characters comes first."""
+    """Offloaded calls after memories in CJK scripts were stored. The call with the largest share of characters of these
+    scripts comes first."""
     large: Call | None
     """A call for one memory, whose size is one of `LARGE`, at a threshold of twice its E."""
     large_filed: Call | None
@@ -75,9 +78,10 @@ class Seeded:
     rough_filed: Call | None = None
     """A call for the memory of `rough` at a threshold of 1, which offloads it."""
     mixed: tuple[Call, ...] = ()
-    """Offloaded calls whose first memory has more or fewer fields than a later one."""
+    """Offloaded calls whose first memory has more or fewer fields than a later memory."""
     many: Call | None = None
-    """A call for the many small memories that were stored within `MANY_S`; inline. None if `LIMIT` or fewer were."""
+    """A call for the many small memories that were stored within `STORING_TIME_S`; inline. None if not more than
+    `LIMIT` memories were stored."""
     many_filed: Call | None = None
     """A call for as many small memories as `many` at a threshold of 1, which offloads them."""
 
@@ -95,7 +99,7 @@ class Seeded:
 
 @trial("large memories, memories in CJK scripts, and unusual ones", after=("cleanup", "sweeps"))
 def seeded(lab: Lab, survey: Survey) -> Seeded:
-    """Store memories in CJK scripts, large ones and unusual ones, and make calls that return them."""
+    """Store memories in CJK scripts, large memories and unusual memories, and make calls that return them."""
     from lro_conformance.lab.seeding import reason_not_to_store  # not above: judging must not load the laboratory
 
     if (reason := reason_not_to_store(lab.profile.seed)) is not None:
@@ -114,27 +118,27 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
             name = finder
         accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if accepted is not None else None
-        twins_filed, rough_filed, mixed_calls = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
+        delicate_filed, rough_filed, mixed_calls = _delicate(bench, name), _rough(bench, name), _mixed(bench, name)
         stored = _store_many(bench) if finder is not None and accepted is not None else 0
         many_filed = _all_of_many(bench, name) if stored > LIMIT else None
-    found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.file_records), key=_narrow_share))
+    in_cjk = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.file_records), key=_narrow_share))
     if accepted is None or filed is None or filed.estimate is None or finder is None:
-        return Seeded(found, None, filed, 0, None, mixed=mixed_calls)
+        return Seeded(in_cjk, None, filed, 0, None, mixed=mixed_calls)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if bench.stored(accepted) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
-        twins_inline = _twins(bench, name) if twins_filed is not None else None
+        delicate_inline = _delicate(bench, name) if delicate_filed is not None else None
         rough_inline = _rough(bench, name) if rough_filed is not None else None
-        again = many_filed is not None and _store_many(bench, stored) == stored
-        many = _all_of_many(bench, name) if again else None
+        are_stored_again = many_filed is not None and _store_many(bench, stored) == stored
+        many = _all_of_many(bench, name) if are_stored_again else None
     return Seeded(
-        wide=found,
+        wide=in_cjk,
         large=inline,
         large_filed=filed,
         large_estimate=filed.estimate,
         huge=huge,
-        delicate=twins_inline,
-        delicate_filed=twins_filed,
+        delicate=delicate_inline,
+        delicate_filed=delicate_filed,
         rough=rough_inline,
         rough_filed=rough_filed,
         mixed=mixed_calls,
@@ -146,25 +150,25 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
 def _finder(survey: Survey) -> str | None:
     """The operation that finds stored memories by a word in them: the first one with a query; None if there is none.
 
-    An operation without a query may return memories other than the stored ones.
+    An operation without a query may return memories other than the stored memories.
     """
     offloading = (n for n in survey.operations if survey.offloads(n))
     return next((n for n in offloading if survey.operations[n].query is not None), None)
 
 
-def _richest(bench: Bench, name: str, **how: Any) -> Call:
-    """A call at the richest detail level. Light is never used, because its records have no content: a tool without
-    another level is called without one."""
+def _richest(bench: Bench, name: str, **arguments: Any) -> Call:
+    """A call at the richest detail level. The level ``light`` is never used, because its records have no content. A
+    tool that has no other level is called without a level."""
     details = [d for d in bench.operations[name].details if d != "light"] or [None]
-    return bench.call(name, detail=details[-1], **how)
+    return bench.call(name, detail=details[-1], **arguments)
 
 
 @contextmanager
 def _bench(lab: Lab, name: str) -> Generator[Bench]:
-    """A server with the lowest threshold: the one that the trial `cleanup` kept, or else a fresh one.
+    """A server with the lowest threshold: the server that was kept by the trial `cleanup`, or else a fresh server.
 
-    A fresh one is started if there is no kept server, or if its files cannot be read. The kept server is used only
-    once: a further attempt must not find memories that the first one stored.
+    A fresh server is started if no server was kept, or if its files cannot be read. The kept server is used only once,
+    because a further attempt must not find memories that were stored by the first attempt.
     """
     kept = lab.kept.pop("cleanup", None)
     file = kept.offloading_call(name, 2).file if kept is not None and kept.server.alive else None
@@ -176,14 +180,14 @@ def _bench(lab: Lab, name: str) -> Generator[Bench]:
 
 
 def _huge(known: Call) -> Memory:
-    """A memory whose E is about 2^16 more than that of the *known* call.
+    """A memory whose E is about 2^16 more than E of the *known* call.
 
     Counted in 16 bits, this wraps around to about the known E, well below a threshold of twice the known E.
     """
-    return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
+    return large(int((OVERFLOW_16_BITS + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
 
 
-def _twins(bench: Bench, name: str) -> Call | None:
+def _delicate(bench: Bench, name: str) -> Call | None:
     """A call for the memory `delicate`, which is stored under two ids; None if it was not accepted under both."""
     both = all(bench.stored({**delicate(), "id": id}) for id in DELICATE_IDS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
@@ -194,25 +198,26 @@ def _rough(bench: Bench, name: str) -> Call | None:
 
 
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
-    """Those calls for memories with different fields, in both orders, that were offloaded.
+    """The offloaded calls for memories with different fields, in both orders.
 
-    A server may require a field that the memories lack. So the sets of missing fields in `LACKING` are tried in turn;
-    each has fewer fields than the one before.
+    A server may require a field that the memories lack. So the sets of missing fields in `MISSING_FIELDS` are tried in
+    turn; each set has fewer fields than the set before.
     """
     if not bench.server.alive:
         return ()
-    if not any(all(map(bench.stored, mixed(lacking))) for lacking in LACKING if bench.server.alive):
+    if not any(all(map(bench.stored, mixed(lacking))) for lacking in MISSING_FIELDS if bench.server.alive):
         return ()
     calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
     return tuple(c for c in calls if c.outcome == "offloaded" and c.file_records)
 
 
-def _store_many(bench: Bench, most: int | None = None) -> int:
-    """Store small memories for `MANY_S` seconds or, if *most* is given, that many. Returns the number accepted."""
-    until = time.monotonic() + MANY_S
+def _store_many(bench: Bench, count: int | None = None) -> int:
+    """Store small memories for `STORING_TIME_S` seconds or, if *count* is given, this number of memories. Returns the
+    number of memories that were accepted."""
+    until = time.monotonic() + STORING_TIME_S
     number = 0
-    for memory in many_small()[:most]:
-        if (most is None and time.monotonic() > until) or not bench.server.alive or not bench.stored(memory):
+    for memory in many_small()[:count]:
+        if (count is None and time.monotonic() > until) or not bench.server.alive or not bench.stored(memory):
             break
         number += 1
     return number

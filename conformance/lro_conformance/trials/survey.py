@@ -1,4 +1,5 @@
-"""The first observation: at the lowest threshold everything is offloaded, and every header states E."""
+"""The first observation of a server. At the lowest threshold, every result is offloaded, and the header of each file
+states E, the estimated number of tokens of the result."""
 
 from __future__ import annotations
 
@@ -38,17 +39,18 @@ LARGE_LIMIT = 1000
 """Value of `limit` in one additional call, which is made if the usual limit (`LIMIT`) truncates a result."""
 
 SETTLING_S = 0.6
-"""Least time in seconds from the first call until the files are read again, to detect writes after the answer."""
+"""Minimum time, in seconds, from the first call until the files are read again, to detect writes after the answer."""
 
 APART_S = 1.1
 """Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
 
 FURTHER_ROUNDS, FURTHER_ROUNDS_S = 8, 0.8
-"""Largest number of further rounds of concurrent calls, and the number of seconds within which all should end."""
+"""Maximum number of further rounds of concurrent calls, and the number of seconds within which all of them should
+end."""
 
 MAX_KEPT = 40
-"""Maximum number kept per server of notifications, of event lines, and of concurrent calls whose result differs from
-that of the same call made alone."""
+"""Maximum number that is kept per server of each of these: notifications, event lines, and concurrent calls whose
+result differs from that of the same call made alone."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class ServerMessage:
 
 
 def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
-    """Messages of a server so far, other than results of tool calls; of its notifications, the first `MAX_KEPT`."""
+    """The messages of a server so far, except results of tool calls. Of its notifications, only the first `MAX_KEPT`
+    are included."""
     opened = "server/discover" if server.modern else "initialize"
     notes = [ServerMessage(str(n["method"]), n.get("params")) for n in server.notifications()[:MAX_KEPT]]
     return (
@@ -74,11 +77,11 @@ def messages_of(server: ServerProcess) -> tuple[ServerMessage, ...]:
 
 @dataclass(frozen=True)
 class UnmatchedToolCall:
-    """A call of a tool that performs no known operation, although it seems to search or to recall."""
+    """A call of a tool that is not used for any operation, although it seems to search or to recall."""
 
     tool: str
     ids: tuple[str, ...]
-    """The ids of the records that came inline."""
+    """The ids of the records in the inline result."""
     offloaded: bool
     operation: str = "search"
     """The operation that it seems to perform."""
@@ -91,9 +94,9 @@ class Survey:
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
-    """All calls in their order, except the concurrent ones, `many`, and those of `queries`."""
+    """All calls in their order, except the concurrent calls, `many`, and the calls of `queries`."""
     whole: Mapping[tuple[str, str | None], Call]
-    """By operation and requested detail level (None: the default): the call with the usual limit."""
+    """Maps an operation and a requested detail level (None if none was requested) to the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
     """For each operation, two identical calls with `EDGE_LIMIT` records, at an explicit detail level."""
     tiny: Mapping[str, Call]
@@ -103,15 +106,17 @@ class Survey:
     together: tuple[tuple[Call, Call], ...]
     """Concurrent calls, each paired with the same call made alone."""
     budgets: tuple[Call, ...]
-    """Inject calls with a small and a large token budget in turn, if the tool has that argument: two with the usual
-    limit, then two without (only these if the tool takes no limit)."""
+    """Calls of inject with a small and a large token budget in turn, if the tool takes a token budget. The first two
+    calls have the usual limit, and the last two have no limit. If the tool takes no limit, only the last two are
+    made."""
     unsettled: tuple[Call, ...]
-    """Those of `calls` whose file was still growing when the server answered, each with the file as it was then. In all
-    other fields, such as `calls` and `whole`, the same calls have the final file."""
+    """The calls whose file was still growing when the server answered, each with the file as it was then. In all other
+    fields, such as `calls` and `whole`, the same calls have the final file."""
     later: Mapping[str, FileSeen]
-    """The files that calls named, by path, as they were when they were read again at the end."""
+    """Maps the path of each file that a call named to the file as it was when it was read again at the end."""
     unnamed: tuple[str, ...]
-    """Files in the output folder at the end that no descriptor named, except registers of the files."""
+    """Files that were in the output folder at the end, but were not named by a descriptor. Registers (`leftovers`) are
+    not included."""
     word: str | None
     """A word that records contain, so that a query for it has results; None if none was found."""
     adjustable: bool
@@ -133,7 +138,7 @@ class Survey:
     default_tokens: int = 6400
     """The default threshold of the edition by which the run is judged."""
     lowest: int = 1
-    """The lowest threshold that the server accepts; also 1 if it cannot be set."""
+    """The lowest threshold that the server accepts; 1 if the threshold cannot be set."""
     queries: tuple[UnmatchedToolCall, ...] = ()
     """Calls of tools that seem to search or recall, made for an operation for which no tool is known."""
     client: str | None = None
@@ -144,7 +149,7 @@ class Survey:
     """Operations that the profile sets to null, because the server does not have them."""
     seeded_by: str | None = None
     """Key of `seed` in the profile by which the server got the suite's memories (``tool``, ``env``, ``command``). None
-    if it did not get them."""
+    if the server did not get these memories."""
     proxied: bool = False
     """True if the server is a proxy, by its profile, its command or its capabilities."""
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -182,7 +187,7 @@ class Survey:
 
     @property
     def files_change(self) -> bool:
-        """True if a file that only one call names was changed after the call had returned (LRO-HARD-07)."""
+        """True if a file that is named by only one call was changed after this call had returned (LRO-HARD-07)."""
         shared = shared_paths((*self.files, *(c for c, _ in self.together)))
         kept = ((c.file, self.later.get(c.path)) for c in self.files if c.path not in shared)
         return any(file is not None and now is not None and now.data != file.data for file, now in kept)
@@ -190,8 +195,8 @@ class Survey:
     def has_records_of(self, call: Call, alone: Call) -> bool:
         """Return whether the file of a concurrent call has the records of the same call made *alone*.
 
-        They are compared by their ids and the names of their fields; if identical calls return different records, only
-        by their number.
+        The records are compared by their ids and the names of their fields. If identical calls of the operation return
+        different records, only the numbers of records are compared.
         """
         if call.operation in self.volatile_operations:
             return len(call.file_records) == len(alone.file_records)
@@ -199,20 +204,20 @@ class Survey:
 
     @property
     def seed_advice(self) -> str:
-        """Words about missing records: the profile's key for seeding or, if the server was seeded, a clause that names
-        the key by which it was."""
+        """A phrase for messages about missing records. It names the profile's key for seeding; if the server was
+        seeded, it says so and names the key that was used."""
         if self.seeded_by is None:
             return "profile: seed"
         return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
     def implemented(self) -> bool | None:
-        """True when the server offloads at all, False when it does not; None when its results show neither.
+        """True if the server offloads, False if it does not, and None if its results do not show whether it does.
 
-        They show neither if only other tools behind a proxy offload (`offloads_other_records`). Only an inline result
-        above the threshold in force shows that the server does not offload. If offloading is claimed, a threshold of 1
-        without effect may only mean that the setting is wrong, so the result has to exceed the default threshold. If a
-        flag of the server's command fixes the threshold, the one in force is unknown.
+        The results of a proxy do not show it if only results without memories are offloaded (`offloads_other_records`).
+        Only an inline result above the threshold in force shows that a server does not offload. If the server claims to
+        offload, a threshold of 1 without effect may only mean that the setting is wrong, so the result has to exceed
+        the default threshold. If a flag of the server's command fixes the threshold, the threshold in force is unknown.
         """
         if self.offloaded:
             return None if self.offloads_other_records else True
@@ -224,7 +229,8 @@ class Survey:
 
     @property
     def offloads_other_records(self) -> bool:
-        """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
+        """True for a proxy whose files hold no memories, because the tools behind the proxy perform no operation of
+        LRO."""
         calls = (*self.offloaded, *(c for c, _ in self.together if c.outcome == "offloaded"))
         return self.proxied and bool(calls) and not any(resembles_memory(r) for c in calls for r in c.file_records)
 
@@ -243,13 +249,13 @@ class Survey:
 
     @property
     def exceeds_default(self) -> bool:
-        """True when a result came inline that exceeds the default threshold by any honest estimate."""
+        """True if an inline result exceeds the default threshold by any estimate that is within the tolerance."""
         return surely_exceeds(self.largest_inline, self.default_tokens)
 
     @cached_property
     def volatile_operations(self) -> frozenset[str]:
-        """The operations whose identical calls return different records or values, such as counters, times, or records
-        of equal rank."""
+        """The operations whose identical calls return different records or values, for example because of counters,
+        times, or records of equal rank."""
         return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
@@ -263,9 +269,10 @@ class Survey:
         return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
-        """Return whether a result is inline, and possibly does not exceed the lowest threshold; False if that is 1.
+        """Return whether a result is inline, but may be too small to exceed the lowest threshold.
 
-        A text without records is always possibly small enough, since it is unknown which part of it the server counts.
+        If the lowest threshold is 1, no result is too small. A text without records may always be too small, since it
+        is unknown which part of the text the server counts.
         """
         small = call.records is None or not surely_exceeds(size_of(call), self.lowest)
         return self.lowest > 1 and call.outcome == "inline" and small
@@ -285,16 +292,16 @@ def survey(lab: Lab) -> Survey:
             lab.step("survey", "the server has too few memories: seeding")
             remarks = lab.seeding.begin(bench)
         lab.ledger.remark(*remarks)
-        seen = _look(lab, bench, adjustable)
-    decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
+        observed = _observe(lab, bench, adjustable)
+    decided = observed.offloaded or not observed.operations or (observed.implemented is None and not observed.claims)
     if decided or not lab.can_set("enabled"):
-        return seen
+        return observed
     lab.step("survey", "nothing was offloaded: trying again with enabled = true")
     lab.switched_on = True
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
-        again = _look(lab, bench, adjustable)
-    lab.switched_on = again.implemented is True
-    return again if lab.switched_on else seen
+        observed_again = _observe(lab, bench, adjustable)
+    lab.switched_on = observed_again.implemented is True
+    return observed_again if lab.switched_on else observed
 
 
 def _event_lines(bench: Bench) -> tuple[str, ...]:
@@ -302,14 +309,14 @@ def _event_lines(bench: Bench) -> tuple[str, ...]:
     return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MAX_KEPT]
 
 
-def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
+def _observe(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     begun = time.monotonic()
     whole: dict[tuple[str, str | None], Call] = {}
     repeats: dict[str, tuple[Call, Call]] = {}
     tiny: dict[str, Call] = {}
     single: dict[str, Call] = {}
     budgets: list[Call] = []
-    others: list[Call] = []
+    calls_by_word: list[Call] = []
     for name, operation in bench.operations.items():
         lab.step("survey", operation.tool)
         whole[name, None] = bench.call(name)
@@ -329,13 +336,13 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
             budgets += [bench.call(name, limit=limit, budget=b) for limit in limits for b in (50, 100_000)]
     word = common_word(r for c in whole.values() for r in (c.file_records or c.records or []))
     if word is not None:
-        others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
+        calls_by_word = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
     many = next((bench.call(n, limit=LARGE_LIMIT) for n in _truncated_operations(bench, whole, repeats)), None)
     answered = any(c.outcome in ("inline", "offloaded") for c in (*whole.values(), *tiny.values()))
-    # A server that answers every call with an error, such as one without its network, can take long for each.
+    # A server that answers every call with an error, for example because it has no network, can take long for each.
     concurrent = [o for o in bench.operations.values() if answered]
-    wanted = [_concurrent_arguments(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in concurrent]
-    together = _calls_in_flight(bench, wanted)
+    requests = [_concurrent_arguments(o, m, word) for m in (3, 5, EDGE_LIMIT) for o in concurrent]
+    together = _calls_in_flight(bench, requests)
     queries = tuple(_calls_of_unmatched_tools(bench)) if adjustable and bench.operations else ()
     calls = (
         *whole.values(),
@@ -343,19 +350,21 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         *tiny.values(),
         *single.values(),
         *budgets,
-        *others,
+        *calls_by_word,
     )
     calls = tuple(sorted(calls, key=lambda c: c.started))
-    named = {c.file.path for c in (*calls, *(c for c, _ in together)) if c.file is not None and c.file.problem is None}
-    if named:
+    named_paths = {
+        c.file.path for c in (*calls, *(c for c, _ in together)) if c.file is not None and c.file.problem is None
+    }
+    if named_paths:
         if adjustable:
             lab.begin("inline", lambda: _call_inline(lab, whole, word, many))
         lab.workspace.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
-    later = {path: see_file(path, bench.roots) for path in named}
-    if _grown(calls, later):  # the last files may not be complete yet
+    later = {path: see_file(path, bench.roots) for path in named_paths}
+    if _calls_with_growing_file(calls, later):  # the last files may not be complete yet
         lab.workspace.pause(SETTLING_S)
-        later = {path: see_file(path, bench.roots) for path in named}
-    unsettled = _grown(calls, later)
+        later = {path: see_file(path, bench.roots) for path in named_paths}
+    unsettled = _calls_with_growing_file(calls, later)
     by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}
 
     def settled(call: Call) -> Call:
@@ -398,9 +407,9 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 
 def _calls_of_unmatched_tools(bench: Bench) -> Iterator[UnmatchedToolCall]:
     """Call the tools that seem to perform an operation for which no tool is known."""
-    known = {*bench.operations, *(bench.profile.operations or {})}
+    provided = {*bench.operations, *(bench.profile.operations or {})}
     for tool, operation, arguments in reading_tools(bench.tools, {o.tool for o in bench.operations.values()}):
-        if operation not in known and bench.server.alive:
+        if operation not in provided and bench.server.alive:
             reply = bench.call_other(tool, arguments)
             result = as_record(reply.result)
             records = find_records(result, bench.profile.inline_records) or []
@@ -412,7 +421,7 @@ class Inline:
     """Calls of the survey, repeated with a threshold that no result reaches, so that nothing should be offloaded."""
 
     whole: Mapping[tuple[str, str | None], Call]
-    """By operation and requested detail level (None: the default): the call with the usual limit."""
+    """Maps an operation and a requested detail level (None if none was requested) to the call with the usual limit."""
     again: Mapping[str, Call]
     """The call of each operation at the default level, made once more by the same process."""
     edges: Mapping[str, Call]
@@ -426,12 +435,13 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all calls of the first process, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, in the second process. In evidence that version 0.1.0 recorded, they were
+    """The calls at the richest detail level, in the second process. In evidence recorded by version 0.1.0, they were
     made in the first process again."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
-    """Those calls of `whole` that the survey's server offloads, made there again between `whole` and `repeated`."""
+    """The calls of `whole` that the survey's server offloads. They were made again on that server, after `whole` and
+    before `repeated`."""
     repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
     """The calls of `whole`, repeated at least `APART_S` later."""
     edges_elsewhere: Mapping[str, Call] = field(default_factory=dict[str, Call])
@@ -447,9 +457,9 @@ class Inline:
 def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches.
 
-    Then the same calls are offloaded once more and, after that, made inline once more. Values that the clock or a
-    counter changes differ between the two inline results; all others were the same when the file was written, which was
-    between them.
+    Then the same calls are offloaded once more and, after that, made inline once more. Values that depend on the clock
+    or on a counter differ between the two inline results. All other values were the same when the file was written,
+    because it was written between the two inline results.
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
@@ -473,23 +483,23 @@ def inline(lab: Lab, survey: Survey) -> Inline:
 
 
 def _call_inline(
-    lab: Lab, known: Mapping[tuple[str, str | None], Call], word: str | None, large: Call | None
+    lab: Lab, whole: Mapping[tuple[str, str | None], Call], word: str | None, many: Call | None
 ) -> tuple[Inline, float]:
-    """Make the calls of the survey inline: those with the keys of *known*, a call like *large* if there is one, and
-    calls with the query *word*.
+    """Make the calls of the survey inline.
 
-    Returns these calls, and the time after them by the monotonic clock; the calls of a second process are not made
-    here. The survey begins this while it waits, since the same calls have to be made again `APART_S` later.
+    These are the calls with the keys of *whole*, the call *many* if it is not None, and calls with the query *word*.
+    The calls of a second process are not made here. Returns the calls, and the time by the monotonic clock when they
+    had ended. The survey begins to make these calls while it waits, since they have to be made again `APART_S` later.
     """
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
         made = Inline(
-            whole={key: bench.call(key[0], detail=key[1]) for key in known},
+            whole={key: bench.call(key[0], detail=key[1]) for key in whole},
             again={name: bench.call(name) for name in bench.operations},
             edges={n: _edge_call(bench, n) for n in bench.operations},
             elsewhere={},
             others=tuple(bench.call(name, query=word) for name in queried),
-            many=None if large is None else bench.call(large.operation, limit=LARGE_LIMIT),
+            many=None if many is None else bench.call(many.operation, limit=LARGE_LIMIT),
             listing=bench.listing(),
         )
         return made, time.monotonic()
@@ -500,37 +510,40 @@ def _edge_call(bench: Bench, name: str) -> Call:
 
 
 def usual_detail(operation: Operation) -> str | None:
-    """The detail level for calls where any will do: the default by the specification or, if the tool does not take
-    that, its first. It is sent explicitly, because the server's own default may be wrong."""
+    """The detail level for calls that need no particular level.
+
+    This is the default of the specification or, if the tool does not take that level, the tool's first level. The level
+    is sent explicitly, because the server's own default may be wrong.
+    """
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
 
 
 def _concurrent_arguments(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
-    """Arguments of one of the concurrent calls. A call for five records has another level, and the query *word*."""
+    """Arguments of one of the concurrent calls. A call for five records has a different level, and the query *word*."""
     if limit != 5:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
     others = [d for d in operation.details if d != usual_detail(operation)]
     return {"name": operation.name, "limit": limit, "detail": others[-1] if others else None, "query": word}
 
 
-def _calls_in_flight(bench: Bench, wanted: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
+def _calls_in_flight(bench: Bench, requests: Sequence[Mapping[str, Any]]) -> list[tuple[Call, Call]]:
     """Concurrent calls, each with the same call made alone.
 
-    If the server processes several calls at a time, and fast, further rounds are made. Of these, only the calls are
-    kept whose result differs from that of the call made alone. Errors are not kept, since a server may refuse some of
-    many calls.
+    If the server processes several calls at a time, and is fast, further rounds are made. From these rounds, a call is
+    kept only if its result differs from that of the same call made alone. Errors are not kept, since a server may
+    refuse some of the calls if there are many.
     """
     begun = time.monotonic()
-    first = bench.calls([*wanted, *wanted])
+    first = bench.calls([*requests, *requests])
     seconds = max(0.001, time.monotonic() - begun)
     rounds = min(FURTHER_ROUNDS, int(FURTHER_ROUNDS_S / seconds)) if _is_concurrent(first) else 0
-    further = bench.calls([*wanted, *wanted] * rounds)
-    alone = [bench.call(**each) for each in wanted]
-    expected = list(map(_shape, alone))
-    pairs = ((c, n % len(wanted)) for n, c in enumerate(further) if c.outcome in ("inline", "offloaded"))
-    others = [(c, alone[n]) for c, n in pairs if _shape(c) != expected[n]]
-    return [*zip(first, alone * 2, strict=True), *others[:MAX_KEPT]]
+    further = bench.calls([*requests, *requests] * rounds)
+    alone = [bench.call(**each) for each in requests]
+    expected = list(map(_stable_parts, alone))
+    pairs = ((c, n % len(requests)) for n, c in enumerate(further) if c.outcome in ("inline", "offloaded"))
+    different = [(c, alone[n]) for c, n in pairs if _stable_parts(c) != expected[n]]
+    return [*zip(first, alone * 2, strict=True), *different[:MAX_KEPT]]
 
 
 def _is_concurrent(calls: Sequence[Call]) -> bool:
@@ -539,7 +552,7 @@ def _is_concurrent(calls: Sequence[Call]) -> bool:
     return times != sorted(times)
 
 
-def _shape(call: Call) -> tuple[object, ...]:
+def _stable_parts(call: Call) -> tuple[object, ...]:
     """The parts of a result that should stay the same when the call is repeated, unless its records change."""
     return call.outcome, _records_of(call), {k: v for k, v in call.header.items() if k != "timestamp"}
 
@@ -556,8 +569,10 @@ def _lines(call: Call) -> list[bytes]:
 def _truncated_operations(
     bench: Bench, whole: Mapping[tuple[str, str | None], Call], repeats: Mapping[str, tuple[Call, Call]]
 ) -> Iterator[str]:
-    """The operations whose result the usual limit truncated, if the tool may accept a larger limit and identical calls
-    agree."""
+    """The operations whose result was truncated by the usual limit.
+
+    An operation is left out if its tool does not accept a larger limit, or if identical calls differ.
+    """
     for name, operation in bench.operations.items():
         call = whole[name, None]
         greater = call.limit == LIMIT and (operation.limit_maximum or LARGE_LIMIT) > LIMIT
@@ -566,17 +581,19 @@ def _truncated_operations(
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
-    """Return whether a file was incomplete when it was named, and grew later; one that was complete does not count."""
+    """Return whether a file was incomplete when it was named, and grew later. A file that was complete does not
+    count."""
     if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
         return False
     return (before.header or {}).get("count") != len(before.records)
 
 
-def _grown(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, ...]:
+def _calls_with_growing_file(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, ...]:
     return tuple(c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path]))
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
-    """The call with the final state of its file, so that a file that grew late makes one requirement fail, not ten."""
+    """The call with the final state of its file, so that a file that grew late makes only one requirement fail, and not
+    ten."""
     file = later.get(call.file.path) if call.file is not None else None
     return call if file is None or file.problem is not None else replace(call, file=file)

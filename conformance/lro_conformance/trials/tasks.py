@@ -1,4 +1,4 @@
-"""Calls as MCP tasks: a result that is fetched later is offloaded like one that comes at once."""
+"""Calls as MCP tasks: a result that is fetched later is offloaded like a result that comes at once."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class Tasks:
 
     calls: tuple[Tasked, ...]
     failing: Failing | None = None
-    """A call as a task whose result cannot be written. None if there was no such call: no output folder was set, no
-    direct call was offloaded, or one that was offloaded was not offloaded as a task."""
+    """A call as a task whose result cannot be written. None if no output folder was set, if no direct call was
+    offloaded, or if a call that was offloaded directly was not offloaded as a task."""
 
 
 def operations_as_tasks(survey: Survey) -> Iterator[str]:
     """Operations whose tools may be called as tasks; none if the server does not declare the capability for that."""
     handshakes = [as_record(m.value) for m in survey.messages if m.kind == "initialize"]
     path = ("capabilities", "tasks", "requests", "tools", "call")
-    for each in handshakes[:1]:
-        value: object = each
+    for handshake in handshakes[:1]:
+        value: object = handshake
         for key in path:
             value = as_record(value).get(key)
         if value is None:
@@ -85,10 +85,12 @@ def tasks(lab: Lab, survey: Survey) -> Tasks:
         written = [c for c in calls if c.direct.outcome == "offloaded"]
         # Where a task is not offloaded, no write can fail, so there would be nothing to judge.
         also_as_tasks = all(c.call.outcome == "offloaded" for c in written)
-        return Tasks(tuple(calls), _fail(bench, written[0].direct) if written and also_as_tasks else None)
+        return Tasks(
+            tuple(calls), _call_while_writing_fails(bench, written[0].direct) if written and also_as_tasks else None
+        )
 
 
-def _fail(bench: Bench, direct: Call) -> Failing | None:
+def _call_while_writing_fails(bench: Bench, direct: Call) -> Failing | None:
     """Repeat the call *direct*, which was offloaded, as a task and while its result cannot be written."""
     if bench.output_dir is None:
         return None

@@ -25,9 +25,9 @@ SETTLED_S = 0.25
 def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = lambda: None) -> None:
     """Trigger cleanup until all *due* files, which are in one folder, are gone, or until a run deletes nothing there.
 
-    Some servers answer first and delete files afterwards, so each run is waited for, unless the files are gone by the
-    time of the answer. A run that deletes nothing is waited for up to `Ledger.cleanup_patience_s`, which is then
-    reduced to twice the longest delay of a deletion so far. *after* is called after each run.
+    Some servers answer first and delete files afterwards, so the end of each run is awaited, unless the files are gone
+    by the time of the answer. The wait for a run that deletes nothing takes up to `Ledger.cleanup_patience_s`, which is
+    then reduced to twice the longest delay of a deletion so far. *after* is called after each run.
     """
     folder = due[0].parent
     for _ in range(len(_names(folder)) + 1):  # a bound, in case a server deletes and creates files of its own
@@ -77,24 +77,29 @@ def template_in(call: Call, edition: str) -> FileSeen | None:
 
 
 def sweep_beside(
-    bench: Bench, call: Call, template: FileSeen, ages: Sequence[int], named: Sequence[Path] = (), ttl_s: int = HOUR
+    bench: Bench,
+    call: Call,
+    template: FileSeen,
+    ages: Sequence[int],
+    existing_files: Sequence[Path] = (),
+    ttl_s: int = HOUR,
 ) -> Sweep:
     """Trigger cleanup of the folder of *template*, and return which files it deleted.
 
-    Before that, copies of *template* with these *ages* (in seconds) are planted there; the files *named* must be there
+    Before that, copies of *template* with these *ages* (in seconds) are planted there; *existing_files* must be there
     already. Copies older than *ttl_s*, the server's TTL, are due. Copies that cleanup left are removed at the end.
     """
     edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
-    aged = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
+    planted = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
     control = plant(folder, template, OLD_S, call.operation, edition)
-    clean_up(bench, [control, *(path for age, path in aged if age > ttl_s)])
-    seen = Sweep(
+    clean_up(bench, [control, *(path for age, path in planted if age > ttl_s)])
+    sweep = Sweep(
         call,
         bench.cleanup_request,
-        tuple((age, not path.exists()) for age, path in aged),
-        tuple((path.name, not path.exists()) for path in named),
+        tuple((age, not path.exists()) for age, path in planted),
+        tuple((path.name, not path.exists()) for path in existing_files),
         not control.exists(),
     )
-    for path in (control, *(path for _, path in aged)):
+    for path in (control, *(path for _, path in planted)):
         path.unlink(missing_ok=True)
-    return seen
+    return sweep

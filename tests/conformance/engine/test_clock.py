@@ -11,7 +11,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import capture, clock
-from lro_conformance.engine.clock import LEAST_STEP_S, WallClock
+from lro_conformance.engine.clock import MIN_STEP_S, WallClock
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.report.view import facts
@@ -20,7 +20,7 @@ from tests.servers.variants import profile_text
 
 def test_a_clock_that_is_set_is_noticed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     wall = time.time()
-    monkeypatch.setattr(clock, "_ahead", lambda: wall)
+    monkeypatch.setattr(clock, "_seconds_ahead", lambda: wall)
     watch = WallClock()
     assert [watch.look(), watch.look()] == [0, 0]
     wall -= 3600
@@ -29,8 +29,8 @@ def test_a_clock_that_is_set_is_noticed_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_clock_that_is_slewed_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    ahead = itertools.count(0.0, LEAST_STEP_S / 10)
-    monkeypatch.setattr(clock, "_ahead", lambda: next(ahead))
+    ahead = itertools.count(0.0, MIN_STEP_S / 10)
+    monkeypatch.setattr(clock, "_seconds_ahead", lambda: next(ahead))
     watch = WallClock()
     assert {watch.look() for _ in range(100)} == {0}
 

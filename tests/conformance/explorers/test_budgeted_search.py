@@ -31,7 +31,7 @@ def searched(
         search.begin()
         last[:] = [number]
         if is_wrong(number):
-            search.found(number)
+            search.record_violation(number)
         search.clean_attempts.append(number)
 
     with isolated(Path("unused")):
@@ -51,7 +51,7 @@ def test_nothing_wrong_is_no_violation() -> None:
 
 
 def test_a_violation_stands_if_there_is_no_time_to_reduce_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SHRINKING_S", 0.05)
+    monkeypatch.setattr(module, "MAX_SHRINKING_S", 0.05)
 
     def slow(number: int) -> bool:
         time.sleep(0.06)
@@ -80,6 +80,6 @@ def test_an_aborted_run_ends_the_search() -> None:
 
 
 def test_the_same_seed_ends_with_the_same_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SHRINKS", 3)
+    monkeypatch.setattr(module, "MAX_SHRINKS", 3)
     ended = [searched(lambda number: number % 1000 > 500)[0].failing[-1] for _ in range(2)]
     assert ended[0] == ended[1]

@@ -54,7 +54,7 @@ class Compaction:
     messages: Sequence[Any]
     """The compacted messages; empty if none were returned."""
     stored: FileSeen | None
-    """The file that the message in the place of the large one refers to; None if it names none."""
+    """The file that is named by the message in the place of the large message; None if no file is named."""
     reload: FileToolCall | None
     """The answer of `read_file` for that file; None if the server lists no such tool, or no file was named."""
     foreign: tuple[FileToolCall, ...]
@@ -69,8 +69,8 @@ class Compaction:
     summarised: tuple[FileToolCall, ...] = ()
     """Calls in the modes that may summarise, ``compress`` and ``auto``; empty if the tool has no modes."""
     lines: FileToolCall | None = None
-    """A call of `read_file` for the second and the third line of the stored file; None if no such tool is listed, if it
-    takes no offset and limit, or if no file was named."""
+    """A call of `read_file` for the second and the third line of the stored file. None if `read_file` is not listed, if
+    it takes no offset and limit, or if no file was named."""
 
 
 def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
@@ -99,11 +99,15 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
     """Compact a conversation, reload the offloaded message, and try to make the server write and read elsewhere."""
     tools = _tools(survey)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as first:
-        known = {n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()}
-        bench = replace(first, operations=known)
+        operations = {
+            n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()
+        }
+        bench = replace(first, operations=operations)
         properties = properties_of(tools[OFFLOAD])
-        own = {"store_dir": str(bench.output_dir or bench.temp)} if "store_dir" in required_of(tools[OFFLOAD]) else {}
-        done = _offload(bench, properties, "a conversation", conversation(), own)
+        required_folder = (
+            {"store_dir": str(bench.output_dir or bench.temp)} if "store_dir" in required_of(tools[OFFLOAD]) else {}
+        )
+        done = _offload(bench, properties, "a conversation", conversation(), required_folder)
         messages = messages_of(done.call)
         path = _path_in(messages)
         stored = None if path is None else see_file(path, bench.roots)
@@ -119,14 +123,16 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
             lines = _ask(bench, RELOAD, "the second and the third line", asked)
         within = None
         if "max_total_tokens" in properties:
-            more = {**own, "max_total_tokens": 1_000_000}
+            more = {**required_folder, "max_total_tokens": 1_000_000}
             within = _offload(bench, properties, "a conversation below max_total_tokens", conversation(), more)
         modes = ("compress", "auto") if "context_manage_mode" in properties else ()
         summarised = tuple(
-            _offload(bench, properties, f"mode {mode}", conversation(), {**own, "context_manage_mode": mode})
+            _offload(
+                bench, properties, f"mode {mode}", conversation(), {**required_folder, "context_manage_mode": mode}
+            )
             for mode in modes
         )
-        tries = [("an id with ..", "/../../../lroprobe", own)]
+        tries = [("an id with ..", "/../../../lroprobe", required_folder)]
         escaping = tuple(_escapes(bench, properties, tries))
         folder = {"store_dir": str(bench.workdir / "elsewhere")}
         tries = [("a folder elsewhere", "call_9", folder)] if "store_dir" in properties else []
@@ -141,9 +147,9 @@ def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> F
 def _offload(
     bench: Bench, properties: Mapping[str, Any], about: str, messages: Sequence[Any], more: Mapping[str, Any]
 ) -> FileToolCall:
-    terms = {"context_manage_mode": "compact", "max_total_tokens": 1000, "max_tool_message_tokens": 500}
-    terms = {k: v for k, v in {**terms, "keep_recent_count": 1}.items() if k in properties}
-    return _ask(bench, OFFLOAD, about, {"messages": messages, **terms, **more})
+    options = {"context_manage_mode": "compact", "max_total_tokens": 1000, "max_tool_message_tokens": 500}
+    options = {k: v for k, v in {**options, "keep_recent_count": 1}.items() if k in properties}
+    return _ask(bench, OFFLOAD, about, {"messages": messages, **options, **more})
 
 
 def messages_of(call: Call) -> Sequence[Any]:
@@ -163,8 +169,9 @@ def _path_in(messages: Sequence[Any]) -> str | None:
 
 
 def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
-    """Plant files that `read_file` must not read: one elsewhere and, if the folder of the message stored at *path*
-    belongs to the suite, one next to it. Returns paths that lead to these files, each after a description."""
+    """Plant files that `read_file` must not read: a file elsewhere and, if the folder of the message stored at
+    *path* belongs to the suite, a file next to that message. Returns paths that lead to these files, each after a
+    description."""
     secret = bench.workdir / "secret.txt"
     secret.write_text(MARK, encoding="utf-8")
     found = [("a file elsewhere", str(secret))]
@@ -181,7 +188,8 @@ def _escapes(
 ) -> Iterator[tuple[FileToolCall, str]]:
     """Make a call for each of *tries*: a description, the id of the tool call, and further arguments.
 
-    Yields each call with the path at which its text appeared outside the server's folders; empty if it did not.
+    Yields each call with the path at which its text appeared outside the server's folders. The path is empty if the
+    text did not appear there.
     """
     for about, id, more in tries:
         mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
@@ -190,8 +198,8 @@ def _escapes(
 
 
 def _escaped(bench: Bench, mark: str) -> str:
-    """The path of a file that begins with the *mark*, in the private folder of the server process, but neither in its
-    output folder nor in its temporary folder. Empty if there is none."""
+    """The path of a file that begins with the *mark*, below the private folder of the server process, but outside its
+    output folder and its temporary folder. Empty if there is no such file."""
     allowed = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
     for path in sorted(bench.workdir.rglob("*")):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in allowed):

@@ -32,13 +32,14 @@ NOWHERE = "zzlroprobezz"
 """A word that is in no memory."""
 LARGE = 400_000
 """Characters of the memory that is too large for an answer."""
-WORD = "lroprobelarge"
-"""A word by which that memory is found."""
+LARGE_MEMORY_WORD = "lroprobelarge"
+"""A word by which the large memory is found."""
 MANY = 12
-"""Number of records that suffices to try recipes on a file. A file with fewer may be deleted, to ask for it then."""
-COUNTS = (3, MANY, 2, 24, 48)
+"""Number of records that suffices to try recipes on a file. A file with fewer records may be deleted, so that the tools
+can be asked for a deleted file."""
+SOURCE_LIMITS = (3, MANY, 2, 24, 48)
 """Limits of the calls that write files; the first yields a small file, if its result is offloaded."""
-PATIENCE = 3
+PATIENCE_FACTOR = 3
 """Time for which a tool may work on a query that never ends by itself, as a multiple of the request timeout."""
 
 
@@ -49,35 +50,35 @@ class Extraction:
     tools: Mapping[str, str]
     """The name of each tool in this server, by its documented name."""
     source: Call
-    """The call whose file `read`, `reaching`, `spliced` and `after` read."""
+    """The call whose file is read by the calls of `read`, `reaching`, `spliced` and `after`."""
     read: tuple[FileToolCall, ...]
-    """A small part of that file, by each tool."""
+    """Calls of each tool for a small part of the file of `source`."""
     again: tuple[FileToolCall, ...]
-    """A small part of the file of `other`, by each tool."""
+    """Calls of each tool for a small part of the file of `other`."""
     other: Call | None
     """A further call, whose file begins with a record that is not in the file of `source`; None if there is none."""
     outside: tuple[FileToolCall, ...]
-    """Files elsewhere, by paths that point there."""
+    """Calls for files elsewhere, with paths that point there."""
     foreign: tuple[FileToolCall, ...]
-    """Files that are in the folder of offloaded files, but that this server process has not written."""
+    """Calls for files that are in the folder of offloaded files, but were not written by this server process."""
     gone: tuple[FileToolCall, ...]
-    """Files that never existed, or that were deleted."""
+    """Calls for files that never existed, or that were deleted."""
     reaching: tuple[FileToolCall, ...]
-    """Queries for more than their input, such as the environment."""
+    """Calls with queries for something other than the file, such as the environment."""
     temp: str
     """The server's TMPDIR; an answer to `reaching` that contains this path shows the server's environment."""
     spliced: tuple[FileToolCall, ...]
-    """Values with a different meaning as part of a program or a command."""
+    """Calls with values that have a different meaning as part of a program or a command."""
     large: Call | None
     """The call whose file has `LARGE` characters or more; None if there is none."""
     flooding: tuple[FileToolCall, ...]
     """Calls for the whole file of `large`."""
     endless: tuple[FileToolCall, ...]
-    """Queries and patterns that never end."""
+    """Calls with queries and patterns that never end."""
     after: tuple[FileToolCall, ...]
-    """A small part of the file again, after the endless queries."""
+    """The calls of `read`, made again after the endless queries."""
     families: Families
-    """Calls for rules that bind only one family of tools."""
+    """Calls that test the rules for only one family of tools."""
 
     @property
     def every(self) -> tuple[FileToolCall, ...]:
@@ -107,7 +108,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
     tools = listed(survey.tools)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         reader = _reader(bench, tools)
-        asked = [(name, count) for name in bench.operations for count in COUNTS]
+        asked = [(name, count) for name in bench.operations for count in SOURCE_LIMITS]
         sources = [call for name, limit in asked if (call := _offloaded(bench, name, limit)) is not None]
         if len(sources) < 2:
             raise NotObserved("fewer than two results were offloaded to files that have records with ids")
@@ -130,7 +131,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
             gone += reader.all_of(deleted.path, "a file that was deleted", deleted)
             os.symlink(planted.secret, deleted.path)
             outside += reader.all_of(deleted.path, "a link in the place of an offloaded file")
-        reaching = [a for about, query in planted.queries for a in reader.by(QUERY, first, query, about)]
+        reaching = [a for about, query in planted.queries for a in reader.by_argument(QUERY, first, query, about)]
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
         flooding = () if large is None else reader.floods(large.path)
@@ -173,15 +174,15 @@ def _ids(call: Call) -> set[Any]:
 
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
-    """A call whose file has `LARGE` characters or more, of one memory if it can be stored, otherwise of all memories.
+    """A call whose file has `LARGE` characters or more; None if there is no such call.
 
-    None if there is none.
+    The file holds one large memory if that can be stored, otherwise all memories.
     """
-    memory = {"title": f"{WORD} 日本語 𝄞 of one line", "content": f"{WORD} " + "x" * LARGE}
+    memory = {"title": f"{LARGE_MEMORY_WORD} 日本語 𝄞 of one line", "content": f"{LARGE_MEMORY_WORD} " + "x" * LARGE}
     stored = bench.store(memory) is not None
     for name, operation in bench.operations.items():
         detail = next((d for d in ("full", "medium") if d in operation.details), None)
-        query = WORD if stored and operation.query is not None else None
+        query = LARGE_MEMORY_WORD if stored and operation.query is not None else None
         call = bench.call(name, detail=detail, query=query, limit=None)
         if call.file is not None and call.file.problem is None and call.file.characters >= LARGE:
             return call
@@ -192,8 +193,8 @@ def _reader(bench: Bench, tools: Mapping[str, Listed]) -> Reader:
     def operation(name: str, tool: str) -> Operation:
         return Operation(name, tool, {}, None, None, None, None, (), None)
 
-    known = {name: operation(name, one.name) for name, one in tools.items()}
-    return Reader(replace(bench, operations=known), tools)
+    operations = {name: operation(name, one.name) for name, one in tools.items()}
+    return Reader(replace(bench, operations=operations), tools)
 
 
 @dataclass(frozen=True)
@@ -215,32 +216,34 @@ class Reader:
     def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[FileToolCall, ...]:
         """Read a small part of a file by every tool.
 
-        *source* is the call that wrote the file; None for a planted file, or for a path that leads to none.
+        *source* is the call that wrote the file. It is None for a planted file, or for a path that leads to no file.
         """
         text = _PLANTED if source is None or source.file is None else source.file.data.decode("utf-8", "replace")
-        known: dict[Any, Any] = {
+        replacements: dict[Any, Any] = {
             "{id}": MARK_START if source is None else _id(source),
             "{end}": min(5_000, len(text)),
             "{lines}": min(50, text.count("\n")),
         }
         return tuple(
-            self.ask(name, about, path, {k: known.get(v, v) if isinstance(v, str) else v for k, v in some.items()})
-            for name, some in ((name, one.tool.some) for name, one in self.tools.items())
+            self.ask(
+                name, about, path, {k: replacements.get(v, v) if isinstance(v, str) else v for k, v in some.items()}
+            )
+            for name, some in ((name, one.tool.small_part) for name, one in self.tools.items())
         )
 
-    def by(
+    def by_argument(
         self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None
     ) -> Iterator[FileToolCall]:
         """Call every tool that takes this argument, a query or a pattern, with a *value*."""
         for name, one in self.tools.items():
-            if argument in one.tool.some:
-                yield self.ask(name, about, path, {**one.tool.some, argument: value}, timeout_s)
+            if argument in one.tool.small_part:
+                yield self.ask(name, about, path, {**one.tool.small_part, argument: value}, timeout_s)
 
     def spliced(self, path: str, source: Call) -> Iterator[FileToolCall]:
         """Call the tools with values that have a different meaning as part of a program or a command."""
-        yield from self.by(QUERY, path, "--version", "a query that is an option")
-        yield from self.by(PATTERN, path, NOWHERE, "a pattern that is nowhere")
-        yield from self.by(PATTERN, path, "--version", "a pattern that is an option")
+        yield from self.by_argument(QUERY, path, "--version", "a query that is an option")
+        yield from self.by_argument(PATTERN, path, NOWHERE, "a pattern that is nowhere")
+        yield from self.by_argument(PATTERN, path, "--version", "a pattern that is an option")
         extract = self.tools.get("lro_extract")
         if extract is None or "recipe" not in extract.properties:
             return
@@ -258,18 +261,18 @@ class Reader:
     def floods(self, path: str) -> tuple[FileToolCall, ...]:
         """Call every tool for the largest part of a file that it can return."""
         return tuple(
-            self.ask(name, "all of a file that is very large", path, one.tool.all)
+            self.ask(name, "all of a file that is very large", path, one.tool.largest_part)
             for name, one in self.tools.items()
-            if one.tool.all is not None
+            if one.tool.largest_part is not None
         )
 
     def endless(self, path: str) -> Iterator[FileToolCall]:
         """Call the tools with queries and patterns that never end by themselves, as long as the server runs."""
-        patience = PATIENCE * self.bench.server.limits.request_timeout_s
+        patience = PATIENCE_FACTOR * self.bench.server.limits.request_timeout_s
         for argument, value in ((QUERY, "range(1e12)"), (PATTERN, "(x+x+)+y")):
             for name, one in self.tools.items():
-                if argument in one.tool.some and self.bench.server.alive:
-                    more = {**one.tool.some, argument: value}
+                if argument in one.tool.small_part and self.bench.server.alive:
+                    more = {**one.tool.small_part, argument: value}
                     yield self.ask(name, f"{argument} {value}", path, more, patience)
 
 

@@ -1,4 +1,4 @@
-"""Calls for rules that bind only one family of tools that read files.
+"""Calls that test the rules for only one family of the tools that read files.
 
 Families are the extract, virtual and scratchpad tools of `reading_tools`; the rules for all tools are in `extraction`.
 """
@@ -20,7 +20,7 @@ class FileToolCall(CallSubject):
     """One call of a tool that reads files."""
 
     tool: str
-    """Its documented name."""
+    """The documented name of the tool."""
     about: str
     """Purpose of the call, in a few words."""
     call: Call
@@ -28,7 +28,7 @@ class FileToolCall(CallSubject):
 
 @dataclass(frozen=True)
 class ByNumber:
-    """A recipe of the descriptor, run by a tool, which gets only its number, and by jq."""
+    """A recipe of the descriptor, run by jq, and by a tool that gets only the number of the recipe."""
 
     asked: FileToolCall
     given: str
@@ -42,8 +42,8 @@ class Part:
     asked: FileToolCall
     expected: str
     longer: tuple[str, ...]
-    """Texts that an answer must not contain. For characters, they are the expected text with one more on one side; for
-    lines, all other lines of the file."""
+    """Texts that an answer must not contain. For a range of characters, they are the expected text with one more
+    character on one side. For lines, they are all other lines of the file."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Families:
     """Calls for the rules of the families whose tools the server lists; a field is empty if no call was made for it."""
 
     source: Call
-    """The call whose file is read; `ranges` and `consecutive` read a larger one if there is one."""
+    """The call whose file is read. For `ranges` and `consecutive`, a larger file is read if there is one."""
     numbered: tuple[ByNumber, ...] = ()
     """Each recipe of the descriptor, by its number."""
     undecided: tuple[FileToolCall, ...] = ()
-    """A call with a recipe and a query, and one with neither."""
+    """A call with both a recipe and a query, and a call without either."""
     ranges: tuple[Part, ...] = ()
     """Ranges of characters; the last one goes beyond the end."""
     consecutive: tuple[Part, ...] = ()
@@ -85,37 +85,37 @@ file, and the other arguments."""
 def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, large: Call | None) -> Families:
     """Make the calls. *tools* maps the documented name of each listed tool to the properties of its input schema."""
     text, path = _text(source), source.path
-    made = Families(source)
+    calls = Families(source)
     if "recipe" in tools.get("lro_extract", {}):
         both = ask("lro_extract", "a recipe and a query", path, {"recipe": 1, "query": "."})
         neither = ask("lro_extract", "neither a recipe nor a query", path, {})
-        made = replace(made, undecided=(both, neither))
+        calls = replace(calls, undecided=(both, neither))
         if _is_number(as_record(tools["lro_extract"]["recipe"])):
-            made = replace(made, numbered=tuple(_numbered(ask, source)))
+            calls = replace(calls, numbered=tuple(_numbered(ask, source)))
     if "read_large_output" in tools:
         read = large or source
-        made = replace(made, ranges=tuple(_ranges(ask, read, _spans(_text(read)))))
-        made = replace(made, consecutive=tuple(_ranges(ask, read, ((0, 40), (40, 80)))))
+        calls = replace(calls, ranges=tuple(_ranges(ask, read, _spans(_text(read)))))
+        calls = replace(calls, consecutive=tuple(_ranges(ask, read, ((0, 40), (40, 80)))))
     swapped = next((w.swapcase() for w in _title(source).split() if len(w) > 3 and w.isascii() and w.isalpha()), None)
     if "case_sensitive" in tools.get("search_large_output", {}) and swapped is not None and swapped not in text:
         tool = "search_large_output"
         either = ask(tool, f"{swapped}, in either case", path, {"pattern": swapped})
         exact = ask(tool, f"{swapped}, in this case only", path, {"pattern": swapped, "case_sensitive": True})
         loose = ask(tool, f"{swapped}, with case_sensitive false", path, {"pattern": swapped, "case_sensitive": False})
-        made = replace(made, cased=(either, exact, loose))
+        calls = replace(calls, cased=(either, exact, loose))
     if "max_results" in tools.get("search_large_output", {}):
         one = ask("search_large_output", "every line, but one result", path, {"pattern": ".", "max_results": 1})
-        made = replace(made, counted=(one,))
+        calls = replace(calls, counted=(one,))
     formats = {k: v for k, v in FORMATS.items() if k in tools.get("query_large_output", {})}
     asked = (ask("query_large_output", f"{v} with {k}", path, {"query": v, k: True}) for k, v in formats.items())
-    made = replace(made, formatted=tuple(asked))
+    calls = replace(calls, formatted=tuple(asked))
     if "slice" in tools:
-        made = replace(made, lines=tuple(_lines(ask, path, text.split("\n"))))
+        calls = replace(calls, lines=tuple(_lines(ask, path, text.split("\n"))))
     if "get_in" in tools:
-        made = replace(made, missing=(ask("get_in", "a key that is not there", path, {"path": "0.lroprobe"}),))
+        calls = replace(calls, missing=(ask("get_in", "a key that is not there", path, {"path": "0.lroprobe"}),))
     if "grep" in tools:
-        made = replace(made, literal=(ask("grep", "an invalid pattern", path, {"pattern": '"title":('}),))
-    return made
+        calls = replace(calls, literal=(ask("grep", "an invalid pattern", path, {"pattern": '"title":('}),))
+    return calls
 
 
 def _text(call: Call) -> str:
@@ -144,9 +144,10 @@ def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
 
 
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Ranges of characters: at the beginning, after the first wide character, of one character, and beyond the end."""
-    wide = next((n for n, c in enumerate(text) if c > "\u07ff"), 100)
-    return (0, 40), (wide + 1, wide + 61), (wide + 101, wide + 102), (len(text) - 30, len(text) + 1000)
+    """Ranges of characters: at the beginning, after the first character beyond U+07FF, of one character, and beyond the
+    end."""
+    position = next((n for n, c in enumerate(text) if c > "\u07ff"), 100)
+    return (0, 40), (position + 1, position + 61), (position + 101, position + 102), (len(text) - 30, len(text) + 1000)
 
 
 def _ranges(ask: Ask, call: Call, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:

@@ -13,8 +13,8 @@ BIG = "12345678901234567890123"
 """An integer that no double can represent."""
 EXACT = "1.10"
 """A decimal number whose last digit is lost if it is parsed and written again."""
-AROUND = "lro-probe-cursor-77"
-"""The cursor beside the array, in an object with a large array; it must be in the file, too."""
+CURSOR = "lro-probe-cursor-77"
+"""The value of a member of an object that also has a large array. This value must be in the file, too."""
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 """A PNG image of one pixel, in Base64."""
 _MARK = re.compile(rb"mk[a-z]+\d{5}x")
@@ -26,12 +26,12 @@ IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png", "annotations":
 
 @dataclass(frozen=True)
 class Large:
-    """A result above the threshold, and those of its parts that must be in the file."""
+    """A result above the threshold, and the parts of the result that must be in the file."""
 
     result: str
     """The result as JSON, as the server writes it."""
     records: Sequence[Any] = ()
-    """Its records, if they are to be compared with those of the file one by one."""
+    """The records of the result, if each of them has to be compared with the record of the file."""
     lines: Sequence[str] = ()
     """Texts that must be in the file unbroken."""
     count: int = 0
@@ -106,12 +106,12 @@ def _arrays(number: int) -> dict[str, Large]:
     kinds = ("array", "object", "both", "brief", "only", "jsonl")
     rows = {kind: [_record(kind, n) for n in range(number)] for kind in kinds}
     both, brief, only = ({"items": rows[kind]} for kind in ("both", "brief", "only"))
-    around = {"total": number, "items": rows["object"], "cursor": AROUND}
+    object_with_array = {"total": number, "items": rows["object"], "cursor": CURSOR}
     twice = text_result(json.dumps(both, indent=1), structuredContent=both)
     alone = dumps({"content": [], "structuredContent": only})
     return {
         "an array": _of(rows["array"], text_result(dumps(rows["array"]))),
-        "an object around an array": _of(rows["object"], text_result(dumps(around)), lines=[AROUND]),
+        "an object around an array": _of(rows["object"], text_result(dumps(object_with_array)), lines=[CURSOR]),
         "text and structured content": _of(rows["both"], twice, typed=True),
         "structured content alone": _of(rows["only"], alone, typed=True),
         "a short text beside structured content": _of(
@@ -122,17 +122,19 @@ def _arrays(number: int) -> dict[str, Large]:
 
 
 def _other(number: int) -> dict[str, Large]:
-    every, parts = range(number), range(number // 10)
+    numbers, parts = range(number), range(number // 10)
     texts = [
-        f'{mark("text", n)} line {n}: it\'s "so" \\ so and {n * 7919} bytes of grün 😀 漢字 and more' for n in every
+        f'{mark("text", n)} line {n}: it\'s "so" \\ so and {n * 7919} bytes of grün 😀 漢字 and more' for n in numbers
     ]
     beside = [
-        f"{mark('beside', n)} a line beside an image and {'long ' * (1 + n % 7)}enough to count for it" for n in every
+        f"{mark('beside', n)} a line beside an image and {'long ' * (1 + n % 7)}enough to count for it" for n in numbers
     ]
-    numbers = f'"big":{BIG},"exact":{EXACT},"more":"{"x" * 30}"'
-    digits = ",".join(f'{{"id":"{mark("digits", n)}",{numbers}}}' for n in every)
+    members = f'"big":{BIG},"exact":{EXACT},"more":"{"x" * 30}"'
+    digits = ",".join(f'{{"id":"{mark("digits", n)}",{members}}}' for n in numbers)
     names = "id,name,amount,active,code"
-    cells = [[mark("table", n), f"name {n}", f"{n}.50", "yes" if n % 3 else "no", f"{n:012}-{'z' * 40}"] for n in every]
+    cells = [
+        [mark("table", n), f"name {n}", f"{n}.50", "yes" if n % 3 else "no", f"{n:012}-{'z' * 40}"] for n in numbers
+    ]
     tree = {f"part {a}": {mark("tree", 10 * a + b): f"value {a}.{b}: {'y' * 60}" for b in range(10)} for a in parts}
     values = [value for part in tree.values() for value in part.values()]
     blocks = [{"type": "text", "text": "\n".join(beside)}, IMAGE, LINK]

@@ -35,8 +35,8 @@ THRESHOLD = 1000
 """Threshold of the proxy in tokens, if it can be set."""
 FACTOR = 4
 """Size of a large result as a multiple of the threshold, at four characters a token."""
-FLEET = 4
-"""Number of small calls, and of large calls, that are in flight together."""
+CONCURRENT_CALLS = 4
+"""Number of small calls, and also of large calls, that are in flight at the same time."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Forwarded(CallSubject):
 
 
 @evidence_of.register
-def _(passed: Forwarded) -> str:
-    given = passed.given
+def _(forwarded: Forwarded) -> str:
+    given = forwarded.given
     shown = given if len(given) <= 1000 else f"{given[:1000]}… ({len(given)} characters)"
-    return f"the upstream server answered: {shown}\n{evidence_of(passed.call)}"
+    return f"the upstream server answered: {shown}\n{evidence_of(forwarded.call)}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _(recipe: Recipe) -> str:
 
 @dataclass(frozen=True)
 class Together:
-    """Calls that are in flight together while an earlier one waits."""
+    """Calls that are in flight together while an earlier call waits."""
 
     passed: tuple[Forwarded, ...]
     """The calls in flight together."""
@@ -139,8 +139,8 @@ class Proxied:
     cancelled: Cancelled | None
     """A cancelled call; None if an earlier call was not answered, so that it was not tried."""
     ended: tuple[Call, ...]
-    """Calls in progress when the upstream server exited; the last is the one that ended it. Empty if `cancelled` is
-    None."""
+    """Calls in progress when the upstream server exited. The last of these calls ended the server. Empty if `cancelled`
+    is None."""
     unwritable: tuple[Forwarded, ...]
     """Large results while output_dir is a regular file; empty if writing could not be made to fail."""
     problem: str = ""
@@ -148,11 +148,11 @@ class Proxied:
     flooded: CallWithMessages | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
     copies: tuple[str, ...] | None = None
-    """Files in the folders of the proxy's process that have parts of payloads, but that no descriptor named; None in
-    evidence of an earlier version, which did not look for them."""
+    """Files in the folders of the proxy's process that contain parts of payloads, but were not named by a descriptor.
+    None in evidence of an earlier version, which did not look for such files."""
     edge: tuple[Forwarded, ...] = ()
-    """The largest text that stayed inline, and the smallest that was offloaded; only one of them if the other was not
-    found."""
+    """The largest text that stayed inline, and the smallest text that was offloaded. If one of these texts was not
+    found, only the other is included."""
 
     @property
     def known(self) -> Mapping[str, payloads.Large]:
@@ -160,7 +160,7 @@ class Proxied:
         return _large(self.threshold)
 
 
-def _no_proxy(profile: Profile) -> str | None:
+def _reason_not_applicable(profile: Profile) -> str | None:
     return (
         None
         if proxy_command(profile)
@@ -168,22 +168,22 @@ def _no_proxy(profile: Profile) -> str | None:
     )
 
 
-@trial("a proxy in front of the suite's own server", reason_not_applicable=_no_proxy)
+@trial("a proxy in front of the suite's own server", reason_not_applicable=_reason_not_applicable)
 def proxied(lab: Lab) -> Proxied:
     """Put the suite's server behind the proxy and call its tools."""
     threshold = THRESHOLD if lab.can_set("threshold_tokens") else lab.editions.own.default_threshold_tokens
     settings = Settings(threshold_tokens=threshold if lab.can_set("threshold_tokens") else None)
     large = _large(threshold)
-    with _with_upstream(lab) as inner, inner.bench(settings) as bench:
+    with _with_upstream(lab) as proxy_lab, proxy_lab.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
         small = tuple(_forward(bench, "say", kind, result) for kind, result in payloads.small().items())
         exact = _forward(bench, "say", "numbers and escapes", payloads.exact())
-        passed = tuple(
+        forwarded = tuple(
             _forward(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items()
         )
         edge = _edge(bench, threshold)
-        wrong = tuple(_errors(bench, large["text"].result))
+        errors = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
         notified, requested = _exchange_with_notifications(bench), _exchange_with_request(bench)
         flooded = _flood(bench)
@@ -191,17 +191,17 @@ def proxied(lab: Lab) -> Proxied:
         cancelled = _cancel(bench) if together.waited is not None else None
         ended = _end(bench) if cancelled is not None else ()
         copies = tuple(_copies(bench))
-    with _with_upstream(lab) as inner:
-        unwritable, problem = _unwritable(inner, settings, large)
+    with _with_upstream(lab) as proxy_lab:
+        unwritable, problem = _unwritable(proxy_lab, settings, large)
     return Proxied(
         threshold=threshold,
         tools=bench.tools,
         names=names,
         small=small,
         exact=exact,
-        large=passed,
-        recipes=tuple(_recipes(passed)),
-        errors=wrong,
+        large=forwarded,
+        recipes=tuple(_recipes(forwarded)),
+        errors=errors,
         notified=notified,
         requested=requested,
         together=together,
@@ -221,24 +221,25 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
 
 @contextmanager
 def _with_upstream(lab: Lab) -> Generator[Lab]:
-    """A lab in which the proxy is in front of the suite's own server, as a command or at an address."""
+    """A lab whose server is the proxy. The suite's own server is behind the proxy, which gets its command or its
+    address."""
     command = proxy_command(lab.profile) or ()
     if any(UPSTREAM_URL in word for word in command):
         with serving() as url:
-            yield _in_front(lab, command, url)
+            yield _lab_in_front(lab, command, url)
     else:
-        yield _in_front(lab, command, "")
+        yield _lab_in_front(lab, command, "")
 
 
-def _in_front(lab: Lab, command: Sequence[str], url: str) -> Lab:
+def _lab_in_front(lab: Lab, command: Sequence[str], url: str) -> Lab:
     words = [sys.executable, "-I", "-S", upstream.__file__]
     config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
     config.write_text(json.dumps(servers), encoding="utf-8")
     server = replace(lab.profile.server, command=fill_upstream(command, words, str(config), url))
-    inner = lab.for_profile(replace(lab.profile, server=server, operations={}, seed=None, cleanup=None))
-    inner.launcher.handshakes.capabilities = {"sampling": {}}
-    return inner
+    proxy_lab = lab.for_profile(replace(lab.profile, server=server, operations={}, seed=None, cleanup=None))
+    proxy_lab.launcher.handshakes.capabilities = {"sampling": {}}
+    return proxy_lab
 
 
 def _find_tools(bench: Bench) -> dict[str, str]:
@@ -295,8 +296,8 @@ def _errors(bench: Bench, large: str) -> Iterator[Forwarded]:
 
 def _exchange_with_notifications(bench: Bench) -> CallWithMessages:
     token, given = "lro-probe-token", payloads.text_result("done")
-    wanted = {"name": "tell", "arguments": {"result": given}, "meta": {"progressToken": token}}
-    return _exchange(bench, wanted, given, token)
+    request = {"name": "tell", "arguments": {"result": given}, "meta": {"progressToken": token}}
+    return _exchange(bench, request, given, token)
 
 
 def _exchange_with_request(bench: Bench) -> CallWithMessages:
@@ -308,9 +309,9 @@ def _flood(bench: Bench) -> CallWithMessages | None:
     return None if flood.call.reply.failure is not None else flood
 
 
-def _exchange(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> CallWithMessages:
+def _exchange(bench: Bench, request: Mapping[str, Any], given: str, token: str) -> CallWithMessages:
     before = len(_messages(bench))
-    call = bench.calls([wanted])[0]
+    call = bench.calls([request])[0]
     bench.server.drain(0.05)  # a message shortly after the answer counts, too
     return CallWithMessages(call, tuple(_messages(bench)[before:]), given, token)
 
@@ -326,23 +327,23 @@ def _patience(bench: Bench) -> float:
 
 
 def _together(bench: Bench, large: payloads.Large) -> Together:
-    """Calls with small and large results in flight while an earlier call waits, which is released in the end.
+    """Calls with small and large results that are in flight while an earlier call waits.
 
-    It is not released if one of the others is not answered.
+    The earlier call is released in the end, unless one of the other calls was not answered.
     """
     waiting = bench.post({"name": "wait"})
     sent: list[tuple[str, str, Sent]] = []
-    for n in range(FLEET):
-        small_result = payloads.text_result(f"call {n} of {FLEET}")
+    for n in range(CONCURRENT_CALLS):
+        small_result = payloads.text_result(f"call {n} of {CONCURRENT_CALLS}")
         large_result = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
         for kind, given in ((f"small {n}", small_result), (f"large {n}", large_result)):
             sent.append((kind, given, bench.post({"name": "say", "arguments": {"result": given}})))
-    passed = [Forwarded(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
-    if any(p.call.reply.failure is not None for p in passed):
-        return Together(tuple(passed), None)
+    forwarded = [Forwarded(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
+    if any(p.call.reply.failure is not None for p in forwarded):
+        return Together(tuple(forwarded), None)
     given = payloads.text_result("released at last")
     bench.calls([{"name": "release", "arguments": {"result": given}}])
-    return Together(tuple(passed), Forwarded("waited", bench.collect(waiting, _patience(bench)), given))
+    return Together(tuple(forwarded), Forwarded("waited", bench.collect(waiting, _patience(bench)), given))
 
 
 def _cancel(bench: Bench) -> Cancelled:
@@ -366,11 +367,11 @@ def _copies(bench: Bench) -> Iterator[str]:
     for path in sorted(bench.workdir.rglob("*")):
         if path.name not in bench.named_files and path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
-                if payloads.marks(file.read(_MOST_BYTES)):
+                if payloads.marks(file.read(_MAX_SEARCHED_BYTES)):
                     yield str(path)
 
 
-_MOST_BYTES = 16 << 20
+_MAX_SEARCHED_BYTES = 16 << 20
 """Number of bytes that are searched for pieces of payloads, at the beginning of each file."""
 
 
@@ -401,9 +402,9 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
         return (), f"the proxy does not start while output_dir is a regular file: {trouble}"
 
 
-def _recipes(passed: Sequence[Forwarded]) -> Iterator[Recipe]:
-    """For every descriptor whose file could be read, run the recipes of the descriptor on the file."""
-    readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
+def _recipes(forwarded: Sequence[Forwarded]) -> Iterator[Recipe]:
+    """Run the recipes of every descriptor whose file could be read."""
+    readable = [p.call for p in forwarded if p.call.file is not None and p.call.file.problem is None]
     with BoundedRunner(fallback=True, max_output=8 << 20) as runner:
         for call in readable:
             for command in commands_of(call):

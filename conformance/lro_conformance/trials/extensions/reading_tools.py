@@ -22,13 +22,13 @@ class Tool:
     """``extract``, ``virtual`` or ``scratchpad``."""
     path: str
     """The argument that names the file."""
-    some: Mapping[str, Any]
-    """Arguments for a small part of a file. ``{id}`` stands for the id of its first record, ``{end}`` for its number of
-    characters, but at most 5,000, and ``{lines}`` for its number of lines, but at most 50."""
-    all: Mapping[str, Any] | None
+    small_part: Mapping[str, Any]
+    """Arguments for a small part of a file. ``{id}`` is replaced by the id of the file's first record, ``{end}`` by the
+    number of its characters (at most 5,000), and ``{lines}`` by the number of its lines (at most 50)."""
+    largest_part: Mapping[str, Any] | None
     """Arguments for the largest answer of the tool; None if its answers are always small."""
     shows: str = "{id}"
-    """A text that the answer to a call with `some` has to contain; ``{id}`` is as in `some`."""
+    """A text that the answer to a call with `small_part` has to contain. ``{id}`` is replaced as in `small_part`."""
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -49,7 +49,8 @@ TOOLS: Mapping[str, Tool] = {
     )
 }
 _DISTINCTIVE = {"scratchpad": ("item_schema", "get_in", "iterate_over")}
-"""For a family whose tools have common names: its tools are recognized only if at least one of these is listed."""
+"""Distinctive tools of a family whose other tools have common names. The tools of the family are recognized only if at
+least one of these is listed."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ def listed(tools: Sequence[Mapping[str, Any]]) -> dict[str, Listed]:
 
 def _listed(tools: Sequence[Mapping[str, Any]]) -> Iterator[Listed]:
     for tool in TOOLS.values():
-        for one in tools:
-            name, properties = str(one.get("name")), properties_of(one)
+        for listed_tool in tools:
+            name, properties = str(listed_tool.get("name")), properties_of(listed_tool)
             named = name == tool.name or name.endswith(tuple(f"{mark}{tool.name}" for mark in "_-./"))
-            if named and {tool.path, *tool.some} <= set(properties):
+            if named and {tool.path, *tool.small_part} <= set(properties):
                 yield Listed(tool, name, properties)
                 break

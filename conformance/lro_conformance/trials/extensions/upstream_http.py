@@ -18,15 +18,15 @@ from typing import Any, cast
 from lro_conformance.trials.extensions.upstream import Upstream
 
 PATH = "/mcp"
-_POLL_S = 0.02
-"""Seconds after which threads look again whether the server has ended."""
+_POLL_INTERVAL_S = 0.02
+"""Seconds between two checks of a thread whether the server has ended."""
 
 
 @contextmanager
 def serving() -> Generator[str]:
     """The address of a server that runs within this context, or until its tool ``end`` is called."""
     with _Server() as server:
-        threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(_POLL_INTERVAL_S,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}{PATH}"
         finally:
@@ -65,7 +65,7 @@ class _OverHttp(Upstream):
         self.server = server
         self.lock = threading.Lock()
         self.streams: dict[str, SimpleQueue[str]] = {}
-        """By the id, as JSON, of each request that has no answer yet: the lines for its stream."""
+        """Maps the id, as JSON, of each request that has no answer yet to the lines for its stream."""
         self.handled = ""
         """The id, as JSON, of the request that is being handled."""
 
@@ -100,16 +100,16 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     @property
-    def own(self) -> _Server:
-        """The server, with the type that it has here."""
+    def http_server(self) -> _Server:
+        """The server, as an object of its actual type."""
         return cast("_Server", self.server)
 
     def setup(self) -> None:
         super().setup()
-        self.own.connections.add(self.connection)
+        self.http_server.connections.add(self.connection)
 
     def finish(self) -> None:
-        self.own.connections.discard(self.connection)
+        self.http_server.connections.discard(self.connection)
         with suppress(OSError):
             super().finish()
 
@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(message, dict):
             self._reply(400)
             return
-        stream = self.own.upstream.receive(message)  # pyright: ignore[reportUnknownArgumentType]
+        stream = self.http_server.upstream.receive(message)  # pyright: ignore[reportUnknownArgumentType]
         if stream is None:
             self._reply(202)
             return
@@ -145,9 +145,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _next(self, stream: SimpleQueue[str]) -> str | None:
         """The next line of a stream; None if the server ends."""
-        while not self.own.ended.is_set():
+        while not self.http_server.ended.is_set():
             with suppress(Exception):
-                return stream.get(timeout=_POLL_S)
+                return stream.get(timeout=_POLL_INTERVAL_S)
         self.close_connection = True
         return None
 
