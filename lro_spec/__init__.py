@@ -1,7 +1,7 @@
 """The specification of Large Result Offloading as a library.
 
-It starts child processes only for jq programs, and for schemas that could take too much time or memory. The names below
-are the public interface. They are loaded on first use, because ``lro --help`` needs none of them.
+The library starts child processes only for jq programs, and for schemas that could take too much time or memory. The
+names below are the public interface. They are loaded on first use, because ``lro --help`` needs none of them.
 `lro_spec.catalogue.catalogue` returns the requirements of an edition.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lro_spec.testing import assert_valid_descriptor
     from lro_spec.validation import follow, validate_descriptor, validate_file, validate_header, validate_line
 
-_HOMES = {
+_NAMES_BY_MODULE = {
     "lro_spec.catalogue": ("Requirement", "requirement"),
     "lro_spec.editions": ("Edition", "edition"),
     "lro_spec.findings": ("Finding", "Kind"),
@@ -37,7 +37,7 @@ _HOMES = {
     "lro_spec.testing": ("assert_valid_descriptor",),
     "lro_spec.validation": ("follow", "validate_descriptor", "validate_file", "validate_header", "validate_line"),
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "Edition",
@@ -63,6 +63,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    return getattr(import_module(_MODULE_BY_NAME[name]), name)

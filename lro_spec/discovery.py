@@ -1,7 +1,8 @@
 """Search for a descriptor in the result of a tool call, wherever a server put it.
 
-MCP gives a server two places, text blocks and `structuredContent`, and frameworks wrap the descriptor in an object, in
-a sentence, or in a JSON string that is a member of an object. All of these are read, and none of them is an error.
+A descriptor is the object that a server returns instead of a result that is too large. MCP gives the server two places
+for it: text blocks and `structuredContent`. Frameworks may wrap the descriptor in an object, in a sentence, or in a
+JSON string that is a member of an object. All of these forms are accepted, and none of them is reported as an error.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, Literal, NamedTuple, cast
 from lro_spec.jsonl.strict import too_deep
 
 _MAX_BRACES = 64
-"""Largest number of opening braces in a text at which a descriptor is looked for. A descriptor stands near the
-beginning of its text; if more braces come before it, they belong to a payload."""
+"""Maximum number of opening braces in a text that are tried as the beginning of a descriptor. A descriptor is near the
+beginning of its text. If there are more braces before it, they belong to a payload."""
 
 
 class _Found(NamedTuple):
@@ -32,10 +33,10 @@ class FoundDescriptor:
     """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
-    """The descriptor. If both a text block and `structuredContent` have one, it is that of the text block, because a
-    model reads the text block."""
+    """The descriptor. If a text block and `structuredContent` both contain a descriptor, this is the descriptor in the
+    text block, because a model reads the text block."""
     where: Literal["text", "structured", "both"]
-    """The place or places that have a descriptor: a text block, `structuredContent`, or both."""
+    """Where a descriptor was found: in a text block, in `structuredContent`, or in both."""
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     around: str
@@ -50,42 +51,43 @@ class FoundDescriptor:
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
-    """The descriptor in a `tools/call` result; None if there is none, as in an inline result.
+    """Return the descriptor in a `tools/call` result, or None if the result contains none, as an inline result does.
 
-    A descriptor is an object whose `offloaded` is set and not false, or one that has a `file_path` together with a
-    `line_schema`, with `jq_recipes`, or with a `summary` that is an object; null counts as absent. It may stand alone,
-    within a sentence, or as a member of an object; such a member may also be a string that contains the descriptor as
-    JSON.
+    An object is a descriptor if its `offloaded` is set and is not false. It is also a descriptor if it has a
+    `file_path` together with a `line_schema`, with `jq_recipes`, or with a `summary` that is an object. A member that
+    is null counts as absent. The descriptor may be a whole text, a part of a sentence, or a member of an object. Such a
+    member may also be a string that contains the descriptor as JSON.
     """
-    around: list[str] = []
-    in_text: _Found | None = None
+    other_texts: list[str] = []
+    from_text: _Found | None = None
     pointer = "/structuredContent"
     for place, text in _texts(call_tool_result.get("content")):
-        found = None if in_text else _in_text(text)
+        found = None if from_text else _in_text(text)
         if found is None:
-            around.append(text)
+            other_texts.append(text)
         else:
-            in_text = found
+            from_text = found
             pointer = place
-            around.append(found.rest)
-    in_structured = _in_value(call_tool_result.get("structuredContent"))
-    if in_structured is not None:
-        around.append(in_structured.rest)
-    found = in_text or in_structured
+            other_texts.append(found.rest)
+    from_structured = _in_value(call_tool_result.get("structuredContent"))
+    if from_structured is not None:
+        other_texts.append(from_structured.rest)
+    found = from_text or from_structured
     if found is None:
         return None
-    where = "both" if in_text and in_structured else "text" if in_text else "structured"
+    where = "both" if from_text and from_structured else "text" if from_text else "structured"
     if where == "text" and call_tool_result.get("structuredContent") is not None:
-        around.append(_dump(call_tool_result["structuredContent"]))
-    rest = "\n".join(a for a in around if a.strip())
-    text_value, structured_value = in_text and in_text.value, in_structured and in_structured.value
+        other_texts.append(_dump(call_tool_result["structuredContent"]))
+    rest = "\n".join(a for a in other_texts if a.strip())
+    text_value, structured_value = from_text and from_text.value, from_structured and from_structured.value
     return FoundDescriptor(found.value, where, text_value, structured_value, rest, pointer, found.sources)
 
 
 def reply_result(value: object) -> dict[str, Any] | None:
-    """The result of a tool call in a document: the document itself, or the result of a JSON-RPC reply.
+    """Return the result of a tool call in a document: the document itself, or the result in a JSON-RPC reply.
 
-    None for anything else. A descriptor is not a result, whatever other fields it has.
+    Returns None if the document is neither a result nor a reply with one. A descriptor is not a result, whatever other
+    fields it has.
     """
     if not isinstance(value, dict):
         return None
@@ -93,7 +95,7 @@ def reply_result(value: object) -> dict[str, Any] | None:
     inner: object = members.get("result")
     if "jsonrpc" in members and isinstance(inner, dict):
         return cast("dict[str, Any]", inner)
-    # A string called content belongs to a memory; the content of a result is a list of blocks.
+    # The content of a result is a list of blocks. A document whose content is a string is a memory.
     holds_blocks = isinstance(members.get("content"), list) or "structuredContent" in members
     if holds_blocks and not _is_descriptor(members):
         return members
@@ -172,8 +174,8 @@ def _parsed(text: str) -> object:
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:
-    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. A server in a typed language
-    # may also write the descriptor's other members, all of them null.
+    # An inline result may say `"offloaded": false`; such a result is not a descriptor. A server in a typed language may
+    # also write the other members of a descriptor, all of them null.
     if members.get("offloaded") not in (None, False):
         return True
     line_schema, recipes = members.get("line_schema"), members.get("jq_recipes")

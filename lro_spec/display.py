@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-_SHOWN = 120
+_MAX_LENGTH = 120
 """Largest number of characters of a value or text that is shown in a line of a report."""
 
 
@@ -21,7 +21,7 @@ def show(value: object) -> str:
 
 def shorten(text: str) -> str:
     """A text, shortened to fit a line of a report."""
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
 
 def counted(number: int, noun: str) -> str:
@@ -36,11 +36,11 @@ def pointer(path: list[str | int]) -> str:
 
 
 def error_line(stderr: Sequence[str]) -> str:
-    """The line of standard error that says why a process ended; empty if no line has a word.
+    """Return the line of standard error that says why a process ended. It is empty if no line contains a word.
 
-    It is the last line with a word. But if that line names no error and an earlier one does, it is the first line that
-    names one, because some programs print a stack trace, the properties of the error, or the border of a box after the
-    error itself.
+    This is usually the last line that contains a word. But if the last line names no error and an earlier line does,
+    the first line that names an error is returned, because some programs print a stack trace, the properties of the
+    error, or the border of a box after the error itself.
     """
     lines = [" ".join(line.split()) for line in stderr if re.search(r"\w", line)]
     errors = [line for line in lines if _ERROR.search(line)]

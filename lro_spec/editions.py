@@ -20,19 +20,19 @@ class StandardRecipe:
     """One entry of an edition's recipe library."""
 
     number: int
-    """Its place in the library, from 1."""
+    """Number of the recipe in the library, from 1."""
     description: str
     """The result of the recipe, in a few words."""
     command: str
     """The shell command, with the placeholder ``{file}`` where the path belongs."""
     effect: str
-    """Name of its purpose, by which `lro_spec.recipes.oracle.evaluate` computes its expected output."""
+    """Name of the recipe's purpose, from which `lro_spec.recipes.oracle.evaluate` computes the expected output."""
     details: tuple[str, ...] = DETAILS
-    """The detail levels at which it is part of the library."""
+    """The detail levels at which the recipe is part of the library."""
 
     @property
     def requirement(self) -> str:
-        """The id of the requirement that it fulfils, which depends on its purpose, not on its number."""
+        """The id of the requirement that the recipe fulfils. It depends on the recipe's purpose, not on its number."""
         return _REQUIREMENT_BY_EFFECT[self.effect]
 
 
@@ -74,12 +74,13 @@ class Edition:
     recipes: tuple[StandardRecipe, ...]
     """The recipes that the edition prints; the paper prints five of its ten."""
     settings: Mapping[str, str]
-    """The environment variable of each setting. The paper gives none of them a name, so it has those of the other
-    editions here."""
+    """The environment variable of each setting. The paper does not name the variables, so its edition has the variables
+    of the other editions here."""
     default_ttl_seconds: int = 3600
     """Lifetime of a file, in seconds."""
     default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
-    """The detail level of calls without one, for each operation whose default the edition states."""
+    """For each operation whose default detail level is stated by the edition: the level of a call that does not state
+    one."""
     details: tuple[str, ...] = ("light", "medium", "full")
     """The detail levels, leanest first."""
     default_enabled: bool = True
@@ -104,7 +105,7 @@ class Edition:
     summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
     """Required fields of the summary; `score_range` is optional in every edition."""
     self_contained_schema: bool = False
-    """True if a line schema has to be understood without any other document."""
+    """True if a line schema must be complete without any other document."""
     top_namespaces: int | None = 5
     """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,6 +1,8 @@
 """Names of offloaded files: ``{prefix}-{operation}-{ulid}.jsonl`` (section "File Naming").
 
-The ULID makes a name unique and, by its first 48 bits, says when the file was created.
+The ULID makes the name unique. Its first 48 bits are the time at which the file was created. The prefix and the
+operations depend on the edition of the specification, whose name is an argument of the functions (``lro-6400`` by
+default; see `lro_spec.editions`).
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from datetime import UTC, datetime, timedelta
 from lro_spec.editions import edition as _edition
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST = datetime.max.replace(tzinfo=UTC)
+_MAX_DATETIME = datetime.max.replace(tzinfo=UTC)
 _RANDOM_BYTES = 10
-# Crockford's base 32 leaves out I, L, O and U; the first character has only three bits, or 128 bits would overflow.
+# Crockford's base 32 leaves out I, L, O and U. The first character has only three bits, because 26 characters of five
+# bits have 130 bits, and a ULID has 128.
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
 _CROCKFORD_TO_PYTHON = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
 _OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
@@ -23,7 +26,7 @@ _NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{
 
 
 def real_path(path: str) -> str:
-    """A path with symbolic links resolved; a text that cannot name a file is returned unchanged."""
+    """Return the path with symbolic links resolved. A text that cannot name a file is returned unchanged."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):  # NUL, a lone surrogate
@@ -36,11 +39,11 @@ class FileName:
 
     prefix: str
     operation: str
-    """As written; the caller decides whether an edition knows it."""
+    """The operation as it is written in the name. It may be an operation that the edition does not know."""
     ulid: str
-    """As written. The canonical spelling is upper case; lower case is also accepted."""
+    """The ULID as it is written in the name. Its canonical spelling is upper case; lower case is also accepted."""
     created: datetime
-    """Time of the ULID (UTC, to the millisecond). A time after the year 9999 reads as `datetime.max`."""
+    """Time of the ULID (UTC, to the millisecond). A time after the year 9999 is represented by `datetime.max`."""
     milliseconds: int
     """Time of the ULID in milliseconds since 1970, exact for every ULID."""
     random: bytes
@@ -66,10 +69,10 @@ def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = N
 
 
 def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
-    """The parts of a bare file name; None if it does not follow the edition's convention.
+    """Return the parts of a bare file name, or None if the name does not follow the edition's convention.
 
-    The operation may be one that the edition does not know, so that the caller can report it. Raises `ValueError` for
-    an unknown edition.
+    An operation that the edition does not know is accepted here, so that the caller can report it. Raises `ValueError`
+    for an unknown edition.
     """
     prefix = _edition(edition).file_prefix
     if not name.startswith(f"{prefix}-"):
@@ -79,7 +82,7 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
         return None
     raw = _decode(match["ulid"])
     milliseconds = int.from_bytes(raw[:6])
-    return FileName(prefix, match["operation"], match["ulid"], _moment(milliseconds), milliseconds, raw[6:])
+    return FileName(prefix, match["operation"], match["ulid"], _time_of(milliseconds), milliseconds, raw[6:])
 
 
 def is_expired(age_s: float, ttl_s: float) -> bool:
@@ -90,8 +93,8 @@ def is_expired(age_s: float, ttl_s: float) -> bool:
 def ulid_at(when: datetime) -> str:
     """A new ULID of the given time, to the millisecond, with fresh random bytes.
 
-    ULIDs of the same millisecond are not numbered by a counter, because the next one could then be guessed. Raises
-    `ValueError` for a naive datetime, and for a time before 1970, which a ULID cannot express.
+    The random bytes are also fresh if two ULIDs have the same millisecond: with a counter instead, the next ULID could
+    be guessed. Raises `ValueError` for a naive datetime, and for a time before 1970, which a ULID cannot express.
     """
     from ulid import ULID
 
@@ -104,8 +107,11 @@ def ulid_at(when: datetime) -> str:
 
 
 def parse_ulid(text: str) -> datetime | None:
-    """Time of a ULID (UTC); `datetime.max` after the year 9999. None if the text is not a ULID."""
-    return _moment(int.from_bytes(_decode(text)[:6])) if _ULID.fullmatch(text) else None
+    """Return the time of a ULID in UTC, or None if the text is not a ULID.
+
+    A time after the year 9999 is represented by `datetime.max`.
+    """
+    return _time_of(int.from_bytes(_decode(text)[:6])) if _ULID.fullmatch(text) else None
 
 
 def ulid_time(ulid: str) -> datetime:
@@ -117,12 +123,12 @@ def ulid_time(ulid: str) -> datetime:
 
 
 def _decode(ulid: str) -> bytes:
-    # Without python-ulid: to import it takes a third of the time in which a descriptor is validated.
+    # python-ulid is not used here, because importing it takes a third of the time that validating a descriptor takes.
     return int(ulid.upper().translate(_CROCKFORD_TO_PYTHON), 32).to_bytes(16)
 
 
-def _moment(milliseconds: int) -> datetime:
+def _time_of(milliseconds: int) -> datetime:
     try:
         return _EPOCH + timedelta(milliseconds=milliseconds)
     except OverflowError:
-        return _LATEST
+        return _MAX_DATETIME

@@ -1,7 +1,8 @@
-"""Findings of validation: one deviation, where it is, and which requirement it breaks.
+"""Findings of validation. A finding describes one deviation, its place, and the requirement that it breaks.
 
-A file may have a finding in every line, and most of them are only counted. So a finding may start with only the fields
-that counting needs (rule, kind, severity, line, path), and compute the others when one of them is first read.
+A file may have a finding in every line, and most of these findings are only counted. So a finding may be lazy: at first
+it has only the fields that are needed for counting (rule, kind, severity, line, path), and it computes its other fields
+when one of them is first read.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ Severity = Literal["error", "warning"]
 MAX_LAZY_BYTES = 64 * 1024
 """The longest line that a lazy finding may refer to; findings in longer lines are computed at once."""
 
-_EXCERPT = 120
+_MAX_EXCERPT = 120
 """Largest number of characters of an excerpt."""
-_BEFORE = 50
-"""The excerpt of a longer line begins this many characters before the value."""
+_BEFORE_VALUE = 50
+"""If a line is longer than an excerpt, its excerpt begins this many characters before the value."""
 
-_DETAILS = frozenset({"pointer", "message", "expected", "observed", "hint", "column", "excerpt"})
+_LAZY_FIELDS = frozenset({"pointer", "message", "expected", "observed", "hint", "column", "excerpt"})
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -136,7 +137,7 @@ class Excerpt:
     """The index of the value in `text`, from 0; the length of `text` if the value is missing at its end."""
 
 
-class _Details:
+class _LazyFields:
     """Fields that are computed together when one of them is first read."""
 
     __slots__ = ("_compute",)
@@ -146,26 +147,28 @@ class _Details:
     if not TYPE_CHECKING:  # otherwise a type checker would accept any name as an attribute
 
         def __getattr__(self, name: str) -> Any:  # called for slots that are not set
-            if name not in _DETAILS:
+            if name not in _LAZY_FIELDS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             if self._compute is not None:
                 details = self._compute()
-                for each in _DETAILS:
+                for each in _LAZY_FIELDS:
                     object.__setattr__(self, each, getattr(details, each))
                 object.__setattr__(self, "_compute", None)  # releases the line
             return object.__getattribute__(self, name)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(_Details):
+class Finding(_LazyFields):
     """One deviation from a requirement."""
 
     rule: str
-    """The id of the requirement that it breaks, for example ``LRO-FILE-06``. If no requirement covers it: ``json`` for
-    a document that is not strict JSON or too large, ``profile`` or ``report`` for these documents of the suite."""
+    """The id of the requirement that the deviation breaks, for example ``LRO-FILE-06``. If no requirement covers the
+    deviation, the rule is ``json`` for a document that is too large or is not strict JSON, and ``profile`` or
+    ``report`` for an error in a profile or a report of the suite."""
     kind: Kind
     pointer: str
-    """A JSON pointer (RFC 6901) to the value, within its line if the document has lines; "" is the whole."""
+    """A JSON pointer (RFC 6901) to the value. If the document has lines, the pointer begins at the value of the line.
+    The empty pointer refers to the whole value."""
     message: str
     """The deviation, in one sentence."""
     expected: str
@@ -180,10 +183,11 @@ class Finding(_Details):
     severity: Severity = "error"
     """An *error* breaks the requirement; a *warning* is worth a look and breaks nothing."""
     excerpt: Excerpt | None = None
-    """The text at that place. None if there is no text, if the place in it is not known, or if it is not to be
-    shown."""
+    """The text around the value. None if there is no text, if the place of the value in the text is not known, or if
+    the text must not be shown."""
     path: str | None = None
-    """The descriptor's file, if the finding is in that file; None if it is in the document itself."""
+    """The path of the descriptor's file if the finding is in that file. None if the finding is in the document
+    itself."""
 
     @classmethod
     def lazy(
@@ -197,7 +201,8 @@ class Finding(_Details):
     ) -> Finding:
         """A finding that takes its other fields from the result of *compute* when one of them is first read."""
         finding = cls.__new__(cls)
-        # One by one, because a loop takes three times as long, and a file may have a million findings.
+        # The fields are set one by one, because a loop takes three times as long, and a file may have a million
+        # findings.
         put = object.__setattr__
         put(finding, "rule", rule)
         put(finding, "kind", kind)
@@ -241,7 +246,7 @@ class Finding(_Details):
 def revise(
     finding: Finding, *, rule: str | None = None, severity: Severity | None = None, path: str | None = None
 ) -> Finding:
-    """The finding with another rule, severity or path. Computes no details, unlike `dataclasses.replace`."""
+    """Return the finding with another rule, severity or path. Unlike `dataclasses.replace`, computes no lazy fields."""
     return Finding.lazy(
         rule or finding.rule,
         finding.kind,
@@ -256,16 +261,16 @@ def _escaped(character: re.Match[str]) -> str:
     return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character[0], f"\\u{ord(character[0]):04x}")
 
 
-def excerpt(line: str, at: int) -> Excerpt:
+def excerpt(line: str, index: int) -> Excerpt:
     """The part of a line around an index (from 0)."""
-    start = max(0, at - _BEFORE) if len(line) > _EXCERPT else 0
-    return Excerpt(line[start : start + _EXCERPT], min(at, len(line)) - start)
+    start = max(0, index - _BEFORE_VALUE) if len(line) > _MAX_EXCERPT else 0
+    return Excerpt(line[start : start + _MAX_EXCERPT], min(index, len(line)) - start)
 
 
-def in_text(finding: Finding, text: str, at: int) -> Finding:
-    """The finding, placed at the index *at* of *text*: with the line, the column and the excerpt there."""
-    start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
+def in_text(finding: Finding, text: str, index: int) -> Finding:
+    """Return the finding with the line, the column and the excerpt of the character at *index* in *text*."""
+    start = text.rfind("\n", 0, index) + 1
+    end = text.find("\n", index)
     line = text[start : end if end >= 0 else len(text)].removesuffix("\r")
-    number = text.count("\n", 0, at) + 1
-    return replace(finding, line=number, column=at - start + 1, excerpt=excerpt(line, at - start))
+    number = text.count("\n", 0, index) + 1
+    return replace(finding, line=number, column=index - start + 1, excerpt=excerpt(line, index - start))

@@ -31,12 +31,12 @@ class MessageError(ValueError):
     """A message does not have the shape of the specification."""
 
     def __init__(self, pointer: str, expected: str, observed: object) -> None:
-        shown = repr(observed)
-        if len(shown) > 80:
-            shown = shown[:79] + "…"
-        super().__init__(f"{pointer or '/'}: expected {expected}, got {shown}")
+        observed_text = repr(observed)
+        if len(observed_text) > 80:
+            observed_text = observed_text[:79] + "…"
+        super().__init__(f"{pointer or '/'}: expected {expected}, got {observed_text}")
         self.pointer = pointer
-        """JSON pointer (RFC 6901); empty for the whole message."""
+        """JSON pointer (RFC 6901) to the invalid value. It is empty if the value is the message itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class OffloadHeader:
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadHeader:
-        """Reads parsed JSON. Raises `MessageError`."""
+        """Reads parsed JSON. Raises `MessageError` if it is malformed."""
         reader = _Reader(value)
         if reader.get("type") != HEADER_TYPE:
             raise MessageError("/type", repr(HEADER_TYPE), reader.get("type"))
@@ -102,7 +102,7 @@ class OffloadSummary:
 
     @classmethod
     def from_dict(cls, value: object, pointer: str = "") -> OffloadSummary:
-        """Reads parsed JSON that stands at *pointer*. Raises `MessageError`."""
+        """Reads parsed JSON, whose place in the message is *pointer*. Raises `MessageError` if it is malformed."""
         reader = _Reader(value, pointer)
         return cls(
             count=reader.count("count"),
@@ -137,7 +137,7 @@ class JqRecipe:
 
     @classmethod
     def from_dict(cls, value: object, pointer: str = "") -> JqRecipe:
-        """Reads parsed JSON that stands at *pointer*. Raises `MessageError`."""
+        """Reads parsed JSON, whose place in the message is *pointer*. Raises `MessageError` if it is malformed."""
         reader = _Reader(value, pointer)
         return cls(description=reader.text("description"), command=reader.text("command"))
 
@@ -152,7 +152,7 @@ class OffloadResponse:
 
     summary: OffloadSummary
     file_path: str
-    """Absolute."""
+    """Absolute path of the offloaded file."""
     line_schema: Mapping[str, Any]
     """JSON Schema of a record line."""
     jq_recipes: tuple[JqRecipe, ...]
@@ -163,7 +163,7 @@ class OffloadResponse:
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadResponse:
-        """Reads parsed JSON. Raises `MessageError`, also if `offloaded` is not true."""
+        """Reads parsed JSON. Raises `MessageError` if it is malformed, or if `offloaded` is not true."""
         reader = _Reader(value)
         if reader.get("offloaded") is not True:
             raise MessageError("/offloaded", "true", reader.get("offloaded"))

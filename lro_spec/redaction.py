@@ -1,7 +1,8 @@
-"""Redaction of secrets in output: the values of environment variables whose names look secret, or whose values contain
-a URL with a password, and these passwords by themselves.
+"""Redaction of secrets in output.
 
-Within texts, values of fewer than `SHORTEST` characters are not replaced.
+The value of an environment variable is secret if the variable's name looks secret, or if the value contains a URL with
+a password. Such a password is also secret by itself. Within texts, values of fewer than `MIN_SECRET_LENGTH` characters
+are not replaced.
 """
 
 from __future__ import annotations
@@ -16,38 +17,40 @@ from urllib.parse import quote
 
 Value = TypeVar("Value")
 
-_WORDS = (
+_SECRET_WORDS = (
     *("SECRET", "SECRETS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "KEYS", "APIKEY"),
     *("CREDENTIAL", "CREDENTIALS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "SIGNATURE", "SALT"),
     "PAT",
 )
-_ENDINGS = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
-_HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
+_SECRET_ENDINGS = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
+_HARMLESS_NAMES = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
 
-_IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-"""The password in a URL, which is secret whatever the variable is called."""
+_PASSWORD_IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+"""The password in a URL. It is secret whatever the name of the variable is."""
 
-_SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
-"""For each character that has a short escape in JSON: the regular expression for what follows the backslash in it."""
+_SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
+"""For each character with a short escape in JSON: the regular expression for the part of the escape after the
+backslash."""
 
 _BACKSLASHES = r"\\\\{0,7}"
-"""One to eight backslashes: nested JSON doubles them; an unbounded repeat would backtrack."""
+"""One to eight backslashes. Nested JSON doubles the backslashes at each level. An unlimited number would backtrack."""
 
-SHORTEST = 6
-"""Fewest characters of a value that is replaced within texts. Shorter ones occur everywhere; they are masked only where
-a variable itself is shown."""
+MIN_SECRET_LENGTH = 6
+"""Minimum length of a value that is replaced within texts. Shorter values occur by chance in many texts, so they are
+masked only where the variable itself is shown."""
 
 
 def looks_secret(name: str) -> bool:
     """True if the name of an environment variable suggests that its value is secret.
 
-    ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` do; ``MAX_TOKENS``, a count, does not.
+    ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` suggest it; ``MAX_TOKENS``, which is a
+    count, does not.
     """
-    if name in _HARMLESS:
+    if name in _HARMLESS_NAMES:
         return False
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
     parts = re.split(r"[^A-Z0-9]+", words)
-    return any(p in _WORDS or p.endswith(_ENDINGS) for p in parts)
+    return any(p in _SECRET_WORDS or p.endswith(_SECRET_ENDINGS) for p in parts)
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -55,38 +58,39 @@ def is_secret(name: str, value: str) -> bool:
 
     The reason is its name, or a password in the value. A value that is already masked remains secret.
     """
-    return looks_secret(name) or _IN_URL.search(value) is not None or value == f"[masked {name}]"
+    return looks_secret(name) or _PASSWORD_IN_URL.search(value) is not None or value == f"[masked {name}]"
 
 
 class Masks:
-    """Replaces secret values by ``[masked NAME]``, also if they are escaped in JSON or in a URL."""
+    """Replaces secret values by ``[masked NAME]``, even if the values are escaped in JSON or in a URL."""
 
     def __init__(self, environment: Mapping[str, str], *, but: Collection[str] = ()) -> None:
-        """*but*: names that are not secret, whatever they look like."""
+        """The variables that are named in *but* are not secret, even if their names or values look secret."""
         self.names = tuple(sorted(n for n, v in environment.items() if n not in but and v and is_secret(n, v)))
         self._name_of: dict[str, str] = {}
         secrets = [(name, environment[name]) for name in self.names]
-        secrets += [(name, found[1]) for name in self.names for found in _IN_URL.finditer(environment[name])]
+        secrets += [(name, found[1]) for name in self.names for found in _PASSWORD_IN_URL.finditer(environment[name])]
         for name, secret in secrets:
             for form in _forms(secret):
                 self._name_of.setdefault(form, name)
         longest_first = sorted(self._name_of, key=len, reverse=True)
-        # A form that begins with a character of an escape, such as the n of \n, is not masked after an odd number of
-        # backslashes: the n of "\nabc" belongs to the escape, so the value "nabc" is not there. After an even number it
-        # is there; these backslashes are part of the match, and `_mask` keeps them.
+        # A form may begin with a character that also occurs in escapes, such as the n of \n. Such a form is not masked
+        # after an odd number of backslashes: in "\nabc", the n belongs to the escape, so the text does not contain the
+        # value "nabc". After an even number of backslashes, the text contains the value. These backslashes are part of
+        # the match, and `_mask` keeps them.
         patterns = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
         self._usual_forms = re.compile("|".join(patterns)) if patterns else None
         self._usual_forms_in_bytes = (
             re.compile("|".join(patterns).encode("utf-8", "surrogateescape")) if patterns else None
         )
-        parts = [(name, part) for name, secret in secrets for part in _parts(secret) if len(part) >= SHORTEST]
+        parts = [(name, part) for name, secret in secrets for part in _parts(secret) if len(part) >= MIN_SECRET_LENGTH]
         parts.sort(key=lambda named: -len(named[1]))
         self._part_names = [name for name, _ in parts]
-        pattern = "|".join(f"{_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
+        pattern = "|".join(f"{_group_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
         self._any_spelling = re.compile(pattern) if parts else None
         self._any_spelling_in_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
-        # Unusual escapes of the characters in these parts; `_usual_forms` has the usual ones. They are searched for
-        # before the parts are, because that is fast and usually finds nothing.
+        # Unusual escapes of the characters in these parts (`_usual_forms` covers the usual escapes). A text is searched
+        # for these escapes before it is searched for the parts, because that is fast and usually finds nothing.
         units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._unusual_escape, self._unusual_escape_in_bytes = re.compile(escapes), re.compile(escapes.encode())
@@ -154,43 +158,44 @@ class Masks:
         return last - 1, self._part_names[last // 2 - 1]
 
     def _with_cut_secret_masked(self, text: str) -> str:
-        """A text that was cut at its end (``…`` follows): if it ends with the beginning of a secret value, that is
-        masked."""
+        """Return a text that was cut at its end (``…`` follows it). If the text ends with the beginning of a secret
+        value, that beginning is masked."""
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
-            start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
+            start = text.find(form[:MIN_SECRET_LENGTH], max(0, end - len(form)), end)
             while start >= 0:
                 if form.startswith(text[start:end]):
                     return f"{text[:start]}[masked {name}]{text[end:]}"
-                start = text.find(form[:SHORTEST], start + 1, end)
+                start = text.find(form[:MIN_SECRET_LENGTH], start + 1, end)
         return text
 
-    def _mask(self, found: str) -> str:
-        at = 0
-        while found[at:] not in self._name_of and found.startswith(r"\\", at):
-            at += 2
-        return f"{found[:at]}[masked {self._name_of.get(found[at:], 'secret')}]"
+    def _mask(self, matched: str) -> str:
+        index = 0
+        while matched[index:] not in self._name_of and matched.startswith(r"\\", index):
+            index += 2
+        return f"{matched[:index]}[masked {self._name_of.get(matched[index:], 'secret')}]"
 
 
-def _before(first: str) -> str:
-    """The group for what precedes a value: pairs of backslashes if its *first* character may be part of an escape, such
-    as the n of \\n, otherwise nothing."""
+def _group_before(first: str) -> str:
+    """The regular expression of the group before a value. If the *first* character of the value may be part of an
+    escape, such as the n of \\n, the group matches pairs of backslashes. Otherwise it is empty."""
     return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
 
 
 def _spellings(char: str) -> str:
-    """The expression for a character in every spelling of JSON and of JSON within JSON: literal, or as any escape."""
+    """The regular expression for all spellings of a character in JSON and in JSON within JSON: literal, or escaped."""
     escape = "".join(rf"{_BACKSLASHES}u{digits}" for digits in _units(char))
-    short = rf"|{_BACKSLASHES}{_SHORT[char]}" if char in _SHORT else ""
+    short = rf"|{_BACKSLASHES}{_SHORT_ESCAPES[char]}" if char in _SHORT_ESCAPES else ""
     return f"(?:{re.escape(char)}|{escape}{short})"
 
 
 def _units(char: str) -> list[str]:
-    """The expressions for the digits in the escapes of a character: one, or two if it is a surrogate pair."""
+    """The regular expressions for the hexadecimal digits in the escape of a character. There are two expressions if the
+    character is escaped as a surrogate pair, otherwise one."""
     digits = char.encode("utf-16-be", "surrogatepass").hex()
     return [
-        re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[at : at + 4])
-        for at in range(0, len(digits), 4)
+        re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[start : start + 4])
+        for start in range(0, len(digits), 4)
     ]
 
 
@@ -205,15 +210,16 @@ def _like_dotnet(text: str) -> str:
 
 def _in_json(text: str) -> list[str]:
     """Forms of a text within a JSON string: with minimal escapes, and as Python, PHP, Go and .NET escape by default."""
-    found: list[str] = []
+    forms: list[str] = []
     for ascii in (True, False):
         plain = json.dumps(text, ensure_ascii=ascii)[1:-1]
-        found += [plain, plain.replace("/", r"\/"), _like_go(plain), _like_dotnet(plain)]
-    return list(dict.fromkeys(found))
+        forms += [plain, plain.replace("/", r"\/"), _like_go(plain), _like_dotnet(plain)]
+    return list(dict.fromkeys(forms))
 
 
 def _parts(value: str) -> list[str]:
-    """A value with and without surrounding white space and, if it has several lines, those of 16 characters or more."""
+    """A value with and without surrounding white space. If it has several lines, also its lines of 16 characters or
+    more."""
     lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
     return list(dict.fromkeys((value, value.strip(), *lines)))
 
@@ -226,4 +232,4 @@ def _forms(value: str) -> list[str]:
         forms += [part, in_url, re.sub("%..", lambda octet: octet[0].lower(), in_url)]
         for once in _in_json(part):
             forms += [once, *_in_json(once)]
-    return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]
+    return [f for f in dict.fromkeys(forms) if len(f) >= MIN_SECRET_LENGTH]

@@ -20,23 +20,26 @@ def assert_valid_descriptor(
 ) -> dict[str, Any]:
     """Assert that a value is a valid descriptor, and return it.
 
-    *value* is a descriptor, or the result of a tool call that contains one: as parsed JSON (with ``content`` or
-    ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow*, the
-    descriptor's file is opened and validated, too. Raises `AssertionError` with a line for each finding, including
-    warnings unless they are allowed, or if the result has no descriptor; and `ValueError` for an unknown edition.
+    *value* is a descriptor, or the result of a tool call that contains a descriptor. The result is either parsed JSON
+    or an object of the official SDK. Parsed JSON has ``content`` or ``structuredContent``, or is the JSON-RPC reply
+    with the result. With *follow*, the descriptor's file is opened and validated, too.
+
+    If there are findings, raises `AssertionError` with a line for each of them. Warnings count as findings unless they
+    are allowed. If the result has no descriptor, `AssertionError` is also raised. Raises `ValueError` for an unknown
+    edition.
     """
     __tracebackhide__ = True
     descriptor, ambiguities = _descriptor(value)
     check = followed if follow else validate_descriptor
     findings = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
-    findings = ambiguities or findings  # if readers disagree about the text, nothing else is certain
+    findings = ambiguities or findings  # if the text is ambiguous, nothing else is certain
     if findings:
         raise AssertionError(_message(findings))
     return cast("dict[str, Any]", descriptor)
 
 
 def _descriptor(value: object) -> tuple[object, list[Finding]]:
-    """The descriptor, and findings about the text that contains it if that is not strict JSON."""
+    """Return the descriptor, and the findings about the text that contains it, which exist if it is not strict JSON."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         value = dump(mode="json", by_alias=True)

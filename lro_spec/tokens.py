@@ -1,8 +1,9 @@
 """Estimates of the number of tokens in a text (section "Threshold Detection").
 
 The specification counts four characters of Latin script as a token, and recommends a real tokenizer for anything else.
-A character is a Unicode code point here. The specification does not say how to round; both estimates round up, so that
-only an empty text costs 0 tokens.
+Chinese, Japanese and Korean characters and emoji are called wide here; a real tokenizer counts them as more tokens than
+other characters. A character is a Unicode code point here. The specification does not say how to round; both estimates
+round up, so that only an empty text costs 0 tokens.
 """
 
 from __future__ import annotations
@@ -24,25 +25,26 @@ _WIDE = re.compile(
     "\U00020000-\U0003ffff"  # rarer ideographs
     "]+"
 )
-"""Characters of wide scripts: Chinese, Japanese and Korean, and emoji."""
+"""A run of wide characters."""
 
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
-"""The tolerance for an honest estimate: 0.6 to 1.8 times a quarter of the characters, give or take 64 tokens.
+"""The tolerance for an honest estimate: it is 0.6 to 1.8 times a quarter of the characters, give or take 64 tokens.
 
-On English JSON, a real tokenizer gives a factor of 1.1 to 1.3; indentation gives up to 1.5, and escaping 1.2. An
-estimate of characters ÷ 3 is within the tolerance, characters ÷ 2 is not.
+On English JSON, a real tokenizer gives a factor of 1.1 to 1.3; on indented JSON, it gives up to 1.5, and on escaped
+JSON 1.2. An estimate of characters ÷ 3 is within the tolerance; an estimate of characters ÷ 2 is outside of it.
 """
 
 WIDE_TOKENS = 2.0
-"""The largest number of tokens that an honest tokenizer counts for one character of a wide script."""
+"""The largest number of tokens that an honest tokenizer counts for one wide character."""
 
 
 def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
-    """The lowest and the highest honest estimate of a text, whether it counts an escape as one character or as written.
+    """Return the lowest and the highest number of tokens that an honest estimate of a text can have.
 
-    *wide* is the number of characters of wide scripts, *escapes* the number of ``\\uXXXX`` escapes, and *narrow* the
-    number of all other characters.
+    An honest estimate may count an escape as one character, or as the six characters in which it is written. *wide* is
+    the number of wide characters, *escapes* the number of ``\\uXXXX`` escapes, and *narrow* the number of all other
+    characters.
     """
     low = LOW * (wide + escapes + narrow) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
@@ -50,7 +52,7 @@ def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
 
 
 def exceeds(tokens: float, threshold: float) -> bool:
-    """True if a result is offloaded: it has to have more tokens than the threshold, not just as many."""
+    """True if a result of *tokens* tokens is offloaded. A result with exactly *threshold* tokens is not offloaded."""
     return tokens > threshold
 
 
@@ -60,10 +62,10 @@ def characters_estimate(text: str) -> int:
 
 
 def script_aware_estimate(text: str) -> int:
-    """Tokens with wide scripts counted about as real tokenizers do.
+    """Estimate the tokens of a text, with wide characters counted about as real tokenizers do.
 
-    1.2 Chinese, Japanese, Korean or emoji characters count as a token, and so do four of any others. For ASCII this
-    equals `characters_estimate`; it is never less.
+    1.2 wide characters count as a token, and so do four other characters. For ASCII the estimate equals
+    `characters_estimate`; for other texts it is never less.
     """
     return estimate_of(len(text), 0 if text.isascii() else wide_characters(text))
 
@@ -74,13 +76,13 @@ def wide_characters(text: str) -> int:
 
 
 def characters_in_utf8(text: bytes) -> tuple[int, int]:
-    """Number of characters in a text in UTF-8, and of the wide ones among them."""
+    """Return the number of characters in a UTF-8 text, and the number of wide characters among them."""
     if text.isascii():
         return len(text), 0
     # ASCII is removed first, because the regular expression takes forty times as long per character.
-    rest = text.translate(None, _ASCII)
-    others = rest.decode("utf-8", "surrogatepass")
-    return len(text) - len(rest) + len(others), sum(map(len, _WIDE.findall(others)))
+    non_ascii = text.translate(None, _ASCII)
+    non_ascii_text = non_ascii.decode("utf-8", "surrogatepass")
+    return len(text) - len(non_ascii) + len(non_ascii_text), sum(map(len, _WIDE.findall(non_ascii_text)))
 
 
 def wide_in_utf8(text: bytes) -> int:
@@ -89,6 +91,6 @@ def wide_in_utf8(text: bytes) -> int:
 
 
 def estimate_of(characters: int, wide: int) -> int:
-    """`script_aware_estimate` of a text from its number of characters, *wide* of which are wide."""
+    """The `script_aware_estimate` of a text that has this number of characters, of which *wide* are wide."""
     twelfths = (characters - wide) * 3 + wide * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
     return -(-twelfths // 12)

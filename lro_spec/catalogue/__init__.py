@@ -1,8 +1,9 @@
 """The requirement catalogue: every MUST, SHOULD and MAY of an edition, in our own words.
 
 The texts are in ``data/*.yaml``, one file per chapter, in the wording of the default edition. The requirements of
-another edition are its set, ``data/editions/<edition>.yaml``, which `lro_spec.catalogue.overlays` reads. Ids have the
-form ``LRO-<CHAPTER>-<NN>``, are stable and never reused; an id means the same in every edition that has it.
+another edition are listed in its set, ``data/editions/<edition>.yaml``, which is read by `lro_spec.catalogue.overlays`.
+Ids have the form ``LRO-<CHAPTER>-<NN>``, are stable and never reused. An id means the same in every edition that has
+it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 @cache
 def default_chapters() -> tuple[Chapter, ...]:
-    """The chapters as in their own files, without what the sets of other editions add."""
+    """The chapters as they are in their own files, without the requirements that the sets of other editions add."""
     return tuple(load(FOLDER))
 
 
@@ -72,21 +73,23 @@ def edition_chapters(edition: str = "lro-6400") -> tuple[Chapter, ...]:
     are missing in `Requirement.editions`.
     """
     if edition == DEFAULT_EDITION:
-        own = (Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in default_chapters())
-        return tuple(c for c in own if c.requirements)
-    every = (Chapter(c.title, in_words_of(c, edition)) for c in chapters())
-    return tuple(c for c in every if c.requirements)
+        default_wordings = (
+            Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in default_chapters()
+        )
+        return tuple(c for c in default_wordings if c.requirements)
+    edition_wordings = (Chapter(c.title, in_words_of(c, edition)) for c in chapters())
+    return tuple(c for c in edition_wordings if c.requirements)
 
 
 def requirement(id: str, edition: str = "lro-6400") -> Requirement:
-    """The requirement with this id. Raises `KeyError` if the edition has none."""
+    """The requirement with this id. Raises `KeyError` if the edition does not have it."""
     return _by_id(edition)[id]
 
 
 def first_wording(id: str) -> Requirement:
     """The requirement with this id in the wording of the first edition that has it.
 
-    Raises `KeyError` if none has it.
+    Raises `KeyError` if no edition has it.
     """
     found = next((r for name in EDITIONS for r in [_by_id(name).get(id)] if r is not None), None)
     if found is None:
@@ -96,9 +99,9 @@ def first_wording(id: str) -> Requirement:
 
 @cache
 def by_edition(id: str) -> dict[str, Requirement]:
-    """The wording of a requirement in each edition that has it, by edition; empty if none has it.
+    """The wording of a requirement in each edition that has it, by edition. It is empty if no edition has it.
 
-    If a chapter's own file has the id, no other chapter is parsed, but only the sets, so that `lro explain` answers at
+    If the id is in a chapter's own file, only that chapter and the sets are parsed, so that `lro explain` answers at
     once.
     """
     for path in sorted(FOLDER.glob("*.yaml")):

@@ -33,8 +33,8 @@ GROUPS: tuple[str, ...] = (
 """Subjects of requirements. The last two are the `EXTENSIONS`."""
 
 EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
-"""Groups of requirements that bind only a server with the feature of that name. They decide no level; each group has a
-verdict of its own."""
+"""Groups of requirements that apply only to a server with the feature of that name. They do not affect the conformance
+level; each group has a verdict of its own."""
 
 FOLDER = Path(__file__).parent / "data"
 
@@ -52,22 +52,22 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The lowest conformance level (1 to 3) that needs it; None if it decides no level, as for hardening, extensions,
-    and rules for deployment."""
+    """The lowest conformance level (1 to 3) for which the requirement has to be met. None if no level depends on it, as
+    for hardening, extensions, and rules for deployment."""
     section: str
-    """The section of the specification from which it comes."""
+    """The section of the specification from which the requirement comes."""
     statement: str
     """The requirement itself, in one sentence."""
     rationale: str
-    """The reason for it, for the user of a server."""
+    """The reason for the requirement, for the user of a server."""
     observed: str
     """The experiment that shows from outside whether a server meets it."""
     fix: str
     """Advice for fixing a failure."""
     editions: tuple[str, ...] = ("lro-6400",)
-    """The editions that have it."""
+    """The editions that have the requirement."""
     excluded: str | None = None
-    """The reason why no check can or should judge it; None if checks do."""
+    """The reason why no check can or should judge the requirement. None if there are checks that judge it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +81,17 @@ class Chapter:
 def load(folder: Path) -> Iterator[Chapter]:
     """Load the chapters of a folder of YAML files, in the order of the file names.
 
-    Raises a `ValueError` that names the file, the problem and, if the problem is in an entry, the entry.
+    Raises a `ValueError` that names the file and the problem, and also the entry if the problem is in an entry.
     """
-    used: set[str] = set()
+    used_ids: set[str] = set()
     for path in sorted(folder.glob("*.yaml")):
         title, entries = read_chapter(path)
-        made = tuple(parse_requirement(path.name, entry) for entry in entries)
-        for r in made:
-            if r.id in used:
+        requirements = tuple(parse_requirement(path.name, entry) for entry in entries)
+        for r in requirements:
+            if r.id in used_ids:
                 raise ValueError(f"{path.name}: {r.id} is used twice; ids are never reused")
-            used.add(r.id)
-        yield Chapter(title, made)
+            used_ids.add(r.id)
+        yield Chapter(title, requirements)
 
 
 def read_yaml(path: Path) -> dict[str, object]:
@@ -129,8 +129,8 @@ def parse_requirement(file: str, entry: object) -> Requirement:
     written = cast("dict[str, Any]", entry)
     if problems := "; ".join(_problems(written)):
         raise ValueError(f"{file}: {written.get('id', 'an entry without id')}: {problems}")
-    made: dict[str, Any] = {**written, "editions": tuple(written.get("editions", ("lro-6400",)))}
-    return Requirement(**made)
+    arguments: dict[str, Any] = {**written, "editions": tuple(written.get("editions", ("lro-6400",)))}
+    return Requirement(**arguments)
 
 
 def _problems(entry: Mapping[str, Any]) -> Iterator[str]:

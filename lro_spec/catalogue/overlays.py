@@ -1,9 +1,9 @@
 """Requirement sets of the editions other than the default one: ``data/editions/*.yaml``.
 
-A set has two parts. ``held`` lists the ids that keep their wording, by section of the edition's text.
-``requirements`` has an entry for each id with another wording, with the keys that differ, and for each new id, with all
-keys. An id is new if neither the default edition nor the set of an earlier file has it. A requirement that a set does
-not name is not part of the edition.
+A set has two parts. ``held`` lists the ids that keep their wording, by section of the edition's text. ``requirements``
+has an entry for each id with another wording; the entry has only the keys that differ. It also has an entry with all
+keys for each new id. An id is new if it is missing in the default edition and in the sets of the earlier files. A
+requirement that a set does not name is not part of the edition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class RequirementSet:
 
     edition: str
     changes: Mapping[str, Mapping[str, Any]]
-    """By id, the keys that differ from the first edition that has the requirement; all keys if this is the first."""
+    """For each id, the keys that differ from the first edition that has the requirement. If this edition is the first,
+    all keys."""
 
 
 @cache
@@ -36,7 +37,10 @@ def sets() -> tuple[RequirementSet, ...]:
 
 
 def read(path: Path) -> RequirementSet:
-    """The set in one file. Raises a `ValueError` that names the file, the problem and, if it is in an entry, the id."""
+    """Return the set in one file.
+
+    Raises a `ValueError` that names the file and the problem, and also the id if the problem is in an entry.
+    """
     document = read_yaml(path)
     held, entries = document.get("held"), document.get("requirements")
     if not (document.get("edition") == path.stem and isinstance(held, dict) and isinstance(entries, list)):
@@ -72,28 +76,32 @@ def with_own_requirements(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
 
     Raises `ValueError` if a set is malformed, or if an added requirement lacks a key or belongs to no chapter.
     """
-    known = {r.id: r for c in chapters for r in c.requirements}
-    for one in sets():
-        for id, change in one.changes.items():
-            if id in known:
-                known[id] = _also_in(known[id], one.edition)
+    requirements = {r.id: r for c in chapters for r in c.requirements}
+    for requirement_set in sets():
+        for id, change in requirement_set.changes.items():
+            if id in requirements:
+                requirements[id] = _also_in(requirements[id], requirement_set.edition)
             else:
-                known[id] = parse_requirement(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
-    by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
-    homeless = [id for id in known if _prefix(id) not in by_prefix]
-    if homeless:
-        raise ValueError(f"{homeless[0]}: no chapter has ids with this prefix")
-    return tuple(Chapter(c.title, _placed(c, known, by_prefix)) for c in chapters)
+                requirements[id] = parse_requirement(
+                    f"{requirement_set.edition}.yaml", {"id": id, **change, "editions": [requirement_set.edition]}
+                )
+    chapter_by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
+    without_chapter = [id for id in requirements if _prefix(id) not in chapter_by_prefix]
+    if without_chapter:
+        raise ValueError(f"{without_chapter[0]}: no chapter has ids with this prefix")
+    return tuple(Chapter(c.title, _placed(c, requirements, chapter_by_prefix)) for c in chapters)
 
 
-def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """The requirements of a chapter. One that a set adds stands after the others whose ids have the same prefix."""
+def _placed(
+    chapter: Chapter, requirements: Mapping[str, Requirement], chapter_by_prefix: Mapping[str, str]
+) -> tuple[Requirement, ...]:
+    """The requirements of a chapter. A requirement that a set adds comes after the others with the same prefix."""
     own = [r.id for r in chapter.requirements]
-    added = [id for id in known if homes[_prefix(id)] == chapter.title and id not in own]
+    added = [id for id in requirements if chapter_by_prefix[_prefix(id)] == chapter.title and id not in own]
     order: list[str] = []
     for prefix, ids in groupby(own, _prefix):
         order += [*ids, *(id for id in added if _prefix(id) == prefix)]
-    return tuple(known[id] for id in dict.fromkeys(order))
+    return tuple(requirements[id] for id in dict.fromkeys(order))
 
 
 def in_words_of(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
@@ -123,10 +131,10 @@ def _changed(requirement: Requirement, change: Mapping[str, Any] | None, edition
         del entry["excluded"]
     if change.get("excluded", "") is None:
         entry.pop("excluded", None)
-    made = parse_requirement(
+    changed = parse_requirement(
         f"{edition}.yaml", entry | {k: v for k, v in change.items() if v is not None or k == "level"}
     )
-    return replace(made, editions=requirement.editions)
+    return replace(changed, editions=requirement.editions)
 
 
 def _prefix(id: str) -> str:

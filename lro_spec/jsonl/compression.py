@@ -19,18 +19,18 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 MAX_UNPACKED_BYTES = 4 << 30
-"""Largest size to which a stream is unpacked; beyond it, reading raises `DamagedError`."""
+"""Largest size to which a stream is unpacked. Reading more bytes raises `DamagedError`."""
 
 MAX_RATIO, RATIO_FROM_BYTES = 200, 4 << 20
 """Largest ratio of unpacked to packed size, and the unpacked size from which this limit applies."""
 
 
 class DamagedError(Exception):
-    """Compressed bytes that cannot be unpacked, or that unpack to too many; the message says why."""
+    """Compressed bytes cannot be unpacked, or unpack to too many bytes. The message says why."""
 
 
 class UnreadPackingError(OSError):
-    """Bytes are compressed by zstd, which is not unpacked here; the message says what to do."""
+    """The bytes are compressed by zstd, which is not unpacked here. The message says what to do."""
 
 
 class Peekable:
@@ -50,7 +50,7 @@ class Peekable:
             try:
                 more = self._some(size - len(self._ahead))
             except DamagedError as problem:
-                self._damage = problem  # raised once the bytes before it have been read
+                self._damage = problem  # raised once the bytes before the damage have been read
             else:
                 if not more:
                     break
@@ -84,10 +84,10 @@ class Peekable:
 
 
 def unpacked(stream: Readable) -> Peekable:
-    """A stream of the unpacked bytes if the stream is gzip, otherwise a stream of the bytes as they are.
+    """Return a stream of the unpacked bytes if the stream is gzip, otherwise a stream of the same bytes.
 
     Reading the returned stream raises `DamagedError` if the compressed bytes are cut off or wrong, or unpack to too
-    many. This function itself raises `UnreadPackingError` for zstd.
+    many bytes. This function itself raises `UnreadPackingError` for zstd.
     """
     packed = stream if isinstance(stream, Peekable) else Peekable(stream)
     start = packed.peek(4)
@@ -111,9 +111,9 @@ class _Counted:
         self.count = 0
 
     def read(self, size: int = -1, /) -> bytes:
-        found = self._stream.read(size)
-        self.count += len(found)
-        return found
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data
 
 
 class _Unpacked:
@@ -128,9 +128,9 @@ class _Unpacked:
         if self._count > max(RATIO_FROM_BYTES, MAX_RATIO * self._packed.count):
             raise DamagedError(f"it unpacks to more than {MAX_RATIO} times its size, as no file of records does")
         try:
-            # Only the bytes that are available at once, so that bytes before the damage are not lost.
-            found = self._stream.read(size) if size < 0 else self._stream.read1(size)
+            # Read only the bytes that are available at once, so that the bytes before a damaged place are not lost.
+            data = self._stream.read(size) if size < 0 else self._stream.read1(size)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
-        self._count += len(found)
-        return found
+        self._count += len(data)
+        return data

@@ -19,7 +19,7 @@ class Readable(Protocol):
     """A source of bytes: a binary file, a pipe, or a decompressor of one of them."""
 
     def read(self, size: int, /) -> bytes:
-        """At most *size* bytes; none at the end."""
+        """Return at most *size* bytes, and no bytes at the end."""
         ...
 
 
@@ -29,17 +29,17 @@ class PhysicalLine(NamedTuple):
     number: int
     """From 1."""
     offset: int
-    """Its start in the file, in bytes."""
+    """Start of the line in the file, in bytes."""
     data: bytes
-    """Its bytes; if it is too long, only the first `MAX_LINE_BYTES` (or the caller's limit)."""
+    """The bytes of the line. If the line is too long, only the first `MAX_LINE_BYTES` (or the caller's limit)."""
     length: int
-    """Its full length in bytes, without the line feed."""
+    """The full length of the line in bytes, without the line feed."""
     terminated: bool
-    """True if a line feed ends it; only the last line can lack one."""
+    """True if the line ends with a line feed. Only the last line of a file can lack it."""
 
     @property
     def too_long(self) -> bool:
-        """True if `data` is only its beginning."""
+        """True if `data` is only the beginning of the line."""
         return self.length > len(self.data)
 
 
@@ -53,7 +53,7 @@ class Block(NamedTuple):
     lines: list[bytes]
     """The lines without their line feeds."""
     returns: bool = True
-    """False if certainly no line has a carriage return."""
+    """False if certainly no line contains a carriage return."""
 
     def physical(self) -> Iterator[PhysicalLine]:
         """The lines one at a time."""
@@ -72,7 +72,7 @@ def blocks(
     stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0
 ) -> Iterator[Block | PhysicalLine]:
     """The lines of a stream, in blocks. A line that is too long comes alone, as a `PhysicalLine`, and so does a last
-    line without a line feed. If *max_line_bytes* is small, the lines near one that is too long also come alone.
+    line without a line feed. If *max_line_bytes* is small, lines near a line that is too long also come alone.
 
     *number* and *offset* are the number of the stream's first line and its offset in the file.
     """
@@ -110,12 +110,12 @@ class _PartialLine:
 
     def __init__(self, limit: int) -> None:
         self.length = 0
-        self._left = limit
+        self._spare_bytes = limit
         self._buffer = io.BytesIO()  # returns its bytes without a copy
 
     def add(self, part: bytes) -> None:
-        if part and self._left > 0:
-            self._left -= self._buffer.write(part[: self._left])
+        if part and self._spare_bytes > 0:
+            self._spare_bytes -= self._buffer.write(part[: self._spare_bytes])
         self.length += len(part)
 
     def data(self) -> bytes:

@@ -2,8 +2,8 @@
 
 A plain parser turns 1.10 into 1.1 and 12345678901234567890123 into a float. Here such numbers remain fragments of JSON
 text, which orjson writes unchanged. A text that no value can represent (an object with a repeated key) is refused, so
-that the caller keeps the text itself. orjson is tried first, because most texts lose nothing by it, and it takes 5 µs
-for a record; Python's decoder takes 12 µs.
+that the caller keeps the text itself. orjson is tried first, because it reads most texts without loss, and takes 5 µs
+for a record. Python's decoder takes 12 µs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 import orjson
 
-_LEAST, _MOST = -(2**63), 2**64 - 1
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 """The least and the greatest integer that orjson reads and writes exactly."""
-_DIGITS = 20
-"""No integer between these two has more characters, including its sign."""
+_MAX_DIGITS = 20
+"""Maximum number of characters of an integer between `_MIN_INTEGER` and `_MAX_INTEGER`, including its sign."""
 _SPACE = b" \t\r\n"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
@@ -29,13 +29,14 @@ class InexactError(ValueError):
 
 
 def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
-    """The value of a JSON text; a number that a float or 64 bits would change is an `orjson.Fragment`.
+    """The value of a JSON text. A number that would be changed by a float or by 64 bits becomes an `orjson.Fragment`.
 
     `dump` of the result has every member, element and digit. `orjson.dumps` writes the same, but refuses half of a
     surrogate pair, and more than 254 levels of nesting.
 
-    Raises `InexactError`; without *allow_deep*, also for a text with more than 254 levels. But a text that orjson
-    cannot read, for example because it has half of a surrogate pair, may have more levels in any case.
+    Raises `InexactError` if the text is not JSON, or cannot be represented without loss. If *allow_deep* is false, also
+    raises it for a text with more than 254 levels. But if orjson cannot read a text, for example because of half of a
+    surrogate pair, the text may have more levels in any case.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -59,7 +60,7 @@ def dump(value: Any, *, sort_keys: bool = False) -> bytes:
     """A value, including one from `parse`, as one line of JSON; half of a surrogate pair is written as its escape."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
-    except TypeError:  # half a surrogate pair, integers beyond 64 bits, nesting beyond 254 levels: rare, and slower
+    except TypeError:  # rare: half a surrogate pair, an integer beyond 64 bits, or nesting beyond 254 levels
         return dump_with_layout(value, separators=(",", ":"), sort_keys=sort_keys).encode("utf-8", "backslashreplace")
 
 
@@ -89,8 +90,9 @@ def is_whole(value: Any, data: bytes) -> bool:
     """True if orjson lost nothing but spaces when it read *value* from *data*. Raises `InexactError` if the value is
     nested too deeply to be written again.
 
-    orjson can lose digits and members. It lost none if it writes the same tokens again, apart from spaces and the
-    spelling of strings. Strings are not compared: if the same number of them is in the same places, they are the same.
+    orjson can lose digits and members. It lost nothing if it writes the same tokens again, apart from spaces and the
+    spelling of strings. Strings are not compared, because orjson keeps them: if two texts have the same number of
+    strings in the same places, the strings are the same.
     """
     try:
         again = orjson.dumps(value)
@@ -113,8 +115,8 @@ def _tokens(data: bytes) -> bytes:
 
 
 def _integer(text: str) -> Any:
-    number = int(text) if len(text) <= _DIGITS and text != "-0" else None
-    return _fragment(text) if number is None or not _LEAST <= number <= _MOST else number
+    number = int(text) if len(text) <= _MAX_DIGITS and text != "-0" else None
+    return _fragment(text) if number is None or not _MIN_INTEGER <= number <= _MAX_INTEGER else number
 
 
 def _decimal(text: str) -> Any:

@@ -1,4 +1,5 @@
-"""Opens files that somebody else has named: only regular files, no system files, and without waiting."""
+"""Opens files whose names come from somebody else: only regular files outside of system folders, and without
+waiting."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ _SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
 def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> BinaryIO:
     """Open a regular file for reading, unbuffered.
 
-    Raises `OSError` for a pipe, a device, a folder, and everything in ``/proc``, ``/sys`` and ``/dev``, whose files the
-    system makes up; unless *follow_links*, also for a symbolic link. Opening never waits.
+    Raises `OSError` for a pipe, a device, a folder, and everything in ``/proc``, ``/sys`` and ``/dev``, because the
+    files there are made up by the system. If *follow_links* is false, `OSError` is also raised for a symbolic link.
+    Opening never waits.
     """
     if os.path.realpath(path).startswith(_SYSTEM_FOLDERS):
         raise OSError(errno.EPERM, "a file of the system, which is not opened", os.fspath(path))
@@ -26,14 +28,15 @@ def open_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
     return os.fdopen(descriptor, "rb", buffering=0)
 
 
-def read_regular(path: str | os.PathLike[str], most: int, *, follow_links: bool = True) -> bytes:
-    """The content of a regular file. Raises `OSError` like `open_regular`, and for a file of more than *most* bytes."""
+def read_regular(path: str | os.PathLike[str], max_bytes: int, *, follow_links: bool = True) -> bytes:
+    """The content of a regular file. Raises `OSError` like `open_regular`, and for a file of more than *max_bytes*
+    bytes."""
     with open_regular(path, follow_links=follow_links) as file:
         parts: list[bytes] = []
-        left = most + 1
-        while left and (part := file.read(left)):
+        remaining = max_bytes + 1
+        while remaining and (part := file.read(remaining)):
             parts.append(part)
-            left -= len(part)
-        if not left:
-            raise OSError(errno.EFBIG, f"larger than {most:,} bytes", os.fspath(path))
+            remaining -= len(part)
+        if not remaining:
+            raise OSError(errno.EFBIG, f"larger than {max_bytes:,} bytes", os.fspath(path))
         return b"".join(parts)

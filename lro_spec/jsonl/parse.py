@@ -1,8 +1,9 @@
 """One line of a file as a JSON value, or the findings about it.
 
-Most lines are valid, so orjson reads them first, a block at a time, which takes a third of the time of `strict.read`,
-and two thirds of the time of orjson line by line. `parsed` uses `strict.read` for a line that orjson refuses or that
-may have a repeated key; all findings come from there.
+Most lines are valid, so orjson reads them first, a whole block at once. This takes a third of the time that
+`strict.read` takes, and two thirds of the time that orjson takes to read the lines one by one. If orjson refuses a
+line, or if the line may have a repeated key, it is read by `parsed`, which calls `strict.read`; all findings come from
+there.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ _SECRET = int.from_bytes(os.urandom(6), "big")
 _SEPARATOR = b",%d," % _SECRET
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_INTEGER = b"0" * 19
-"""In a text whose digits were all replaced by 0: an integer that may be beyond 64 bits."""
-_AROUND = 30
+"""This run of digits occurs in a text whose digits were all replaced by 0 if an integer in it may be beyond 64 bits."""
+_QUOTED_EACH_SIDE = 30
 """Number of characters on each side of a problem that a finding quotes."""
-_LONG = 1 << 18
-"""In a line of more bytes, quotes are counted by `_quotes` and not by serializing it, if it has fewer than `_SHALLOW`
-opening brackets. `_same_keys` says why they are counted."""
-_SHALLOW = 250  # with fewer opening brackets, no value is nested deeper than the 254 levels that orjson serializes
+_LONG_LINE_BYTES = 1 << 18
+"""If a line has more bytes than this, and fewer opening brackets than `_SHALLOW_BRACKETS`, its quotes are counted by
+`_quotes`. The quotes in any other line are counted by serializing its value. `_same_keys` says why they are counted."""
+_SHALLOW_BRACKETS = (
+    250  # a value with fewer opening brackets cannot be nested deeper than orjson can serialize (254 levels)
+)
 _RENAME = "write to a temporary file and rename it once it is complete"
 
 
@@ -45,20 +48,20 @@ class Parsed:
 
     value: Any = None
     readable: bool = True
-    """True if there is a value; null is one."""
+    """True if the line has a value. The JSON value null counts as a value."""
     findings: tuple[Finding, ...] = ()
-    whole: bool = True
-    """False if the line is not the text of one value, so that it may hold several records. A line that is not UTF-8, or
-    is nested too deeply, counts as one value."""
+    well_formed: bool = True
+    """False if the line is not well-formed JSON; it may then hold several records. True for a line that is not UTF-8 or
+    is nested too deeply; such a line counts as one record."""
 
 
 def plain_values(lines: list[bytes]) -> list[Any] | None:
-    """The values of lines, read as one text; None unless all of them are strict JSON that does not need `parsed`.
+    """Return the values of the lines, which are read as one text. If any line has to be read by `parsed`, return None.
 
-    A random number separates the lines: if the text is an array of alternating values and that number, each line is the
-    text of one value.
+    In that text, a random number separates the lines. If the text is an array in which every second element is that
+    number, each line is the text of exactly one value.
     """
-    if len(lines) == 1:  # it may be long
+    if len(lines) == 1:  # a long line comes alone, and `plain_value` needs less memory for it
         value = plain_value(lines[0])
         return None if value is None else [value]
     text = b"%b]" % _SEPARATOR.join([b"[0", *lines])
@@ -73,11 +76,12 @@ def plain_values(lines: list[bytes]) -> list[Any] | None:
 
 
 def plain_value(data: bytes) -> Any:
-    """The value of a line that is certainly strict JSON; None for null, and for a line that needs `parsed`."""
+    """Return the value of a line that is certainly strict JSON. Returns None for null, and if `parsed` has to read the
+    line."""
     try:
         value = orjson.loads(data)
-        # A long line is not serialized, because it would be in memory three times.
-        flat = len(data) > _LONG and data.count(b"[") + data.count(b"{") < _SHALLOW
+        # A long line is not serialized, because its content would then be in memory three times.
+        flat = len(data) > _LONG_LINE_BYTES and data.count(b"[") + data.count(b"{") < _SHALLOW_BRACKETS
         quotes = _quotes(value) if flat else orjson.dumps(value).count(b'"')
     except (ValueError, TypeError):  # not strict JSON; nested too deep to be serialized
         return None
@@ -99,10 +103,11 @@ def lenient(text: str) -> Any:
 
 
 def exact(data: bytes, value: Any) -> Any:
-    """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
+    """Return the value of a line with all digits of its integers. *value* is the value that orjson has read.
 
-    A line with such an integer is read a second time. So callers use this only where the digits matter: for values that
-    findings quote, and for schemas that may treat an integer beyond 64 bits and the nearest double differently.
+    orjson reads integers beyond 64 bits as doubles, so a line with such an integer is read a second time. This takes
+    time, so callers use the function only where the digits matter: for values that are quoted in findings, and for
+    schemas that may treat an integer beyond 64 bits and the nearest double differently.
     """
     if _LONG_INTEGER not in data.translate(_DIGITS):
         return value
@@ -113,26 +118,26 @@ def exact(data: bytes, value: Any) -> Any:
 
 
 def _same_keys(data: bytes, quotes: int) -> bool:
-    """True if a text certainly has no repeated key; *quotes* is the number of quotes after it is read and serialized.
+    """True if a text certainly has no repeated key; *quotes* is the number of quotes in its serialized value.
 
     A repeated key is serialized once, with fewer quotes. A quote that is written as ``\u0022`` is serialized as ``\"``,
-    with one quote more, which could make up for the missing ones.
+    with one quote more, which could make up for the missing quotes.
     """
     return data.count(b'"') == quotes and not (b"\\" in data and b"u0022" in data)
 
 
 def _quotes(value: object) -> int:
     """The number of quotes in a serialized value."""
-    count, left = 0, [value]
-    while left:
-        part = left.pop()
+    count, pending = 0, [value]
+    while pending:
+        part = pending.pop()
         if isinstance(part, str):
             count += 2 + part.count('"')
         elif isinstance(part, dict):
             members = cast("dict[str, object]", part)
-            left += (*members, *members.values())
+            pending += (*members, *members.values())
         elif isinstance(part, list):
-            left += cast("list[object]", part)
+            pending += cast("list[object]", part)
     return count
 
 
@@ -149,7 +154,7 @@ def parsed(line: PhysicalLine) -> Parsed:
             limit, message = f"at most {strict.DEEPEST} levels", "the line is nested too deeply to be read"
             finding = _finding(line, problem.kind, problem.column, message, limit, "more")
             return Parsed(readable=False, findings=(finding,))
-        return Parsed(readable=False, findings=(_malformed(line, text, problem),), whole=False)
+        return Parsed(readable=False, findings=(_malformed(line, text, problem),), well_formed=False)
     findings = tuple(_finding_of(line, text, problem) for problem in reading.problems)
     if any(problem.kind is Kind.BAD_NUMBER for problem in reading.problems):
         return Parsed(readable=False, findings=findings)
@@ -170,33 +175,37 @@ def _malformed(line: PhysicalLine, text: str, problem: StrictJsonError) -> Findi
 
 def _finding_of(line: PhysicalLine, text: str, problem: StrictJsonError) -> Finding:
     """The finding about a line that only lenient readers accept."""
-    at, near = problem.offset, _near(text, problem.offset)
+    index, near = problem.offset, _near(text, problem.offset)
     match problem.kind:
         case Kind.BAD_NUMBER:
             message = f"the line has a value that JSON cannot express: {problem.problem}"
             return _finding(line, problem.kind, problem.column, message, "numbers within the range of a double", near)
         case Kind.LONE_SURROGATE:
-            message, expected, near = f"a string has {problem.problem}", "Unicode characters", text[at : at + 6].lower()
+            message, expected, near = (
+                f"a string has {problem.problem}",
+                "Unicode characters",
+                text[index : index + 6].lower(),
+            )
             hint = "readers replace it or reject the line; cut strings between characters only"
-        case _:  # there is a value, but it depends on the reader
+        case _:  # the line has a value, but not the same one for every reader
             message, expected, hint = f"readers do not agree on this line: {problem.problem}", "one meaning", ""
     return _finding(line, problem.kind, problem.column, message, expected, near, hint, "warning")
 
 
-def _near(text: str, at: int) -> str:
-    return show(text[max(0, at - _AROUND) : at + _AROUND])
+def _near(text: str, index: int) -> str:
+    return show(text[max(0, index - _QUOTED_EACH_SIDE) : index + _QUOTED_EACH_SIDE])
 
 
 def _bad_utf8(line: PhysicalLine, problem: UnicodeDecodeError) -> Finding:
-    at = problem.start
-    column = len(line.data[:at].decode("utf-8")) + 1
+    index = problem.start
+    column = len(line.data[:index].decode("utf-8")) + 1
     if not line.terminated and problem.reason == "unexpected end of data":
         kind, message, hint = Kind.CUT_OFF, "the last line is truncated within a character", _RENAME
     else:
-        wide = line.offset == 0 and line.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        kind, message = Kind.NOT_UTF8, "the file is UTF-16" if wide else "the line is not UTF-8"
+        is_utf16 = line.offset == 0 and line.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        kind, message = Kind.NOT_UTF8, "the file is UTF-16" if is_utf16 else "the line is not UTF-8"
         hint = "encode the file as UTF-8, without a byte order mark"
-    observed = f"byte 0x{line.data[at]:02x} at offset {line.offset + at} of the file ({problem.reason})"
+    observed = f"byte 0x{line.data[index]:02x} at offset {line.offset + index} of the file ({problem.reason})"
     return _finding(line, kind, column, message, "UTF-8", observed, hint)
 
 

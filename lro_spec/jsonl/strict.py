@@ -76,7 +76,7 @@ class Reading:
 def loads(source: bytes | str) -> Json:
     """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`.
 
-    Half of a surrogate pair is accepted, because it matters in some values only.
+    Half of a surrogate pair is accepted, because it matters only in some values.
     """
     text = _decoded(source) if isinstance(source, bytes) else source
     deep = _first_too_deep(text)
@@ -84,7 +84,7 @@ def loads(source: bytes | str) -> Json:
         try:
             raise deep
         finally:
-            del deep  # otherwise the error, its traceback and this frame keep the text until the next collection
+            del deep  # otherwise the error, its traceback and this frame keep the text until garbage is collected
     try:
         return _decode(_STRICT, text)
     except _Refused:
@@ -101,7 +101,7 @@ def read(text: str) -> Reading:
         value, problems = _decode(_STRICT, text), list[StrictJsonError]()
     except _Refused:
         value, problems = _decode(_LENIENT, text), list(_refused(text))
-    problems += filter(None, (_first_too_deep(text), _first_half(text)))
+    problems += filter(None, (_first_too_deep(text), _first_half_pair(text)))
     return Reading(value, tuple(sorted(problems, key=lambda each: each.offset)))
 
 
@@ -111,44 +111,45 @@ def position(text: str, pointer: str) -> int | None:
     If a key occurs twice, the last one counts, as it does for most readers.
     """
     try:
-        at = _skip(text, 0)
+        index = _skip(text, 0)
         for escaped in pointer.split("/")[1:]:
             part = escaped.replace("~1", "/").replace("~0", "~")
-            inner = _member(text, at, part) if text[at] == "{" else _item(text, at, int(part))
+            inner = _member(text, index, part) if text[index] == "{" else _item(text, index, int(part))
             if inner is None:
                 return None
-            at = inner
+            index = inner
     except (ValueError, IndexError, RecursionError):
         return None
-    return at
+    return index
 
 
 def nearest_position(text: str, pointer: str) -> int:
-    """Like `position`; if there is no such value, the index of the innermost existing value on the way to it."""
+    """Like `position`, but if the value does not exist, the index of the innermost existing value on the path to it."""
     while True:
-        at = position(text, pointer)
-        if at is not None or not pointer:
-            return at or 0
+        index = position(text, pointer)
+        if index is not None or not pointer:
+            return index or 0
         pointer = pointer.rpartition("/")[0]
 
 
-def is_cut_off(text: str, at: int) -> bool:
-    """True if a text that is invalid from *at* on is cut off: it ends there, or within a string that begins there."""
-    return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
+def is_cut_off(text: str, index: int) -> bool:
+    """True if a text that is invalid from *index* on is cut off: if it ends there, or within a string that begins
+    there."""
+    return index >= len(text.rstrip()) or (text[index] == '"' and _TOKEN.match(text, index) is None)
 
 
-def too_deep(value: Json, most: int = DEEPEST) -> bool:
-    """True if a value is nested deeper than *most* levels. Lenient readers accept such values, but recursive code does
-    not survive them.
+def too_deep(value: Json, max_levels: int = DEEPEST) -> bool:
+    """True if a value is nested deeper than *max_levels* levels. Lenient readers accept such values, but recursive code
+    fails on them.
 
     A value that orjson can write has at most 254 levels. Any other value is examined level by level, without recursion.
     """
-    if most >= _ORJSON_LEVELS:
+    if max_levels >= _ORJSON_LEVELS:
         with suppress(TypeError):
             orjson.dumps(value)
             return False
     level: list[Any] = [value]
-    for _ in range(most):
+    for _ in range(max_levels):
         level = [child for parent in level for child in _members(parent) if isinstance(child, (dict, list))]
         if not level:
             return False
@@ -164,8 +165,8 @@ def _members(value: Json) -> Iterable[Any]:
 def equal(a: Json, b: Json) -> bool:
     """True if the suite treats two JSON values as equal.
 
-    Numbers are compared as doubles (1 is 1.0, -0.0 is 0, integers beyond ±(2^53-1) may have been rounded), objects
-    regardless of the order of their keys, lone surrogates as U+FFFD. true is not 1.
+    Numbers are compared as doubles (1 equals 1.0, -0.0 equals 0, and integers beyond ±(2^53-1) may have been rounded).
+    Objects are compared regardless of the order of their keys, and lone surrogates as U+FFFD. true does not equal 1.
     """
     if type(a) in _SCALARS and type(a) is type(b) and a == b:
         return True
@@ -175,15 +176,15 @@ def equal(a: Json, b: Json) -> bool:
 def surely_equal(a: Json, b: Json) -> bool:
     """True if two values are spelled alike, and are therefore equal.
 
-    A quick test that recognises most equal values; false does not mean that they differ.
+    This quick test recognises most equal values. If it returns false, the values may still be equal.
     """
-    found = bytes_of(a)
-    return found is not None and found == bytes_of(b)
+    bytes_of_a = bytes_of(a)
+    return bytes_of_a is not None and bytes_of_a == bytes_of(b)
 
 
 def bytes_of(value: Json) -> bytes | None:
-    """Bytes that are the same for two values if these are spelled alike, and only then; None if the value is nested too
-    deeply."""
+    """Return bytes that are the same for two values exactly if the values are spelled alike. Returns None if the value
+    is nested too deeply."""
     try:
         return marshal.dumps(value, 0)  # version 0 does not mark interned strings
     except ValueError:
@@ -191,9 +192,10 @@ def bytes_of(value: Json) -> bytes | None:
 
 
 def spelling(value: Json) -> str:
-    """A text that differs for different values, and may differ for equal ones (1 and 1.0); cheaper than `canonical`.
+    """A text that is different for different values, and may also be different for equal values, such as 1 and 1.0.
 
-    Raises `TypeError` for a value that is not JSON, `RecursionError` for one that is nested too deeply.
+    It is computed faster than `canonical`. Raises `TypeError` for a value that is not JSON, and `RecursionError` for a
+    value that is nested too deeply.
     """
     return _SPELL(value)
 
@@ -209,7 +211,7 @@ def number_of(value: Json) -> float | None:
 
 
 def canonical(value: Json) -> str:
-    """A text that is the same for equal values and differs for others: a key for sets and counters."""
+    """A text that is the same for equal values and different for others. It serves as a key for sets and counters."""
     parts: list[str] = []
     _write(value, parts)
     return "".join(parts)
@@ -258,9 +260,11 @@ def _decoded(source: bytes) -> str:
     try:
         return source.decode("utf-8")
     except UnicodeDecodeError as problem:
-        before = source[: problem.start].decode("utf-8")
-        bad = source[problem.start : problem.end].hex(" ")
-        raise StrictJsonError(f"invalid UTF-8 (bytes {bad})", before, len(before), Kind.NOT_UTF8) from None
+        text_before = source[: problem.start].decode("utf-8")
+        bad_bytes = source[problem.start : problem.end].hex(" ")
+        raise StrictJsonError(
+            f"invalid UTF-8 (bytes {bad_bytes})", text_before, len(text_before), Kind.NOT_UTF8
+        ) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -328,9 +332,9 @@ def _first_too_deep(text: str) -> StrictJsonError | None:
 
 
 def _refused(text: str) -> Iterator[StrictJsonError]:
-    """The first repeated key and the first invalid number, in the order of the text; the text is well-formed up to
-    there."""
-    repeated = bad = False
+    """The first repeated key and the first invalid number, in the order of the text. The text must be well-formed up to
+    these places."""
+    key_reported = number_reported = False
     open_keys: list[set[str] | None] = []
     expects_key = False
     for piece, offset in _tokens(text):
@@ -345,65 +349,65 @@ def _refused(text: str) -> Iterator[StrictJsonError]:
             keys = open_keys[-1] if expects_key and open_keys else None
             if keys is not None:
                 key = cast("str", json.loads(piece))
-                if key in keys and not repeated:
-                    repeated = True
+                if key in keys and not key_reported:
+                    key_reported = True
                     yield StrictJsonError(f"key {key!r} occurs twice in one object", text, offset, Kind.REPEATED_KEY)
                 keys.add(key)
-        elif bad:
+        elif number_reported:
             continue
         elif piece.lstrip("-") in ("NaN", "Infinity"):
-            bad = True
+            number_reported = True
             yield StrictJsonError(f"{piece} is not JSON", text, offset, Kind.BAD_NUMBER)
         elif piece[0] in "-0123456789" and math.isinf(float(piece)):
-            bad = True
-            shown = piece if len(piece) <= 24 else piece[:20] + "…"
-            yield StrictJsonError(f"number {shown} is beyond the range of a double", text, offset, Kind.BAD_NUMBER)
+            number_reported = True
+            shortened = piece if len(piece) <= 24 else piece[:20] + "…"
+            yield StrictJsonError(f"number {shortened} is beyond the range of a double", text, offset, Kind.BAD_NUMBER)
 
 
-def _first_half(text: str) -> StrictJsonError | None:
+def _first_half_pair(text: str) -> StrictJsonError | None:
     """The first escaped half of a surrogate pair without the other half, in a well-formed text."""
     high: int | None = None
     for escape in _ESCAPE.finditer(text) if "\\u" in text else ():
         code = int(escape[1] or "0", 16)
         if high is not None:
             if escape.start() != high + 6 or not 0xDC00 <= code <= 0xDFFF:
-                return _half(text, high)
+                return _half_pair(text, high)
             high = None
         elif 0xDC00 <= code <= 0xDFFF:
-            return _half(text, escape.start())
+            return _half_pair(text, escape.start())
         elif 0xD800 <= code <= 0xDBFF:
             high = escape.start()
-    return None if high is None else _half(text, high)
+    return None if high is None else _half_pair(text, high)
 
 
-def _half(text: str, offset: int) -> StrictJsonError:
+def _half_pair(text: str, offset: int) -> StrictJsonError:
     return StrictJsonError("half of a surrogate pair", text, offset, Kind.LONE_SURROGATE)
 
 
 _value_and_end = json.JSONDecoder().raw_decode
 
 
-def _member(text: str, at: int, key: str) -> int | None:
+def _member(text: str, index: int, key: str) -> int | None:
     last = None
-    at = _skip(text, at + 1)
-    while text[at] != "}":
-        name, at = _value_and_end(text, at)
-        value = _end_of_match(_BEFORE_VALUE, text, at)
+    index = _skip(text, index + 1)
+    while text[index] != "}":
+        name, index = _value_and_end(text, index)
+        value = _end_of_match(_BEFORE_VALUE, text, index)
         if name == key:
             last = value
-        at = _next(text, value)
+        index = _next(text, value)
     return last
 
 
-def _item(text: str, at: int, index: int) -> int | None:
-    if text[at] != "[":
+def _item(text: str, index: int, items_left: int) -> int | None:
+    if text[index] != "[":
         return None
-    at = _skip(text, at + 1)
-    while text[at] != "]":
-        if index == 0:
-            return at
-        index -= 1
-        at = _next(text, at)
+    index = _skip(text, index + 1)
+    while text[index] != "]":
+        if items_left == 0:
+            return index
+        items_left -= 1
+        index = _next(text, index)
     return None
 
 
@@ -412,12 +416,12 @@ def _next(text: str, value: int) -> int:
     return _end_of_match(_AFTER_VALUE, text, _value_and_end(text, value)[1])
 
 
-def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:
-    space = pattern.match(text, at)
-    return at if space is None else space.end()
+def _end_of_match(pattern: re.Pattern[str], text: str, index: int) -> int:
+    space = pattern.match(text, index)
+    return index if space is None else space.end()
 
 
-def _skip(text: str, at: int) -> int:
-    while text[at] in _SPACE:
-        at += 1
-    return at
+def _skip(text: str, index: int) -> int:
+    while text[index] in _SPACE:
+        index += 1
+    return index

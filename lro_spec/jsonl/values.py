@@ -1,5 +1,7 @@
-"""Findings about Python values that strict JSON cannot express, and about texts that are not strict JSON; and whole
-numbers by the rules of JSON Schema."""
+"""Findings about Python values that strict JSON cannot express, and about texts that are not strict JSON.
+
+`whole_number` reads whole numbers by the rules of JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads
 Path = tuple[str | int, ...]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NEAR = 30
-"""Number of characters that a finding quotes, from the problem on."""
-_PLAIN = (str, bool, type(None))
+_QUOTED_LENGTH = 30
+"""Number of characters after a problem that are quoted in a finding."""
+_PLAIN_TYPES = (str, bool, type(None))
 
 
 def whole_number(value: object) -> int | None:
-    """A number without a fraction as an `int`: also ``3.0``, as in JSON Schema. None for anything else."""
+    """Return a number without a fraction as an `int`, or None for any other value. ``3.0`` has no fraction."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -30,27 +32,29 @@ def whole_number(value: object) -> int | None:
 def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
     """Findings about parts of a value that are not strict JSON, or that readers treat differently, each with its path.
 
-    All have the rule ``json``. Errors are NaN, infinities, numbers beyond a double, values and keys of types that JSON
-    does not have, and values that contain themselves or are nested too deeply; half of a surrogate pair is a warning.
-    For a value that `lro_spec.jsonl.strict.loads` returned, only the warning is possible.
+    All findings have the rule ``json``. NaN, infinities, numbers beyond a double, values and keys of types that JSON
+    does not have, and values that contain themselves or are nested too deeply are errors. Half of a surrogate pair is a
+    warning. A value that was returned by `lro_spec.jsonl.strict.loads` can only have the warning.
     """
-    left: list[tuple[Path, object, bool]] = [((), value, True)]
-    inside: set[int] = set()
-    while left:
-        path, one, enters = left.pop()
-        if not enters:
-            inside.discard(id(one))
-        elif isinstance(one, dict | list | tuple):
-            if id(cast("object", one)) in inside or len(path) >= DEEPEST:
+    pending: list[tuple[Path, object, bool]] = [((), value, True)]
+    open_containers: set[int] = set()
+    while pending:
+        path, part, is_entered = pending.pop()
+        if not is_entered:
+            open_containers.discard(id(part))
+        elif isinstance(part, dict | list | tuple):
+            if id(cast("object", part)) in open_containers or len(path) >= DEEPEST:
                 message = (
-                    "a value contains itself" if id(cast("object", one)) in inside else "a value is nested too deeply"
+                    "a value contains itself"
+                    if id(cast("object", part)) in open_containers
+                    else "a value is nested too deeply"
                 )
                 yield path, _error(path, Kind.TOO_DEEP, message, f"at most {DEEPEST} levels", "more of them")
                 continue
-            inside.add(id(cast("object", one)))
-            left.append((path, cast("object", one), False))
-            if isinstance(one, dict):
-                names = list(cast("dict[Any, object]", one))
+            open_containers.add(id(cast("object", part)))
+            pending.append((path, cast("object", part), False))
+            if isinstance(part, dict):
+                names = list(cast("dict[Any, object]", part))
                 for name in names:
                     if not isinstance(name, str):
                         yield (
@@ -59,12 +63,12 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
                         )
                     elif _SURROGATE.search(name):
                         yield path, _half((*path, name), name)
-            children = [(p, child, True) for p, child in _children(path, cast("Any", one))]
-            left += reversed(children)
-        elif isinstance(one, str):
-            if not one.isascii() and _SURROGATE.search(one):
-                yield path, _half(path, one)
-        elif not isinstance(one, _PLAIN) and (finding := _number(path, one)) is not None:
+            children = [(p, child, True) for p, child in _children(path, cast("Any", part))]
+            pending += reversed(children)
+        elif isinstance(part, str):
+            if not part.isascii() and _SURROGATE.search(part):
+                yield path, _half(path, part)
+        elif not isinstance(part, _PLAIN_TYPES) and (finding := _number(path, part)) is not None:
             yield path, finding
 
 
@@ -78,8 +82,8 @@ def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
 
 
 def not_strict(problem: StrictJsonError, text: str, place: str = "") -> Finding:
-    """The finding that a text is not strict JSON; it quotes the text at the problem."""
-    near = text[problem.offset : problem.offset + _NEAR]
+    """The finding that a text is not strict JSON. It quotes the text that follows the problem."""
+    near = text[problem.offset : problem.offset + _QUOTED_LENGTH]
     observed = show(near) if near.strip() else "the end of the text"
     hint = "two readers may read different values" if problem.kind is Kind.REPEATED_KEY else ""
     return Finding("json", problem.kind, place, problem.problem, "strict JSON in UTF-8", observed, hint)
@@ -93,7 +97,8 @@ def _children(path: Path, value: Any) -> Iterable[tuple[Path, object]]:
 
 
 def _number(path: Path, value: object) -> Finding | None:
-    """The finding about a value that is not a string, container, boolean or null; None if it is a valid number."""
+    """Return the finding about a value that is not a string, container, boolean or null, or None if it is a valid
+    number."""
     if not isinstance(value, int | float):
         return _error(path, Kind.WRONG_TYPE, "a value has a type that JSON does not have", "a JSON value", show(value))
     try:

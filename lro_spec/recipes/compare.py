@@ -18,13 +18,13 @@ from lro_spec.recipes.oracle import erratum, evaluate, standard
 from lro_spec.recipes.pipeline import JqCall, Pipeline
 from lro_spec.recipes.runner import JqRun
 
-_SHOWN = 300
-_NO_PROGRAM = 3  # jq's exit status if it cannot compile a program
-_QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
-_AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
+_MAX_SHOWN_LENGTH = 300
+_COMPILE_ERROR_STATUS = 3  # jq's exit status if it cannot compile a program
+_QUOTED_VALUES = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
+_SURROUNDING_PATTERN = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
 _LONGEST_LITERAL = 200
-"""In a literal of at most this many characters, only the text is replaced, and a regular expression around it is kept
-(`_in_place_of`). A longer one is replaced as a whole, because `_AROUND` takes quadratic time."""
+"""In a literal of at most this many characters, only the text is replaced, and a regular expression around the text is
+kept (`_in_place_of`). A longer literal is replaced as a whole, because `_SURROUNDING_PATTERN` takes quadratic time."""
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The purposes (`StandardRecipe.effect`) of the standard recipes that search for a text."""
 
@@ -46,8 +46,8 @@ class Agreement:
     fault. None if that command does not fail, if jq reported no error, if a limit ended jq, or if the output is right
     and jq exited with 0."""
     difference: str = ""
-    """Difference of the output from the expected one, as a clause; empty if the output is right, cannot be read, or was
-    ended by a limit."""
+    """Difference of the output from the expected output, as a clause. Empty if the output is right, cannot be read, or
+    was ended by a limit."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -72,19 +72,21 @@ def agrees(
     expected = evaluate(number, records, literal=literal, **options)
     values = _stream(output.stdout.decode("utf-8", "replace"))
     readings = list(_readings(output, values, expected))
-    met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
-    if met and output.ok:
+    is_right = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
+    if is_right and output.ok:
         return Agreement(True, "", "")
-    # Only a program that fails within its limits can fail for the same reason as the specification's own.
-    known = erratum(number, records, **options) if output.stderr and not output.problem else None
-    ok = met and known is not None
+    # Only a program that fails within its limits can fail for the same reason as the specification's own program.
+    known_erratum = erratum(number, records, **options) if output.stderr and not output.problem else None
+    ok = is_right and known_erratum is not None
     with_header = False
-    if not met and header is not None:
+    if not is_right and header is not None:
         all_lines = [header, *records]
-        widened = evaluate(number, all_lines, literal=literal, **options)
-        with_header = any(map(widened.met_by, readings)) or _nearly(number, readings, all_lines, literal, options)
-    difference = "" if met or not readings or output.problem else show(expected.difference(readings[-1]))
-    return Agreement(ok, show(expected.text()), _observed(output, values), with_header, known, difference)
+        expected_with_header = evaluate(number, all_lines, literal=literal, **options)
+        with_header = any(map(expected_with_header.met_by, readings)) or _nearly(
+            number, readings, all_lines, literal, options
+        )
+    difference = "" if is_right or not readings or output.problem else show(expected.difference(readings[-1]))
+    return Agreement(ok, show(expected.text()), _observed(output, values), with_header, known_erratum, difference)
 
 
 def _nearly(
@@ -96,8 +98,8 @@ def _nearly(
 ) -> bool:
     """True if an output is right when numbers are compared only as precisely as jq can represent them."""
     for values in readings:
-        alike = unify_near(records, values)
-        if alike is not None and evaluate(number, alike[0], literal=literal, **options).met_by(alike[1]):
+        unified = unify_near(records, values)
+        if unified is not None and evaluate(number, unified[0], literal=literal, **options).met_by(unified[1]):
             return True
     return False
 
@@ -111,12 +113,12 @@ def probe(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Pipeline | None:
-    """The command with *literal* in place of its author's search text; None if it has no search text.
+    """Return the command with *literal* in place of its author's search text, or None if it has no search text.
 
-    The search text is the value of the first ``--arg`` or ``--argjson`` that the program uses, if that is a text, or
-    else the program's first string literal. A text that is a key or a value of *header* may serve to leave out the
-    header, so it is replaced only if there is no other. Some spellings (`ascii_downcase | contains`) only find lower
-    case: choose a literal in lower case. Raises `ValueError` for a recipe that searches for nothing.
+    The search text is the value of the first ``--arg`` or ``--argjson`` that the program uses, if that value is a text.
+    Otherwise it is the program's first string literal. A text that is a key or a value of *header* may serve to leave
+    out the header, so it is replaced only if there is no other text. Some spellings (`ascii_downcase | contains`) only
+    find lower case, so *literal* should be in lower case. Raises `ValueError` for a recipe that searches for nothing.
     """
     effect = standard(number, edition, detail).effect
     if effect not in PARAMETRISED:
@@ -124,20 +126,21 @@ def probe(
     calls = [pipeline.jq, *pipeline.more]
     members = cast("dict[str, Any]", header) if isinstance(header, dict) else {}
     of_header = frozenset([*members, *(value for value in members.values() if isinstance(value, str))])
-    for spared in (of_header, frozenset[str]()) if of_header else (of_header,):
+    for kept_texts in (of_header, frozenset[str]()) if of_header else (of_header,):
         for i, call in enumerate(calls):
-            changed = _probed(call, literal, spared)
-            if changed is not None:
-                calls[i] = changed
+            changed_call = _with_search_text(call, literal, kept_texts)
+            if changed_call is not None:
+                calls[i] = changed_call
                 return replace(pipeline, jq=calls[0], more=tuple(calls[1:]))
     return None
 
 
 def on_records_alone(pipeline: Pipeline) -> Pipeline | None:
-    """The command's programs, applied to all lines but the first, whichever lines the command itself skips.
+    """Return the command with its programs applied to all lines but the first.
 
-    If the command itself prints the same, an error in its output has nothing to do with the header. None if the command
-    already reads only these lines.
+    It does not matter which lines the original command skips. If the returned command and the original command print
+    the same, an error in the output has nothing to do with the header. Returns None if the command already reads only
+    these lines.
     """
     alone = replace(pipeline, skip=1, take=None, last=None, is_last_after=False, without=None)
     return None if alone == pipeline else alone
@@ -150,15 +153,15 @@ def same_output(one: JqRun, other: JqRun) -> bool:
 
 def compiles(output: JqRun) -> bool:
     """True if jq could compile the program that produced this output."""
-    return output.status != _NO_PROGRAM
+    return output.status != _COMPILE_ERROR_STATUS
 
 
 def literal_error(delivered: JqRun, probed: JqRun | None) -> str | None:
     """Error that jq reports for a command as delivered, but not for the same command rewritten to search for a word.
 
-    *probed* is the run of the rewritten command; without it, or if its errors were cut off, only a program that does
-    not compile is reported. None if there is no such error; errors that the records cause appear in both runs. Also
-    None if a limit ended one of the runs, or if the rewritten command does not compile.
+    *probed* is the run of the rewritten command. Errors that are caused by the records appear in both runs. If *probed*
+    is None, or if its errors were cut off, only a program that does not compile is reported. Returns None if there is
+    no such error, if a limit ended one of the runs, or if the rewritten command does not compile.
     """
     if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
         return None
@@ -167,42 +170,46 @@ def literal_error(delivered: JqRun, probed: JqRun | None) -> str | None:
     cut_off = probed is not None and probed.stderr and not probed.stderr.endswith("\n")
     if probed is None or cut_off:
         return None
-    known = {_QUOTED.sub("()", line) for line in probed.stderr.splitlines()}
-    new = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
-    return show(f"{delivered.engine} exited {delivered.status}; {new[0]}") if new else None
+    expected_errors = {_QUOTED_VALUES.sub("()", line) for line in probed.stderr.splitlines()}
+    new_errors = [
+        line for line in delivered.stderr.splitlines() if _QUOTED_VALUES.sub("()", line) not in expected_errors
+    ]
+    return show(f"{delivered.engine} exited {delivered.status}; {new_errors[0]}") if new_errors else None
 
 
-def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
+def _with_search_text(call: JqCall, literal: str, kept_texts: frozenset[str]) -> JqCall | None:
     for name, value in call.args.items():
-        if f"${name}" in call.program and value not in spared:
+        if f"${name}" in call.program and value not in kept_texts:
             return replace(call, args={**call.args, name: _in_place_of(value, literal)})
     for name, value in call.argjson.items():
-        if isinstance(value, str) and f"${name}" in call.program and value not in spared:
+        if isinstance(value, str) and f"${name}" in call.program and value not in kept_texts:
             return replace(call, argjson={**call.argjson, name: _in_place_of(value, literal)})
     # An empty literal is no search text: it stands for an absent value, as in `(.title // "")`.
-    for found in (text for text in literals(call.program) if text and text not in spared):
-        return replace(call, program=with_literal(call.program, found, _in_place_of(found, literal)))
+    for search_text in (text for text in literals(call.program) if text and text not in kept_texts):
+        return replace(call, program=with_literal(call.program, search_text, _in_place_of(search_text, literal)))
     return None
 
 
-def _in_place_of(found: str, literal: str) -> str:
-    """*literal* within the regular expression that surrounds the text in *found*: for ``^_semantic``, ``^`` and the
-    literal."""
-    around = _AROUND.fullmatch(found) if len(found) <= _LONGEST_LITERAL else None
-    before, after = around.groups() if around is not None else ("", "")
+def _in_place_of(search_text: str, literal: str) -> str:
+    """Return *literal* within the regular expression that surrounds the text in *search_text*. For ``^_semantic``, this
+    is ``^`` and the literal."""
+    match = _SURROUNDING_PATTERN.fullmatch(search_text) if len(search_text) <= _LONGEST_LITERAL else None
+    before, after = match.groups() if match is not None else ("", "")
     return f"{before}{re.escape(literal)}{after}" if before or after else literal
 
 
 def show(text: str) -> str:
     """A short text for a report: control characters escaped, cut to 300 characters."""
-    cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    cut = text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[: _MAX_SHOWN_LENGTH - 1]}…"
     if cut.isprintable():
         return cut
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[
+        :_MAX_SHOWN_LENGTH
+    ]
 
 
 def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> Iterator[list[Any]]:
-    """The ways to read an output: as a stream of values, as an array of values, and for a table also as raw lines."""
+    """The ways to read an output: as a stream of values, as an array of values and, for a table, as raw lines."""
     if isinstance(expected, Table):
         lines = output.stdout.decode("utf-8", "replace").split("\n")
         yield cast("list[Any]", lines[:-1] if lines[-1] == "" else lines)
@@ -215,26 +222,26 @@ def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> It
 
 
 def _stream(text: str) -> list[Any] | None:
-    """The JSON values of an output; None if it is not JSON."""
+    """Return the JSON values of an output, or None if the output is not JSON."""
     with suppress(ValueError, RecursionError):  # usually each value is on a line of its own
         return [lenient(line) for line in text.split("\n") if line.strip(" \t\r")]
     values: list[Any] = []
     decoder = json.JSONDecoder()
-    at = _skip_space(text, 0)
+    index = _skip_space(text, 0)
     try:
-        while at < len(text):
-            value, at = decoder.raw_decode(text, at)
+        while index < len(text):
+            value, index = decoder.raw_decode(text, index)
             values.append(value)
-            at = _skip_space(text, at)
+            index = _skip_space(text, index)
     except (ValueError, RecursionError):
         return None
     return values
 
 
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
+def _skip_space(text: str, index: int) -> int:
+    while index < len(text) and text[index] in " \t\r\n":
+        index += 1
+    return index
 
 
 def _observed(output: JqRun, values: list[Any] | None) -> str:
@@ -245,7 +252,7 @@ def _observed(output: JqRun, values: list[Any] | None) -> str:
         parts.append(f"{output.engine} exited {output.status}")
     if output.stderr.strip():
         parts.append(output.stderr.strip())
-    text = output.stdout[: 4 * _SHOWN].decode("utf-8", "replace")
+    text = output.stdout[: 4 * _MAX_SHOWN_LENGTH].decode("utf-8", "replace")
     if values is not None and len(values) == 1 and isinstance(values[0], list):
         parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
     elif values is not None:

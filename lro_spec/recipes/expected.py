@@ -1,8 +1,8 @@
-"""The shapes of a recipe's output: a selection, a ranking, a sorted list, a projection, a table, counts, and distinct
-values.
+"""The kinds of expected output of a recipe.
 
-Each recognises an output of its shape. The layout of an output is its author's choice, so objects, arrays and rows of
-TSV are all read; ties of a sort may come in any order.
+They are a selection, a ranking, a sorted list, a projection, a table, counts, and distinct values. Each class
+recognises an output of its kind. The layout of an output is its author's choice, so objects, arrays and rows of TSV are
+all accepted. Records that are equal in a sort may come in any order.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from lro_spec.recipes.numbers import near
 
 Record = Mapping[str, Any]
 
-_LISTED = 1_000
-"""A list of names in a text ends with the name that exceeds this many characters; a report shows fewer."""
+_LIST_LENGTH = 1_000
+"""A list of names ends with the name that makes it longer than this many characters. A report shows fewer
+characters."""
 
 
 class Expected(Protocol):
     """Expected output of a recipe for some records."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if *values* are the expected output; an array that is the only value may be given as its items."""
+        """True if *values* are the expected output. If the only value is an array, *values* may also be its items."""
         ...
 
     def text(self) -> str:
@@ -37,7 +38,7 @@ class Expected(Protocol):
         ...
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Difference of a wrong output from the expected one, as a clause."""
+        """Difference of a wrong output from the expected output, as a clause."""
         ...
 
 
@@ -47,20 +48,20 @@ class Selection:
 
     records: Sequence[Record]
     chosen: Sequence[bool | None]
-    """One for each record: True if the recipe selects it, False if not, None if engines differ on it."""
+    """For each record: True if the recipe selects it, False if not, None if engines differ on the record."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True for the chosen records in order; records on which engines differ may be among them, each in its
+        """True for the chosen records in order. Records on which engines differ may be among them, each in its
         place."""
-        at = 0
+        index = 0
         for record, chosen in zip(self.records, self.chosen, strict=True):
             if chosen is False:
                 continue
-            if at < len(values) and equal(record, values[at]):
-                at += 1
+            if index < len(values) and equal(record, values[index]):
+                index += 1
             elif chosen:
                 return False
-        return at == len(values)
+        return index == len(values)
 
     def text(self) -> str:
         """Number of chosen records, and their ids."""
@@ -70,7 +71,7 @@ class Selection:
         return f"{len(chosen)} of {len(self.records)} records{also}{_list(map(_name, chosen))}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """Records too few or too many, values that are not records, or the order."""
+        """The number of missing or additional records, values that are not records, or the order."""
         chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
         possible = [r for r, c in zip(self.records, self.chosen, strict=True) if c is not False]
         if foreign := _unmatched(values, self.records):
@@ -84,7 +85,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The records in descending order of a number, or only the first *limit* of them; ties in any order."""
+    """The records in descending order of a number, or only the first *limit* of them. Ties may come in any order."""
 
     records: Sequence[Record]
     key: Callable[[Record], float | None]
@@ -95,14 +96,15 @@ class Ranking:
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if len(values) != wanted or any(_unmatched(values, self.records)):
             return False
-        # Records without the number may come last, or count as 0. Both are sensible; the specification's own command
-        # fails on such records.
+        # Records without the number may come last, or the number may count as 0. Both choices are sensible, because the
+        # specification's own command fails on such records.
         return any(
-            [_or(self.key(v), absent) for v in values] == self._keys(absent)[:wanted] for absent in (-math.inf, 0.0)
+            [_number_or(self.key(v), absent) for v in values] == self._keys(absent)[:wanted]
+            for absent in (-math.inf, 0.0)
         )
 
     def _keys(self, absent: float) -> list[float]:
-        return sorted((_or(self.key(r), absent) for r in self.records), reverse=True)
+        return sorted((_number_or(self.key(r), absent) for r in self.records), reverse=True)
 
     def text(self) -> str:
         """The confidences that come first."""
@@ -117,15 +119,17 @@ class Ranking:
         if len(values) != wanted:
             return f"it has {counted(len(values), 'record')} instead of {wanted}"
         keys = [self.key(v) for v in values]
-        if (turned := next((p for p in pairwise(keys) if _or(p[0], 0) < _or(p[1], 0)), None)) is not None:
-            one, other = ("none" if k is None else f"{k:g}" for k in turned)
-            return f"the records are not in descending order of confidence: {one} comes before {other}"
+        if (
+            wrong_pair := next((p for p in pairwise(keys) if _number_or(p[0], 0) < _number_or(p[1], 0)), None)
+        ) is not None:
+            first, second = ("none" if k is None else f"{k:g}" for k in wrong_pair)
+            return f"the records are not in descending order of confidence: {first} comes before {second}"
         return "these are not the records with the highest confidence"
 
 
 @dataclass(frozen=True, slots=True)
 class ByOrder:
-    """All records in ascending order of a field that should be a string; ties in any order."""
+    """All records in ascending order of a field that should be a string. Ties may come in any order."""
 
     records: Sequence[Record]
     field: str
@@ -149,8 +153,8 @@ class ByOrder:
         if len(values) != len(self.records):
             return f"it has {counted(len(values), 'record')} instead of {len(self.records)}"
         keys = [v.get(self.field) for v in values]
-        one, other = next((p for p in pairwise(keys) if _rank(p[0]) > _rank(p[1])), ("", ""))
-        return f"the records are not in ascending order of {self.field}: {one} comes before {other}"
+        first, second = next((p for p in pairwise(keys) if _rank(p[0]) > _rank(p[1])), ("", ""))
+        return f"the records are not in ascending order of {self.field}: {first} comes before {second}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ class Projection:
 
     def met_by(self, values: Sequence[Any]) -> bool:
         """True if each value has these fields, with the values of its record. It may have more of the record's fields,
-        but not all of them, unless the record has no others."""
+        but not all of them, unless the record has no other fields."""
         return any(
             len(values) == len(self.records)
             and all(self._is_cut(v, r, fields) for v, r in zip(values, self.records, strict=True))
@@ -173,8 +177,8 @@ class Projection:
 
     @property
     def _choices(self) -> tuple[tuple[str, ...], ...]:
-        both = (*self.fields, *self.optional)
-        return (both,) if not self.optional else (both, self.fields)
+        all_fields = (*self.fields, *self.optional)
+        return (all_fields,) if not self.optional else (all_fields, self.fields)
 
     def _is_cut(self, value: Json, record: Record, fields: tuple[str, ...]) -> bool:
         if not isinstance(value, dict):
@@ -187,12 +191,12 @@ class Projection:
 
     def text(self) -> str:
         """The fields, and the first objects."""
-        shown = [canonical({f: r.get(f) for f in (*self.fields, *self.optional)}) for r in self.records[:2]]
-        maybe = "".join(f", perhaps {name}" for name in self.optional)
-        return f"{counted(len(self.records), 'object')} with {', '.join(self.fields)}{maybe}{_list(shown)}"
+        examples = [canonical({f: r.get(f) for f in (*self.fields, *self.optional)}) for r in self.records[:2]]
+        optional_fields = "".join(f", perhaps {name}" for name in self.optional)
+        return f"{counted(len(self.records), 'object')} with {', '.join(self.fields)}{optional_fields}{_list(examples)}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """The number of objects, or the first that is wrong."""
+        """The number of objects, or the first wrong object."""
         if len(values) != len(self.records):
             return f"it has {counted(len(values), 'value')} instead of {len(self.records)}"
         for number, (value, record) in enumerate(zip(values, self.records, strict=True), 1):
@@ -205,8 +209,8 @@ class Projection:
         if not isinstance(value, dict):
             return "is not an object"
         cut = cast("dict[str, Any]", value)
-        given = (*self.fields, *(f for f in self.optional if f in cut))
-        field = next((f for f in given if not equal(cut.get(f), record.get(f))), None)
+        expected_fields = (*self.fields, *(f for f in self.optional if f in cut))
+        field = next((f for f in expected_fields if not equal(cut.get(f), record.get(f))), None)
         if field is None:
             return "is the complete record"
         return f"has a different {field} than its record" if field in cut else f"has no {field}"
@@ -227,7 +231,7 @@ class Table:
         return f"{counted(len(self.rows), 'row')}{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
 
     def difference(self, values: Sequence[Any]) -> str:
-        """The number of rows, or the first that is wrong."""
+        """The number of rows, or the first wrong row."""
         if len(values) != len(self.rows):
             return f"it has {counted(len(values), 'row')} instead of {len(self.rows)}"
         number = next((n for n, pair in enumerate(zip(values, self.rows, strict=True), 1) if not _is_row(*pair)), 0)
@@ -240,19 +244,19 @@ class Counts:
 
     field: str
     counts: Mapping[str, tuple[Any, int]]
-    """By the canonical text of a value: the value itself, and the number of records that have it."""
+    """For the canonical text of each value: the value itself, and the number of records that have it."""
     descending: bool
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if these are the counts: objects, or pairs; ties in any order."""
+        """True if these are the counts, as objects or pairs. Ties may come in any order."""
         pairs = [_pair(v, self.field) for v in values]
         if any(p is None for p in pairs):
             return False
-        found = [p for p in pairs if p is not None]
-        if self.descending and any(a[1] < b[1] for a, b in pairwise(found)):
+        complete_pairs = [p for p in pairs if p is not None]
+        if self.descending and any(a[1] < b[1] for a, b in pairwise(complete_pairs)):
             return False
         wanted = {key: float(count) for key, (_, count) in self.counts.items()}
-        return len(found) == len(wanted) and {canonical(v): n for v, n in found} == wanted
+        return len(complete_pairs) == len(wanted) and {canonical(v): n for v, n in complete_pairs} == wanted
 
     def text(self) -> str:
         """The counts."""
@@ -265,18 +269,18 @@ class Counts:
         pairs = [p for v in values if (p := _pair(v, self.field)) is not None]
         if not values or len(pairs) < len(values):
             return f"it is not a list of {self.field} and count"
-        found = {canonical(v): n for v, n in pairs}
-        if missing := [v for key, (v, _) in self.counts.items() if key not in found]:
-            return f"{counted(len(missing), 'value')} of {self.field} missing: {_some(missing)}"
+        count_by_value = {canonical(v): n for v, n in pairs}
+        if missing := [v for key, (v, _) in self.counts.items() if key not in count_by_value]:
+            return f"{counted(len(missing), 'value')} of {self.field} missing: {_first_values(missing)}"
         if foreign := [v for v, _ in pairs if canonical(v) not in self.counts]:
             return f"no record has the {self.field} {_cell(foreign[0])}"
-        if len(found) < len(pairs):
+        if len(count_by_value) < len(pairs):
             return f"a {self.field} is listed twice"
         for key, (value, count) in self.counts.items():
-            if found[key] != count:
-                return f"{_cell(value)} has a count of {found[key]:g} instead of {count}"
-        one, other = next((p for p in pairwise(n for _, n in pairs) if p[0] < p[1]), (0, 0))
-        return f"the counts are right, but not in descending order: {one:g} comes before {other:g}"
+            if count_by_value[key] != count:
+                return f"{_cell(value)} has a count of {count_by_value[key]:g} instead of {count}"
+        first, second = next((p for p in pairwise(n for _, n in pairs) if p[0] < p[1]), (0, 0))
+        return f"the counts are right, but not in descending order: {first:g} comes before {second:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,58 +301,58 @@ class Distinct:
         """Values that are missing, too many, or repeated."""
         wanted, found = ({canonical(v): v for v in each} for each in (self.values, values))
         if missing := [v for key, v in wanted.items() if key not in found]:
-            return f"{counted(len(missing), 'value')} missing: {_some(missing)}"
+            return f"{counted(len(missing), 'value')} missing: {_first_values(missing)}"
         if foreign := [v for key, v in found.items() if key not in wanted]:
             return f"no record has the value {_cell(foreign[0])}"
         return "values are repeated"
 
 
-def _some(values: Sequence[Any]) -> str:
+def _first_values(values: Sequence[Any]) -> str:
     """The first values of a list."""
     return ", ".join([*map(_cell, values[:3]), *(["…"] if len(values) > 3 else [])])
 
 
 def _not_records(values: Counter[str]) -> str:
-    """A clause about values of an output that are not complete records of the file, or that repeat one."""
+    """A clause about values of an output that are not complete records of the file, or that repeat a record."""
     number = values.total()
     verb = "is not a complete record" if number == 1 else "are not complete records"
     return f"{counted(number, 'value')} {verb} of the file, or {'repeats' if number == 1 else 'repeat'} one"
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
-    """The values that match none of the records, as canonical texts; a record matches one value only."""
-    # Most values are identical to a record, even in the order of members: only the others need slower comparisons.
+    """The values that match none of the records, as canonical texts. Each record can match only one value."""
+    # Most values are identical to a record, even in the order of members. Only other values need a slower comparison.
     values, records = _without_identical(values, records)
-    found, given = _by_spelling(values), _by_spelling(records)
-    left: Counter[str] = Counter()
-    for key, (value, count) in found.items():
-        count -= given[key][1] if key in given else 0
+    value_counts, record_counts = _by_spelling(values), _by_spelling(records)
+    unmatched: Counter[str] = Counter()
+    for key, (value, count) in value_counts.items():
+        count -= record_counts[key][1] if key in record_counts else 0
         if count > 0:
-            left[canonical(value)] += count
-    if not left:
-        return left
+            unmatched[canonical(value)] += count
+    if not unmatched:
+        return unmatched
     possible = {_plain_texts(value) for value in values}
-    for key, (record, count) in given.items():
-        count -= found[key][1] if key in found else 0
+    for key, (record, count) in record_counts.items():
+        count -= value_counts[key][1] if key in value_counts else 0
         if count > 0 and _plain_texts(record) in possible:
-            left[canonical(record)] -= count
-    return +left
+            unmatched[canonical(record)] -= count
+    return +unmatched
 
 
 def _without_identical(values: Sequence[Any], records: Sequence[Record]) -> tuple[Sequence[Any], Sequence[Record]]:
-    """The values that are identical to no record, and the records to which no value is identical; a record matches one
-    value only."""
-    given: dict[bytes | None, list[Record]] = {}
+    """The values that are not identical to any record, and the records to which no value is identical. Each record can
+    match only one value."""
+    records_by_bytes: dict[bytes | None, list[Record]] = {}
     for record in records:
-        given.setdefault(bytes_of(record), []).append(record)
+        records_by_bytes.setdefault(bytes_of(record), []).append(record)
     unmatched: list[Any] = []
     for value in values:
         key = bytes_of(value)
-        if key is not None and given.get(key):
-            given[key].pop()
+        if key is not None and records_by_bytes.get(key):
+            records_by_bytes[key].pop()
         else:
             unmatched.append(value)
-    return unmatched, [record for left in given.values() for record in left]
+    return unmatched, [record for remaining in records_by_bytes.values() for record in remaining]
 
 
 def _plain_texts(value: Json) -> frozenset[tuple[str, str]]:
@@ -366,7 +370,7 @@ def _by_spelling(values: Iterable[Any]) -> dict[str, tuple[Any, int]]:
     return tally
 
 
-def _or(value: float | None, absent: float) -> float:
+def _number_or(value: float | None, absent: float) -> float:
     return absent if value is None else value
 
 
@@ -410,8 +414,8 @@ def _unescaped(cell: str) -> str:
 
 
 def _pair(value: Json, field: str) -> tuple[Any, float] | None:
-    """A value of the field and its count, in any of the common layouts: an array of the two, or an object. None for
-    anything else."""
+    """Return a value of the field and its count, which may be given as an array of the two or as an object. Returns
+    None for any other layout."""
     match value:
         case [of, int() | float() as count] if not isinstance(count, bool):
             return of, float(count)
@@ -433,14 +437,14 @@ def _cell(value: Json) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    """The first names, as many as a report can use, after a colon; equal names in a row are written once. Empty if
-    there are none."""
-    shown: list[str] = []
+    """Return a colon and the first names, as many as a report can use. Equal names in a row are written once. The text
+    is empty if there are no names."""
+    entries: list[str] = []
     size = 0
     for name, group in groupby(names):
         times = sum(1 for _ in group)
-        shown.append(name if times == 1 else f"{name} ({times} times)")
-        size += len(shown[-1])
-        if size > _LISTED:
+        entries.append(name if times == 1 else f"{name} ({times} times)")
+        size += len(entries[-1])
+        if size > _LIST_LENGTH:
             break
-    return f": {', '.join(shown)}" if shown and size + len(shown) > 1 else ""
+    return f": {', '.join(entries)}" if entries and size + len(entries) > 1 else ""

@@ -1,7 +1,7 @@
-"""Line filters in recipes: awk, grep and sed that only choose lines (``awk 'NR > 1'``, ``grep -v lro_header``,
-``awk '!/lro_header/'``, ``sed '/lro_header/d'``).
+"""Line filters in recipes: commands of awk, grep and sed that only choose lines.
 
-They are parsed here and never run: an awk program can start others and write files.
+Examples are ``awk 'NR > 1'``, ``grep -v lro_header``, ``awk '!/lro_header/'`` and ``sed '/lro_header/d'``. These
+commands are parsed here and never run, because an awk program can start other programs and write files.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 _BY_NUMBER = re.compile(r"F?NR(>=|>|!=|==|<=|<)([0-9]{1,9})(?:\{print(?:\$0)?;?\})?")
-_NOT_THE_TEXT = re.compile(r"(?:\$0\s*!~|!)\s*/([^/\n]+)/\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?")
-_DELETE_THE_TEXT = re.compile(r"/([^/\n]+)/\s*d")
+_LINES_WITHOUT_TEXT = re.compile(r"(?:\$0\s*!~|!)\s*/([^/\n]+)/\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?")
+_DELETE_LINES_WITH_TEXT = re.compile(r"/([^/\n]+)/\s*d")
 _SPECIAL = re.compile(r"[\\.\[*^$]")
 _SPECIAL_EXTENDED = re.compile(r"[\\.\[*^$+?{}()|]")
 
@@ -22,14 +22,14 @@ class NotInterpretedError(RecipeSyntaxError):
 
 
 def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
-    """True if an awk command keeps the first lines (False if it drops them), the number of these lines, and the files.
+    """Return True if an awk command keeps its first lines (False if it drops them), their number, and the files.
 
     Raises `NotInterpretedError` if the command does something else.
     """
     program, *files = words[1:] if words[:1] == ["--"] else words or [""]
-    found = _BY_NUMBER.fullmatch("".join(program.split()))
-    if found is not None:
-        sign, number = found[1], int(found[2])
+    match = _BY_NUMBER.fullmatch("".join(program.split()))
+    if match is not None:
+        sign, number = match[1], int(match[2])
         if sign in (">", ">=") or (sign, number) == ("!=", 1):
             return False, max(0, number - (sign == ">=")), files
         if sign in ("<", "<=") or (sign, number) == ("==", 1):
@@ -41,21 +41,21 @@ def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
 
 
 def awk_exclusion(words: list[str]) -> tuple[str, list[str]] | None:
-    """The text of an awk command that leaves out all lines with that text, and the files; None for any other
-    command."""
+    """Return the text of an awk command that leaves out all lines with that text, and the files. Returns None for any
+    other command."""
     program, *files = words[1:] if words[:1] == ["--"] else words or [""]
-    found = _NOT_THE_TEXT.fullmatch(program.strip())
-    return None if found is None or _SPECIAL_EXTENDED.search(found[1]) else (found[1], files)
+    match = _LINES_WITHOUT_TEXT.fullmatch(program.strip())
+    return None if match is None or _SPECIAL_EXTENDED.search(match[1]) else (match[1], files)
 
 
 def sed_exclusion(script: str) -> str | None:
-    """The text of a sed script that leaves out all lines with that text; None for any other script."""
-    found = _DELETE_THE_TEXT.fullmatch(script.strip())
-    return None if found is None or _SPECIAL.search(found[1]) else found[1]
+    """Return the text of a sed script that leaves out all lines with that text. Returns None for any other script."""
+    match = _DELETE_LINES_WITH_TEXT.fullmatch(script.strip())
+    return None if match is None or _SPECIAL.search(match[1]) else match[1]
 
 
 def grep_exclusion(words: list[str]) -> tuple[str, list[str]]:
-    """The text of a grep command that leaves out all lines with that text, and the files.
+    """Return the text of a grep command that leaves out all lines with that text, and the files.
 
     Raises `NotInterpretedError` if the command does something else.
     """

@@ -1,7 +1,7 @@
 """Tokens of a jq program, to find its string literals, its fields, and constructs that read anything but its input.
 
-This is a tokenizer, not a parser: enough to tell strings from code. `refuse_other_inputs` also refuses programs that
-versions of jq read differently.
+A tokenizer is enough to distinguish strings from code, so programs are not parsed. `refuse_other_inputs` also refuses
+programs that versions of jq read differently.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_UNICODE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _NO_PATH: tuple[str, ...] = ()
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -58,15 +58,15 @@ class Token:
     kind: str
     """space, comment, variable, field, word, number, other, string, or interpolated (a string with code in it)."""
     text: str
-    """As written."""
+    """The piece as it is written in the program."""
     start: int
-    """Index of its first character in the program."""
+    """Index of the first character of the piece in the program."""
     value: str = ""
-    """Value of a string; of an interpolated one, the text without the code."""
+    """Value of a string. The value of an interpolated string is its text without the code."""
 
     @property
     def name(self) -> str:
-        """A word as it is, or a variable without its ``$``."""
+        """The text of a word, or a variable without its ``$``."""
         return self.text.lstrip("$ \t\r\n")
 
 
@@ -76,13 +76,13 @@ def tokens(program: str) -> list[Token]:
     Raises `RecipeSyntaxError` if a string is not closed, or if strings are nested too deeply.
     """
     try:
-        return list(_known_tokens(program))
+        return list(_cached_tokens(program))
     except RecursionError:
         raise RecipeSyntaxError("strings in the jq program are nested too deeply") from None
 
 
 @lru_cache(maxsize=1024)  # the same programs are in every descriptor of a run
-def _known_tokens(program: str) -> tuple[Token, ...]:
+def _cached_tokens(program: str) -> tuple[Token, ...]:
     return tuple(_tokens(program, 0, len(program)))
 
 
@@ -91,53 +91,54 @@ def refuse_other_inputs(program: str) -> None:
 
     Raises `RecipeSyntaxError`. Such programs use ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``,
     modules or the like. Comments that end in a backslash or contain a carriage return are refused, too, because jq 1.6
-    and 1.8 disagree about where they end; so are programs with a NUL, and those that `tokens` refuses.
+    and 1.8 disagree about where these comments end. Programs with a NUL and programs that `tokens` refuses are also
+    refused.
     """
     if "\0" in program:
         raise RecipeSyntaxError("a jq program cannot contain a NUL")
-    found = [t for t in tokens(program) if t.kind != "space"]
-    for token in found:
+    significant_tokens = [t for t in tokens(program) if t.kind != "space"]
+    for token in significant_tokens:
         if token.kind == "comment" and (token.text.endswith("\\") or "\r" in token.text):
             raise RecipeSyntaxError("a comment in the jq program ends differently in different versions of jq")
-    name = next((t.name for t in _names(found) if t.name in _REFUSED), None)
+    name = next((t.name for t in _names(significant_tokens) if t.name in _REFUSED), None)
     if name is not None:
         raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
 
 
 def unrepeatable(program: str) -> str | None:
-    """Reason why a program may give different outputs for the same input; None if there is none.
+    """Return the reason why a program may give different outputs for the same input, or None if it cannot.
 
     Raises `RecipeSyntaxError` as `tokens` does.
     """
-    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
-    short = _short_keys(found)
-    called = (t.name for t in _names(found) if t.kind == "word" and t.start not in short)
-    return next((f"{_NOT_REPEATABLE[name]} ({name})" for name in called if name in _NOT_REPEATABLE), None)
+    code = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    short_keys = _short_keys(code)
+    called_names = (t.name for t in _names(code) if t.kind == "word" and t.start not in short_keys)
+    return next((f"{_NOT_REPEATABLE[name]} ({name})" for name in called_names if name in _NOT_REPEATABLE), None)
 
 
-def _names(found: Sequence[Token]) -> Iterator[Token]:
+def _names(code: Sequence[Token]) -> Iterator[Token]:
     """Names of functions and variables that a program uses, and short keys of objects (``{id}``), but no other keys."""
-    for i, token in enumerate(found):
-        before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
-        if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
+    for i, token in enumerate(code):
+        previous, following = code[i - 1].text if i else "", code[i + 1].text if i + 1 < len(code) else ""
+        if token.kind in ("word", "variable") and not (previous in ("{", ",") and following == ":"):
             yield token
 
 
-def _short_keys(found: Sequence[Token]) -> frozenset[int]:
-    """The starts of words that are short keys of objects: ``{now}`` is ``{now: .now}``, but ``[now]`` calls a
-    function."""
-    short: set[int] = set()
+def _short_keys(code: Sequence[Token]) -> frozenset[int]:
+    """The starts of words that are short keys of objects. ``{now}`` means ``{now: .now}``, so ``now`` is a short key in
+    it; ``[now]`` calls a function."""
+    starts: set[int] = set()
     brackets: list[str] = []
-    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+    for previous, token, following in zip([None, *code], code, [*code[1:], None], strict=False):
         if token.text in ("{", "[", "("):
             brackets.append(token.text)
         elif token.text in ("}", "]", ")"):
             del brackets[-1:]
-        elif before is None or after is None or brackets[-1:] != ["{"]:
+        elif previous is None or following is None or brackets[-1:] != ["{"]:
             continue
-        elif token.kind == "word" and before.text in ("{", ",") and after.text in (",", "}"):
-            short.add(token.start)
-    return frozenset(short)
+        elif token.kind == "word" and previous.text in ("{", ",") and following.text in (",", "}"):
+            starts.add(token.start)
+    return frozenset(starts)
 
 
 def literals(program: str) -> list[str]:
@@ -165,21 +166,21 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
 
     Fields of the input and fields of objects that the program built are not distinguished.
     """
-    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
-    short = _short_keys(found)
+    code = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    short_keys = _short_keys(code)
     paths: list[tuple[str, ...]] = []
     path = _NO_PATH
-    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+    for previous, token, following in zip([None, *code], code, [*code[1:], None], strict=False):
         name = token.text[1:] if token.kind == "field" else None
-        if token.kind == "string" and before is not None and before.text == ".":
+        if token.kind == "string" and previous is not None and previous.text == ".":
             name = token.value
         if name is not None:
             path = (*path, name)
             end = token.start + len(token.text)
-            if after is None or not (after.kind == "field" and after.start == end):
+            if following is None or not (following.kind == "field" and following.start == end):
                 paths.append(path)
                 path = _NO_PATH
-        elif token.start in short:
+        elif token.start in short_keys:
             paths.append((token.text,))
     return paths
 
@@ -191,20 +192,20 @@ def _quoted(text: str) -> str:
 
 def _search_texts(program: str) -> list[Token]:
     """The tokens of the strings that `literals` returns."""
-    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    code = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     kept: list[Token] = []
-    for i, token in enumerate(found):
+    for i, token in enumerate(code):
         if token.kind != "string":
             continue
-        before = found[i - 1].text if i else ""
-        after = found[i + 1].text if i + 1 < len(found) else ""
-        key = (
-            after == ":"
-            or before == "."
-            or (before == "[" and after == "]" and i > 1 and _can_be_indexed(found[i - 2]))
+        previous = code[i - 1].text if i else ""
+        following = code[i + 1].text if i + 1 < len(code) else ""
+        is_key = (
+            following == ":"
+            or previous == "."
+            or (previous == "[" and following == "]" and i > 1 and _can_be_indexed(code[i - 2]))
         )
-        flags = before == ";" and after == ")" and re.fullmatch("[gimnpslx]*", token.value) is not None
-        if not key and not flags and not before.startswith("@"):
+        is_flags = previous == ";" and following == ")" and re.fullmatch("[gimnpslx]*", token.value) is not None
+        if not is_key and not is_flags and not previous.startswith("@"):
             kept.append(token)
     return kept
 
@@ -214,58 +215,58 @@ def _can_be_indexed(token: Token) -> bool:
     return token.kind in ("field", "variable", "word") or token.text in (".", "]", ")")
 
 
-def _tokens(program: str, at: int, end: int) -> Iterator[Token]:
-    while at < end:
-        if program[at] == '"':
-            after, value, code = _string(program, at, end)
-            yield Token("interpolated" if code else "string", program[at:after], at, value)
+def _tokens(program: str, index: int, end: int) -> Iterator[Token]:
+    while index < end:
+        if program[index] == '"':
+            string_end, value, code = _string(program, index, end)
+            yield Token("interpolated" if code else "string", program[index:string_end], index, value)
             for start, stop in code:
                 yield from _tokens(program, start, stop)
-            at = after
+            index = string_end
             continue
-        match = _TOKEN.match(program, at, end)
+        match = _TOKEN.match(program, index, end)
         assert match is not None  # the last alternative matches any character
-        yield Token(match.lastgroup or "other", match.group(), at)
-        at = match.end()
+        yield Token(match.lastgroup or "other", match.group(), index)
+        index = match.end()
 
 
-def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
-    """The index after a string that starts at *at*, its value, and the positions of the code in it."""
+def _string(program: str, start: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
+    """The index after a string that starts at *start*, its value, and the positions of the code in it."""
     value: list[str] = []
     code: list[tuple[int, int]] = []
-    i = at + 1
-    while i < end:
-        char = program[i]
+    index = start + 1
+    while index < end:
+        char = program[index]
         if char == '"':
-            return i + 1, "".join(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), code
+            return index + 1, "".join(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), code
         if char != "\\":
             value.append(char)
-            i += 1
-        elif program.startswith("\\(", i):
-            stop = _closing(program, i + 2, end)
-            code.append((i + 2, stop))
-            i = stop + 1
-        elif escape := _UNICODE.match(program, i, end):
+            index += 1
+        elif program.startswith("\\(", index):
+            stop = _closing(program, index + 2, end)
+            code.append((index + 2, stop))
+            index = stop + 1
+        elif escape := _UNICODE_ESCAPE.match(program, index, end):
             value.append(chr(int(escape[1], 16)))
-            i += 6
+            index += 6
         else:
-            follows = program[i + 1 : i + 2]
+            follows = program[index + 1 : index + 2]
             value.append(_ESCAPES.get(follows, follows))
-            i += 2
+            index += 2
     raise RecipeSyntaxError("a string in the jq program is not closed")
 
 
-def _closing(program: str, at: int, end: int) -> int:
-    """The index of the parenthesis that closes the code that starts at *at*."""
+def _closing(program: str, index: int, end: int) -> int:
+    """The index of the parenthesis that closes the code from *index* on."""
     depth = 1
-    while at < end:
-        if program[at] == '"':
-            at = _string(program, at, end)[0]
+    while index < end:
+        if program[index] == '"':
+            index = _string(program, index, end)[0]
             continue
-        match = _TOKEN.match(program, at, end)
+        match = _TOKEN.match(program, index, end)
         assert match is not None
         depth += {"(": 1, ")": -1}.get(match.group(), 0)
         if depth == 0:
-            return at
-        at = match.end()
+            return index
+        index = match.end()
     raise RecipeSyntaxError("a string in the jq program is not closed")

@@ -14,7 +14,8 @@ from typing import Any, cast
 from lro_spec.jsonl.strict import Json, number_of
 
 _TOLERANCE = 2.0**-50
-"""Relative difference up to which two numbers count as equal: a few times that of neighbouring doubles."""
+"""Largest relative difference of two numbers that count as equal. The difference of neighbouring doubles is a few times
+smaller."""
 
 
 def near(a: float, b: float) -> bool:
@@ -23,31 +24,33 @@ def near(a: float, b: float) -> bool:
 
 
 def unify_near(records: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
-    """Records and values in which nearly equal numbers are replaced by the least of them; None if no numbers are nearly
-    equal."""
-    found = sorted({number for value in (*records, *values) for number in _numbers(value)})
-    firsts = found[:1] + [number for before, number in pairwise(found) if not near(before, number)]
-    if len(firsts) == len(found):
+    """Return the records and the values, in which nearly equal numbers are replaced by the least of them. Returns None
+    if no numbers are nearly equal."""
+    numbers = sorted({number for value in (*records, *values) for number in _numbers(value)})
+    minimums = numbers[:1] + [number for previous, number in pairwise(numbers) if not near(previous, number)]
+    if len(minimums) == len(numbers):
         return None
-    return [_with(firsts, record) for record in records], [_with(firsts, value) for value in values]
+    return [_with_minimums(minimums, record) for record in records], [
+        _with_minimums(minimums, value) for value in values
+    ]
 
 
 def _numbers(value: Json) -> Iterator[float]:
-    left: list[Any] = [value]
-    while left:
-        part = left.pop()
+    pending: list[Any] = [value]
+    while pending:
+        part = pending.pop()
         if isinstance(part, dict):
-            left += cast("dict[str, Any]", part).values()
+            pending += cast("dict[str, Any]", part).values()
         elif isinstance(part, list):
-            left += cast("list[Any]", part)
+            pending += cast("list[Any]", part)
         elif (number := number_of(part)) is not None and not math.isnan(number):
             yield number
 
 
-def _with(firsts: Sequence[float], value: Json) -> Json:
+def _with_minimums(minimums: Sequence[float], value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _with(firsts, member) for key, member in cast("dict[str, Any]", value).items()}
+        return {key: _with_minimums(minimums, member) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_with(firsts, item) for item in cast("list[Any]", value)]
+        return [_with_minimums(minimums, item) for item in cast("list[Any]", value)]
     number = number_of(value)
-    return value if number is None or math.isnan(number) else firsts[bisect_right(firsts, number) - 1]
+    return value if number is None or math.isnan(number) else minimums[bisect_right(minimums, number) - 1]

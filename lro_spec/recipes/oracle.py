@@ -1,8 +1,9 @@
 """Expected output of each standard recipe, computed in plain Python.
 
-A recipe is judged by its effect, not by its spelling. Its output may be a stream or an array, of objects or rows; ties
-of a sort come in any order; a record without the field that a recipe searches does not match. If the specification's
-own command fails on some records, that is an erratum of the specification, which `find_erratum` describes.
+A recipe is judged by its effect (`StandardRecipe.effect`), not by its spelling. Its output may be a stream or an array,
+of objects or rows. Records that are equal in a sort may come in any order. A record that lacks the field in which a
+recipe searches does not match. If the specification's own command fails on some records, the specification has an
+erratum, which is described by `find_erratum`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from lro_spec.jsonl.strict import Json, canonical, number_of
 from lro_spec.recipes.expected import ByOrder, Counts, Distinct, Expected, Projection, Ranking, Record, Selection, Table
 
 _METACHARACTERS = re.compile(r"[\\^$.|?*+()\[\]{}]")
-_TOP = 10
+_TOP_COUNT = 10
 """Number of records that "top N by score" returns."""
 
 
@@ -33,8 +34,8 @@ def evaluate(
 ) -> Expected:
     """Expected output of standard recipe *number* of an edition for these records.
 
-    *literal* is the prefix, keyword, type, tag or pattern for which the recipe searches, as plain text; by default it
-    is that of the specification's own command. A record that is not an object counts as an empty object. Raises
+    *literal* is the prefix, keyword, type, tag or pattern for which the recipe searches, as plain text. The default is
+    the literal in the specification's own command. A record that is not an object counts as an empty object. Raises
     `ValueError` for a keyword or pattern with regular-expression syntax, for a recipe that the edition does not have at
     this detail level, and for an unknown edition.
     """
@@ -51,19 +52,19 @@ class Erratum:
     reason: str
     """The failure, as a sentence without a full stop."""
     number: str = ""
-    """Its number in docs/interpretations.md, such as ``E-01``; empty if it has none."""
+    """Number of the erratum in docs/interpretations.md, such as ``E-01``; empty if it has no number."""
     remedy: str = ""
-    """A program, or a part of one, that does not fail; empty if none is known."""
+    """A program, or a part of a program, that does not fail; empty if no such program is known."""
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
-    """Reason why the specification's own command for a recipe fails on these records; None if it does not fail.
+    """Reason why the specification's own command for a recipe fails on these records. None if it does not fail.
 
     A command that reads all records at once (``jq -s``) then has no output, and jq exits 5. Any other command prints
-    nothing for the records on which it fails, and jq exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds.
+    nothing for the records on which it fails. jq then exits 5, but jq 1.6 to 1.8 exit 0 if a later record succeeds.
     """
-    found = find_erratum(number, records, edition=edition, detail=detail)
-    return None if found is None else found.reason
+    defect = find_erratum(number, records, edition=edition, detail=detail)
+    return None if defect is None else defect.reason
 
 
 def find_erratum(
@@ -72,21 +73,21 @@ def find_erratum(
     """The defect that makes the specification's own command for a recipe fail on these records; None if the command
     does not fail."""
     effect = standard(number, edition, detail).effect
-    path, is_fine, reason = _ERRATA.get(effect, _NEVER)
+    path, works_on, reason = _ERRATA.get(effect, _NEVER_FAILS)
     for place, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             return Erratum(f"record {place} of {len(records)} is {_kind(record)}, but only objects have fields")
         value = value_at(cast("Record", record), path)
-        if not is_fine(value):
+        if not works_on(value):
             where = f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}"
-            return Erratum(f"{where}, but {reason}", *_NUMBERED.get(effect, ()))
+            return Erratum(f"{where}, but {reason}", *_NUMBERED_ERRATA.get(effect, ()))
     return None
 
 
 def fails_at(effect: str) -> tuple[str, ...]:
-    """The path of the field whose value may make the specification's own command for an effect fail; empty if no value
-    of a field can."""
-    return _ERRATA.get(effect, _NEVER)[0]
+    """The path of the field whose value may make the specification's own command for an effect fail. The path is empty
+    if no value of a field can make it fail."""
+    return _ERRATA.get(effect, _NEVER_FAILS)[0]
 
 
 def standard(number: int, edition: str = "lro-6400", detail: str = "full") -> StandardRecipe:
@@ -114,7 +115,8 @@ def _search(field: str) -> Callable[[list[Record], str], Expected]:
 
 
 def _contains(value: Json, literal: str) -> bool | None:
-    """True if a text contains *literal*, ignoring case; None if engines differ in how they ignore case (ß, İ, ſ, é)."""
+    """True if a text contains *literal*, ignoring case. None if engines differ on this, because they ignore case in
+    different ways (ß, İ, ſ, é)."""
     if not isinstance(value, str):
         return False
     answers = {
@@ -182,7 +184,7 @@ _EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
     "sort-by-confidence": lambda records, _: Ranking(records, _confidence),
     "sort-by-flat-confidence": lambda records, _: Ranking(records, _flat_confidence),
     "sort-by-created": lambda records, _: ByOrder(records, "created"),
-    "top-by-confidence": lambda records, _: Ranking(records, _confidence, _TOP),
+    "top-by-confidence": lambda records, _: Ranking(records, _confidence, _TOP_COUNT),
     "identity-projection": lambda records, _: Projection(records, ("id", "title"), ("namespace",)),
     "memory-type": _type,
     "with-entities": _entities,
@@ -202,7 +204,7 @@ DEFAULT_LITERAL: Mapping[str, str] = {
     "with-tag": "TAG",
 }
 """For each effect that searches: the text for which the specification's own command searches."""
-IN_ANY_CASE = frozenset({"title-search", "content-search"})
+CASE_INSENSITIVE_EFFECTS = frozenset({"title-search", "content-search"})
 """Effects that search regardless of letter case."""
 
 
@@ -219,7 +221,7 @@ def _is_scalar(value: Json) -> bool:
 
 
 _STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
-_NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
+_NEVER_FAILS: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
 """In place of an entry of `_ERRATA`, for effects whose command fails on no object."""
 _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays or objects"),
@@ -233,10 +235,10 @@ _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "with-entities": (("entities",), lambda v: not isinstance(v, bool), "a boolean has no length"),
     "with-tag": (("tags",), lambda v: v is None or isinstance(v, (list, str)), "only arrays and strings are searched"),
 }
-"""For each effect whose command may fail: the path of the field that decides, a function that returns True for the
-values on which the command does not fail, and the reason why it fails on others."""
+"""For each effect whose command may fail: the path of the field on which this depends, a function that returns True for
+the values on which the command works, and the reason why the command fails on other values."""
 
-_NUMBERED: Mapping[str, tuple[str, str]] = {
+_NUMBERED_ERRATA: Mapping[str, tuple[str, str]] = {
     "namespace-prefix": ("E-16", 'select((.namespace // "") | startswith("_semantic"))'),
     "title-search": ("E-16", 'select((.title // "") | test("keyword"; "i"))'),
     "content-search": ("E-02", 'select((.content // "") | test("pattern"; "i"))'),
@@ -244,11 +246,12 @@ _NUMBERED: Mapping[str, tuple[str, str]] = {
     "sort-by-flat-confidence": ("E-01", "sort_by(-(.confidence // 0))"),
     "top-by-confidence": ("E-01", "sort_by(-(.provenance.confidence // 0))"),
 }
-"""For each effect with a numbered erratum: its number, and a program, or a part of one, that avoids it."""
+"""For each effect with a numbered erratum: the number, and a program, or a part of a program, that avoids the
+erratum."""
 
 
 def value_at(record: Record, path: Iterable[str]) -> Json:
-    """The value at a path of names through objects; None if there is none."""
+    """Return the value at a path of names through objects, or None if there is no value."""
     value: Json = record
     for key in path:
         value = cast("Record", value).get(key) if isinstance(value, Mapping) else None

@@ -17,21 +17,22 @@ from typing import Any, NoReturn
 
 from lro_spec.recipes.filters import NotInterpretedError, awk_exclusion, awk_lines, grep_exclusion, sed_exclusion
 from lro_spec.recipes.lexer import refuse_other_inputs
-from lro_spec.recipes.shell import LONGEST, SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
+from lro_spec.recipes.shell import MAX_COMMAND_LENGTH, SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
 
 _FLAGS = {
     "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
     "M": "monochrome-output", "C": "color-output", "a": "ascii-output", "e": "exit-status",
     "R": "raw-input",
 }  # fmt: skip
-_PLAIN = {*_FLAGS.values(), "tab", "unbuffered"}
-_REFUSED = {
+_ALLOWED_OPTIONS = {*_FLAGS.values(), "tab", "unbuffered"}
+_REFUSED_OPTIONS = {
     "f": "reads its program from a file", "from-file": "reads its program from a file",
     "L": "loads modules from a folder", "library-path": "loads modules from a folder",
     "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
 }  # fmt: skip
-_BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
-"""Options that change a program's input or the framing of its output. They are harmless, but not interpreted here."""
+_UNINTERPRETED_OPTIONS = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
+"""Options that change a program's input or the way its outputs are separated. They are harmless, but they are not
+interpreted here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class JqCall:
     null_input: bool = False
     """-n: the program reads its input by ``input`` and ``inputs``."""
     join: bool = False
-    """-j: raw, and no newline between the outputs."""
+    """-j: like -r, and without newlines between the outputs."""
     args: Mapping[str, str] = field(default_factory=dict[str, str])
     """--arg: variables that are strings."""
     argjson: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -59,95 +60,102 @@ class Pipeline:
     """A parsed command of a recipe."""
 
     path: str
-    """The file it reads, as the command names it."""
+    """The path of the file that the command reads, as it is written in the command."""
     skip: int
     """Number of lines of the file that are skipped before jq."""
     jq: JqCall
     stages: tuple[tuple[str, ...], ...]
     """The words of each stage, as `lro_spec.recipes.shell.split_pipeline` reads them."""
     take: int | None = None
-    """Number of lines that are read after the skipped ones; None means all."""
+    """Number of lines that are read after the skipped lines; None means all."""
     more: tuple[JqCall, ...] = ()
-    """Further jq calls, each reading the output of the one before."""
+    """Further jq calls. Each of them reads the output of the previous call."""
     last: int | None = None
-    """Number of lines at the end that are read, as by ``tail -n 2`` where ``tail -n +2`` was meant; None means all."""
+    """Number of lines that are read from the end; None means all. A command may have ``tail -n 2`` by mistake, where
+    ``tail -n +2`` was meant."""
     is_last_after: bool = False
-    """True if `last` is applied to the lines that `skip` and `take` leave; False if these are applied to the last
-    lines."""
+    """True if `last` is applied to the lines that remain after `skip` and `take`. False if `skip` and `take` are
+    applied to the last lines."""
     without: str | None = None
-    """Lines of the file that contain this text are left out before lines are counted; None if no line is left out."""
+    """Lines of the file that contain this text are left out before lines are counted. None if no line is left out."""
 
 
-@lru_cache(maxsize=8192)  # a run has fewer commands, and reads each several times
+@lru_cache(maxsize=8192)  # a run has fewer commands, and parses each of them several times
 def parse_command(command: str) -> Pipeline:
     """Parse a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 
     Nothing is run. Variables that the command itself assigns, input from a file (``<``), process substitutions and
     groups are understood as `lro_spec.recipes.shell.split_pipeline` describes. Anything else that a shell would expand,
     redirect or start in addition is refused, and so are jq programs that read more than their input (the environment,
-    modules, other files). Raises `NotInterpretedError`, a subclass, if the only problem is something that is not
-    interpreted here: a program of awk, options or a pattern of grep, a second filter of lines by text, or an option of
-    jq such as -R. Such a command may be correct.
+    modules, other files). Raises `NotInterpretedError`, a subclass of `RecipeSyntaxError`, if the only problem is
+    something that is not interpreted here: a program of awk, options or a pattern of grep, a second filter of lines by
+    text, or an option of jq such as -R. Such a command may be correct.
     """
-    named = _PLAIN_PATH.search(command)
-    if named is not None and command.count(named[0]) == 1 and len(command) <= LONGEST and _ANY_FILE not in command:
-        parsed = _parse_for_any_file(command.replace(named[0], _ANY_FILE))
+    path_match = _PLAIN_PATH.search(command)
+    if (
+        path_match is not None
+        and command.count(path_match[0]) == 1
+        and len(command) <= MAX_COMMAND_LENGTH
+        and _ANY_FILE not in command
+    ):
+        parsed = _parse_for_any_file(command.replace(path_match[0], _ANY_FILE))
         if parsed is not None:
-            stages = tuple(tuple(word.replace(_ANY_FILE, named[0]) for word in words) for words in parsed.stages)
-            return replace(parsed, path=named[0], stages=stages)
+            stages = tuple(tuple(word.replace(_ANY_FILE, path_match[0]) for word in words) for words in parsed.stages)
+            return replace(parsed, path=path_match[0], stages=stages)
     return _parse(command)
 
 
 _ANY_FILE = "/lro-recipe-of-any-file.jsonl"
-"""Stands for the path in a command, so that commands that differ only in their path are parsed once."""
+"""This path replaces the path in a command, so that commands that differ only in their path are parsed once."""
 _PLAIN_PATH = re.compile(r"(?<![^\s'\"])/[\w./-]+\.jsonl(?![^\s'\"|])", re.ASCII)
 """A path that a shell reads as it is written, with or without quotes."""
 
 
 @lru_cache(maxsize=1024)  # descriptors of a server have the same commands, each with the path of its own file
 def _parse_for_any_file(command: str) -> Pipeline | None:
-    """The pipeline of a command that reads `_ANY_FILE`; None if it cannot be parsed, or has that path anywhere else."""
+    """Return the pipeline of a command that reads `_ANY_FILE`. Returns None if the command cannot be parsed, or if the
+    path also occurs elsewhere in it."""
     try:
-        found = _parse(command)
-    except RecipeSyntaxError:  # the message may quote the path, so the caller parses the command as it is
+        pipeline = _parse(command)
+    except RecipeSyntaxError:  # the message may quote the path, so the caller parses the original command
         return None
-    elsewhere = _ANY_FILE in repr((found.jq, found.more, found.without))
-    return found if found.path == _ANY_FILE and not elsewhere else None
+    has_other_use = _ANY_FILE in repr((pipeline.jq, pipeline.more, pipeline.without))
+    return pipeline if pipeline.path == _ANY_FILE and not has_other_use else None
 
 
 def _parse(command: str) -> Pipeline:
     stages = split_pipeline(command)
     lines = _Lines()
     calls: list[JqCall] = []
-    beyond: NotInterpretedError | None = None
-    after_jq = False
+    not_interpreted: NotInterpretedError | None = None
+    has_jq = False
     for number, words in enumerate(stages):
         program, *rest = _program_and_arguments(words, first=not number)
         if program == "jq":
-            after_jq = True
+            has_jq = True
             try:
                 call, file = _jq(rest)
                 calls.append(call)
             except NotInterpretedError as problem:
-                file, beyond = None, problem
-        elif program in _SOURCES:
-            if after_jq:
+                file, not_interpreted = None, problem
+        elif program in _FILTERS:
+            if has_jq:
                 raise RecipeSyntaxError(f"{program} after jq works on the layout of the output, not on its values")
             try:
-                file = _SOURCES[program](rest, lines)
+                file = _FILTERS[program](rest, lines)
             except NotInterpretedError as problem:
-                file, beyond = None, problem
+                file, not_interpreted = None, problem
         else:
-            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD})")
-        file = file if file is None and beyond is not None else file_of(rest, file)
+            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD_PROGRAMS})")
+        file = file if file is None and not_interpreted is not None else file_of(rest, file)
         if number and file is not None:
             raise RecipeSyntaxError(f"{program} reads {file!r} instead of the pipe")
         if file is not None:
             lines.path = file
-    if not after_jq:
+    if not has_jq:
         raise RecipeSyntaxError("the pipeline has no jq")
-    if beyond is not None:
-        raise beyond
+    if not_interpreted is not None:
+        raise not_interpreted
     if lines.path is None:
         raise RecipeSyntaxError("the pipeline names no file")
     return Pipeline(
@@ -166,10 +174,10 @@ def _parse(command: str) -> Pipeline:
 def _program_and_arguments(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
     """The words of a stage without the program's directory and, in the *first* stage, without assignments of the locale
     before the program."""
-    at = 0
-    while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
-        at += 1
-    return (_FOLDER.sub("", words[at]), *words[at + 1 :])
+    index = 0
+    while first and index < len(words) - 1 and _LOCALE.fullmatch(words[index]):
+        index += 1
+    return (_FOLDER.sub("", words[index]), *words[index + 1 :])
 
 
 _LOCALE = re.compile(r"(?:LANG|LC_[A-Z]+)=[\w.@-]*")
@@ -177,12 +185,13 @@ _FOLDER = re.compile(r"^(?:/usr|/usr/local|/opt/homebrew)?/bin/")
 
 
 def one_stage(program: str, words: list[str]) -> str | None:
-    """The file that a single stage reads; None if it reads the pipe. Raises `RecipeSyntaxError`."""
+    """Return the file that a single stage reads, or None if it reads the pipe. Raises `RecipeSyntaxError` if the stage
+    is not understood."""
     if program == "jq":
         return _jq(words)[1]
-    if program not in _SOURCES:
+    if program not in _FILTERS:
         raise RecipeSyntaxError(f"{program!r} is not a program that recipes use")
-    return _SOURCES[program](words, _Lines())
+    return _FILTERS[program](words, _Lines())
 
 
 @dataclass(slots=True)
@@ -253,7 +262,7 @@ def _head(words: list[str], lines: _Lines) -> str | None:
 
 
 def _line_count(program: str, words: list[str], number: str) -> tuple[str | None, list[str]]:
-    """The value of -n in any of its spellings, and the words that are not options; *number* is the pattern of a
+    """The value of -n in any of its spellings, and the words that are not options. *number* is the pattern of the
     value."""
     count: str | None = None
     files: list[str] = []
@@ -313,10 +322,10 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
 
 
 def _awk(words: list[str], lines: _Lines) -> str | None:
-    found = awk_exclusion(words)
-    if found is not None:
-        lines.leave_out("awk", found[0])
-        return _one_file("awk", found[1])
+    exclusion = awk_exclusion(words)
+    if exclusion is not None:
+        lines.leave_out("awk", exclusion[0])
+        return _one_file("awk", exclusion[1])
     kept, count, files = awk_lines(words)
     if kept:
         lines.keep(count)
@@ -331,8 +340,8 @@ def _grep(words: list[str], lines: _Lines) -> str | None:
     return _one_file("grep", files)
 
 
-_SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed, "awk": _awk, "grep": _grep}
-UNDERSTOOD = "jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text"
+_FILTERS = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed, "awk": _awk, "grep": _grep}
+UNDERSTOOD_PROGRAMS = "jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text"
 """Programs that recipes may use, for messages."""
 
 
@@ -372,8 +381,8 @@ def _jq(words: list[str]) -> tuple[JqCall, str | None]:
         raise RecipeSyntaxError("jq has no program")
     program, *files = operands
     refuse_other_inputs(program)
-    if odd := sorted(options & _BEYOND):
-        raise NotInterpretedError(f"jq --{odd[0]} is an option that is not interpreted")
+    if uninterpreted := sorted(options & _UNINTERPRETED_OPTIONS):
+        raise NotInterpretedError(f"jq --{uninterpreted[0]} is an option that is not interpreted")
     join = "join-output" in options
     call = JqCall(
         program,
@@ -388,10 +397,10 @@ def _jq(words: list[str]) -> tuple[JqCall, str | None]:
 
 
 def _option(name: str) -> str:
-    if name in _PLAIN or name in _BEYOND:
+    if name in _ALLOWED_OPTIONS or name in _UNINTERPRETED_OPTIONS:
         return name
     dashes = "-" if len(name) == 1 else "--"
-    raise RecipeSyntaxError(f"jq {dashes}{name} {_REFUSED.get(name, 'is not an option that recipes use')}")
+    raise RecipeSyntaxError(f"jq {dashes}{name} {_REFUSED_OPTIONS.get(name, 'is not an option that recipes use')}")
 
 
 def _json(name: str, text: str) -> object:
@@ -405,16 +414,16 @@ _OPTIONS = {
     "sort": "bdfghiknrstuV",
     "uniq": "cdiu", "wc": "clmwL", "cut": "bcdfs", "tr": "cds", "grep": "EFchinovwx", "nl": "b",
 }  # fmt: skip
-"""For each program that only `file_read` knows, and for grep: the options that name no file and start no program.
+"""For grep and each program that is only understood by `file_read`: the options that name no file and start no program.
 ``sort -o``, for example, would write a file."""
-_WORDS = {"tr": 2, "grep": 1}
+_WORDS_BEFORE_FILE = {"tr": 2, "grep": 1}
 """For each program: the number of arguments before the file, such as the pattern of grep."""
 _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
 """A word that is the value of an option, as in ``cut -f 2``, and not a file."""
 
 
 def file_read(command: str) -> str | None:
-    """The file that a pipeline reads; None if the command is not understood, or if it may do more than read.
+    """Return the file that a pipeline reads, or None if the command is not understood or may do more than read.
 
     Unlike `parse_command`, it accepts pipelines without jq.
     """
@@ -435,9 +444,9 @@ def _file(program: str, words: list[str], *, first: bool) -> str | None:
         if word.startswith("-") and word != "-":
             if not re.fullmatch(rf"-[{letters}][{letters}0-9,.:;|]*", word):
                 raise RecipeSyntaxError(f"{program} {word}: not understood")
-        elif program in _WORDS or not _VALUE.fullmatch(word):
+        elif program in _WORDS_BEFORE_FILE or not _VALUE.fullmatch(word):
             operands.append(word)
-    files = operands[_WORDS.get(program, 0) :]
+    files = operands[_WORDS_BEFORE_FILE.get(program, 0) :]
     if len(files) > 1 or (files and not first and files[0] != SUBSTITUTED):
         raise RecipeSyntaxError(f"{program} reads {files[-1]!r} instead of the pipe")
     return files[0] if files else None

@@ -24,8 +24,8 @@ def render(edition: str, path: str, detail: str = "full") -> list[JqRecipe]:
     """The edition's recipes for one file, its path quoted for a shell.
 
     *detail* matters in an edition whose library depends on the detail level of the file (lro-1600). Raises `ValueError`
-    for a path with a NUL and for a relative path, which would depend on the reader's working directory or look like an
-    option. Raises `ValueError` for an unknown edition, too.
+    for an unknown edition and for a path with a NUL. Also raises it for a relative path, which would depend on the
+    reader's working directory or look like an option.
     """
     if not path.startswith("/"):
         raise ValueError(f"recipes need an absolute path, got {path!r}")

@@ -1,7 +1,7 @@
 """Runs jq programs of a server under test: in a child process, under limits, without a shell.
 
-Two engines: a jq binary, and libjq from the ``jq`` package. Versions differ, so a result names its engine. One child
-process runs many jobs, because a start costs more than a recipe.
+There are two engines: a jq binary, and libjq from the ``jq`` package. Their versions differ, so a result names its
+engine. One child process runs many jobs, because starting a process takes longer than running a recipe.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from lro_spec.sandbox.process import JQ, JobLimits, Sandbox, WorkerError, jq_fol
 
 _MEBIBYTE = 1 << 20
 _GRACE_S = 1.0
-"""A job is killed this long after its time limit; most jobs notice by themselves that they have reached the limit."""
+"""A job is killed this long after its time limit. Most jobs notice by themselves that they have reached the limit."""
 
 
 class EngineError(RuntimeError):
-    """The engine cannot run this program, which may be correct all the same, or there is no working engine."""
+    """The engine cannot run this program although it may be correct, or there is no working engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class JqRun:
     """Result of a run."""
 
     status: int
-    """jq's exit status, negative if a signal ended it; of several calls of jq, that of the last one that ran. It means
-    nothing if there is a `problem`."""
+    """jq's exit status, which is negative if a signal ended jq. If jq was called several times, the status of the last
+    call that ran. It means nothing if there is a `problem`."""
     stdout: bytes
     stderr: str
     """The beginning of what jq wrote to standard error."""
@@ -42,8 +42,8 @@ class JqRun:
     engine: str
     """The version of the binary, such as ``jq 1.6``, or ``libjq``."""
     problem: str = ""
-    """Why jq did not end by itself: a limit of time or output, the death of the process (mostly for lack of memory), or
-    a binary that could not be started. Empty if it did."""
+    """The reason why jq did not end by itself: a limit of time or output, the death of the process (mostly for lack of
+    memory), or a binary that could not be started. Empty if jq ended by itself."""
 
     @property
     def ok(self) -> bool:
@@ -60,7 +60,7 @@ def run(
     max_output: int = 64 * _MEBIBYTE,
     memory: int = 2048 * _MEBIBYTE,
 ) -> JqRun:
-    """Run a parsed command on the bytes of its file; limits in seconds and bytes.
+    """Run a parsed command on the bytes of its file. The limits are in seconds and bytes.
 
     *binary* is the path of a jq binary, or None for libjq. Raises `EngineError` if that engine does not work or cannot
     run the program. For more than a few runs use `JqRunner` or `run_many`.
@@ -91,8 +91,8 @@ def run_many(
 
         pool = stack.enter_context(ThreadPoolExecutor(len(runners)))
         shares = [pending[i :: len(runners)] for i in range(len(runners))]
-        done = list(pool.map(_run_share, runners, shares))
-        return [done[i % len(runners)][i // len(runners)] for i in range(len(pending))]
+        results_by_share = list(pool.map(_run_share, runners, shares))
+        return [results_by_share[i % len(runners)][i // len(runners)] for i in range(len(pending))]
 
 
 def _run_share(runner: JqRunner, jobs: Sequence[tuple[Pipeline, bytes]]) -> list[JqRun]:
@@ -102,7 +102,7 @@ def _run_share(runner: JqRunner, jobs: Sequence[tuple[Pipeline, bytes]]) -> list
 class JqRunner:
     """A child process that runs jobs one after the other; a context manager, for one thread at a time.
 
-    A job that runs out of time or brings the child down costs only itself: the next one gets a new child.
+    If a job runs out of time or brings the child down, only that job is lost: the next job gets a new child.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class JqRunner:
         self.max_output = max_output
         self.memory = memory
         self._sandbox: Sandbox | None = None
-        self._retries_any = True
+        self._retries_next_timeout = True
 
     def __enter__(self) -> Self:
         return self
@@ -132,20 +132,21 @@ class JqRunner:
             self._sandbox.close()
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
-        """Run a parsed command on the bytes of its file. Raises `EngineError`.
+        """Run a parsed command on the bytes of its file. Raises `EngineError` if the engine cannot run the program.
 
         If a job times out, the machine may have been busy, which is not the command's fault. So the first job that
-        times out is run once more, and so is each later one that used the processor for less than half of its time
-        limit.
+        times out is run once more. A later job that times out is run once more if it used the processor for less than
+        half of its time limit.
         """
-        done, cpu_s = self._run_once(pipeline, data)
-        if not done.timed_out or not (self._retries_any or cpu_s < self.timeout_s / 2):
-            return done
-        self._retries_any = False
+        result, cpu_s = self._run_once(pipeline, data)
+        if not result.timed_out or not (self._retries_next_timeout or cpu_s < self.timeout_s / 2):
+            return result
+        self._retries_next_timeout = False
         return self._run_once(pipeline, data)[0]
 
     def _run_once(self, pipeline: Pipeline, data: bytes) -> tuple[JqRun, float]:
-        """A run, and its processor time in seconds; the time limit if the processor time is unknown."""
+        """Return a run and its processor time in seconds. If the processor time is unknown, the time limit takes its
+        place."""
         if pipeline.without is not None:
             text = pipeline.without.encode("utf-8", "surrogatepass")
             data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
@@ -192,36 +193,38 @@ def _job(call: JqCall, *, wrap: bool) -> dict[str, Any]:
 _OPTIONS = tuple(f.name for f in fields(JqCall))
 
 
-_ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
+_EVALUATED_ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
 """Pairs of successive words that are allowed although the first of them is in `_REPEATING`: the `inputs` after it is
 evaluated only once."""
 _REPEATING = frozenset(("reduce", "foreach", "def", "until", "while", "repeat"))
 """Words after which an expression may be evaluated more than once."""
 _BRANCHING = _REPEATING | {"if", "try", "first", "limit", "label", "?", "//"}
-"""`_REPEATING`, and words after which an expression may be evaluated only in part. In jq, a later `input` or `inputs`
-would then return the inputs that are left."""
+"""`_REPEATING`, and words after which an expression may be evaluated only in part. If it is, a later `input` or
+`inputs` returns the remaining inputs in jq."""
 
 
 def _with_inputs(call: JqCall) -> str | None:
-    """The program with `input` and `inputs` bound to its slurped input, because libjq itself does not feed them.
+    """The program with `input` and `inputs` bound to its slurped input, because libjq itself does not provide them.
 
-    None if the program uses neither. Supports a single `inputs`, an `input` followed by one `inputs` (the idiom that
-    skips a header) and, with -n, a single `input`. With -n, a lone `inputs` may also be read in part, as in
-    ``first(inputs | …)``. Raises `EngineError` for any other use.
+    Returns None if the program uses neither of them. Supports a single `inputs`, an `input` followed by one `inputs`
+    (the idiom that skips a header) and, with -n, a single `input`. With -n, a lone `inputs` may also be read in part,
+    as in ``first(inputs | …)``. Raises `EngineError` for any other use.
     """
     code = [t for t in tokens(call.program) if t.kind not in ("space", "comment")]
-    used = [t.text for t in code if t.kind == "word" and t.text in ("input", "inputs")]
-    if not used:
+    input_words = [t.text for t in code if t.kind == "word" and t.text in ("input", "inputs")]
+    if not input_words:
         return None
     words = [t.text for t in code]
     # The expression after reduce or foreach is evaluated once, like code outside of them.
-    bare = [w for w, then in zip(words, [*words[1:], ""], strict=True) if (w, then) not in _ONCE]
-    obstacles = _REPEATING if call.null_input and used == ["inputs"] else _BRANCHING
-    plain = used in (["input"], ["inputs"], ["input", "inputs"]) and obstacles.isdisjoint(bare)
-    if not plain or call.slurp or (used == ["input"] and not call.null_input):
+    exposed_words = [
+        w for w, following in zip(words, [*words[1:], ""], strict=True) if (w, following) not in _EVALUATED_ONCE
+    ]
+    obstacles = _REPEATING if call.null_input and input_words == ["inputs"] else _BRANCHING
+    is_supported = input_words in (["input"], ["inputs"], ["input", "inputs"]) and obstacles.isdisjoint(exposed_words)
+    if not is_supported or call.slurp or (input_words == ["input"] and not call.null_input):
         raise EngineError("this use of input and inputs needs a jq binary")
     first = 0 if call.null_input else 1
-    rest = first + (used[0] == "input")
+    rest = first + (input_words[0] == "input")
     start = "null" if call.null_input else "$lro_inputs[0]"
     return (
         f". as $lro_inputs | def input: $lro_inputs[{first}]; def inputs: $lro_inputs[{rest}:][]; "
@@ -232,8 +235,8 @@ def _with_inputs(call: JqCall) -> str | None:
 @cache
 def _version(binary: str) -> str:
     try:
-        done = subprocess.run([binary, "--version"], capture_output=True, timeout=10, check=False)
+        completed = subprocess.run([binary, "--version"], capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise EngineError(f"{binary} is not a working jq: {problem}") from None
-    text = (done.stdout or done.stderr).decode(errors="replace").strip()
+    text = (completed.stdout or completed.stderr).decode(errors="replace").strip()
     return text.replace("jq-", "jq ", 1)[:40] or "jq"

@@ -1,5 +1,6 @@
-"""The job of the sandbox (`lro_spec.sandbox.worker`) that runs jq: command lines, as jq itself would, or one query on
-the records of a file.
+"""The job of the sandbox (`lro_spec.sandbox.worker`) that runs jq.
+
+It runs command lines as jq itself would run them, or one query on the records of a file.
 
 Command lines (``{"calls": …}``) run in libjq or in the jq binary of the option ``binary``. A query (``{"query": …}``)
 runs in libjq on the file that was passed to the sandbox.
@@ -38,7 +39,7 @@ def prepare(context: Context) -> Run:
     binary: str | None = context.options.get("binary")
     jq: Any = None if binary else importlib.import_module("jq")
 
-    # Compiling takes ten times as long as running on a file of some records.
+    # Compiling a program takes ten times as long as running it on a file of a few records.
     @functools.lru_cache(maxsize=256)
     def compiled(program: str, args: str) -> Any:
         return jq.compile(program, args=json.loads(args))
@@ -78,24 +79,24 @@ def _without_lone_surrogates(data: bytes) -> bytes:
 def _calls(
     engine: Callable[[dict[str, Any], bytes, int, float], tuple[Result, bytes]], request: dict[str, Any], data: bytes
 ) -> tuple[Result, bytes]:
-    """Run each call on the output of the one before, and stop at the first that has a problem, such as a limit that it
-    reached.
+    """Run each call on the output of the call before it. Stop at the first call that has a problem, for example because
+    it reached a limit.
 
-    Returns the result of the last call that ran, with the stderr of all of them.
+    Returns the result of the last call that ran, with the stderr of all calls.
     """
     result: Result = {"status": 0, "stderr": "", "problem": ""}
     data = _without_lone_surrogates(_lines(data, request["skip"], request["take"]))
     until = time.monotonic() + request["timeout_s"]
     for call in request["calls"]:
-        this, data = engine(call, data, request["max_output"], until)
-        result = {**this, "stderr": (result["stderr"] + this["stderr"])[:_MAX_STDERR]}
-        if this["problem"]:
+        call_result, data = engine(call, data, request["max_output"], until)
+        result = {**call_result, "stderr": (result["stderr"] + call_result["stderr"])[:_MAX_STDERR]}
+        if call_result["problem"]:
             break
     return result, data
 
 
 def _lines(data: bytes, skip: int, take: int | None) -> bytes:
-    """The lines after the first *skip*, at most *take* of them."""
+    """At most *take* lines, after the first *skip* lines."""
     start = 0
     for _ in range(skip):
         newline = data.find(b"\n", start)
@@ -168,7 +169,8 @@ def _communicate(
 ) -> tuple[bytes, bytes, str]:
     """Write to a process and read from it at the same time.
 
-    Returns its output, its errors, and the limit that it reached, which is empty if it ended by itself.
+    Returns the output and the errors of the process, and the limit that it reached. The limit is empty if the process
+    ended by itself.
     """
     import selectors
 
@@ -182,10 +184,10 @@ def _communicate(
         selector.register(process.stdout, selectors.EVENT_READ)
         selector.register(process.stderr, selectors.EVENT_READ)
         while selector.get_map():
-            left = until - time.monotonic()
-            if left <= 0:
+            remaining_s = until - time.monotonic()
+            if remaining_s <= 0:
                 return bytes(output), bytes(errors), "timed out"
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(remaining_s):
                 if key.fileobj is process.stdin:
                     try:
                         view = view[os.write(key.fd, view[:_CHUNK]) :]
@@ -220,8 +222,8 @@ def _libjq(
     args = json.dumps({**call["args"], **call["argjson"]})
     try:
         program = compiled(call["program"], args)
-        # `wrapped` is the program with `input` and `inputs` bound to its input, because libjq does not feed them. It is
-        # compiled only now, because the added code must not repair a broken program.
+        # `wrapped` is the program with `input` and `inputs` bound to its input, because libjq does not provide them. It
+        # is compiled only after the program itself, because the added code must not repair a broken program.
         if call["wrapped"]:
             program = compiled(call["wrapped"], args)
     except ValueError as problem:
@@ -237,8 +239,8 @@ def _libjq(
 
 
 def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, until: float) -> tuple[Result, bytes]:
-    """Collect the outputs of a program. Each batch has those for one input text, for which the program runs when the
-    batch is read."""
+    """Collect the outputs of a program. Each batch has the outputs for one input text. The program runs on that text
+    when the batch is read."""
     output = bytearray()
     status, errors = 0, ""
     for batch in batches:
@@ -252,7 +254,8 @@ def _outputs(batches: Iterable[Any], call: dict[str, Any], max_output: int, unti
                 if time.monotonic() > until:
                     break
         except ValueError as problem:
-            # As jq does: report it, drop this input, and continue with the next. Only the last input's status counts.
+            # Like jq, report the error, drop this input, and continue with the next. Only the status of the last input
+            # counts.
             errors = f"{errors}jq: error (at <stdin>): {problem}\n"[:_MAX_STDERR]
             status = 5
             if str(problem).startswith("parse error"):
@@ -290,7 +293,7 @@ class _Enough(Exception):
 
 
 class _Results:
-    """Collects at most *limit* results after the first *skip*, as far as they fit into *max_output* bytes."""
+    """Collects at most *limit* results after the first *skip* results, as far as they fit into *max_output* bytes."""
 
     def __init__(self, skip: int, limit: int | None, max_output: int) -> None:
         self._skip, self._limit, self._max_output = skip, limit, max_output
@@ -316,11 +319,14 @@ class _Results:
 
 
 def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, bytes]:
-    """The results, with a note on the records on which the query failed (if all records were read), and a note if all
-    results were skipped. Or a problem, if the query is invalid, or failed on records and has no result on any other."""
+    """Return the results of a query, or a problem.
+
+    There is a problem if the query is invalid, or if it failed on records and has no result on any other record. If all
+    records were read, a note says on how many records the query failed. Another note says if all results were skipped.
+    """
     program: str = request["query"]
     try:
-        jq.compile(program, args=request["args"])  # alone, because the added code must not repair it
+        jq.compile(program, args=request["args"])  # alone first, because the added code must not repair it
         # jq writes the results as text, because Python's numbers have fewer digits than jq's.
         text = 'if type == "string" then . else tojson end' if request["raw"] else "tojson"
         compiled = jq.compile(f"(\n{program}\n) | {text}", args=request["args"])
@@ -341,10 +347,12 @@ def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, by
                     reasons.append(_message(problem) if slurp else f"record {number}: {_message(problem)}")
     except _Enough:
         failed = 0
-    shown = "; ".join(reasons)
+    reasons_text = "; ".join(reasons)
     if failed and not results.count:
-        return {"problem": f"the query failed on {'the records' if slurp else f'{failed} records'} ({shown})"}, b""
-    notes = [f"left out: {failed} records on which the query failed ({shown})"] if failed else []
+        return {
+            "problem": f"the query failed on {'the records' if slurp else f'{failed} records'} ({reasons_text})"
+        }, b""
+    notes = [f"left out: {failed} records on which the query failed ({reasons_text})"] if failed else []
     if results.all_skipped:
         skipped = request["skip"]
         notes.append(f"there are {results.count} results, so none remains after the first {skipped}")
@@ -364,17 +372,17 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')
 
 
 def _indented(text: str) -> str:
-    """Spread a JSON text without spaces over several lines; token by token, so that no digit is lost."""
+    """Spread a JSON text without spaces over several lines. The text is split into tokens, so that no digit is lost."""
     parts: list[str] = []
-    depth, before = 0, ""
+    depth, previous = 0, ""
     for part in _TOKEN.findall(text):
         closes = part in ("]", "}")
         depth -= closes
-        if before == "," or (before not in ("[", "{") if closes else before in ("[", "{")):
+        if previous == "," or (previous not in ("[", "{") if closes else previous in ("[", "{")):
             parts.append("\n" + "  " * depth)
         parts.append(": " if part == ":" else part)
         depth += part in ("[", "{")
-        before = part
+        previous = part
     return "".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 The child is started without a shell and runs jobs in an empty environment. On Linux, it cannot gain privileges, and it
 never outlives the thread that started it, even if that thread is killed. If a job brings the child down, only that job
-is lost: the next one gets a new child.
+is lost: the next job gets a new child.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 if TYPE_CHECKING:
-    import subprocess  # loaded where a child is started: most commands need none
+    import subprocess  # loaded where a child is started, because most commands start none
 
 _FOLDER = Path(__file__).parent
 _WORKER = _FOLDER / "worker.py"
@@ -38,10 +38,10 @@ _CHUNK = 1 << 18
 _MAX_HEADER = 64 << 20
 _START_S = 20.0
 """Maximum time for a child to start on a busy machine."""
-_SLACK_S = 2.0
-"""A child that has not ended by itself is killed this long after the job's own time limit, or `_START_S` after it if
-the child is new."""
-_OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGPROF, -signal.SIGALRM)
+_KILL_DELAY_S = 2.0
+"""A child that has not ended by itself is killed this long after the job's own time limit. A new child is killed
+`_START_S` after that limit."""
+_TIME_LIMIT_STATUSES = (-signal.SIGXCPU, -signal.SIGPROF, -signal.SIGALRM)
 """Exit statuses of a child that the kernel ended at a time limit."""
 
 
@@ -68,7 +68,7 @@ class Answer:
 
 
 class WorkerError(RuntimeError):
-    """A request without an answer: the child ended, a limit ended it, its answer was malformed, the job raised an
+    """A request got no answer: the child ended by itself or at a limit, its answer was malformed, the job raised an
     exception, or the sandbox was aborted. The message is one line: ``timed out``, or for example ``died (SIGSEGV)``."""
 
     def __init__(
@@ -129,25 +129,25 @@ class Sandbox:
         self.close()
 
     def run(self, request: Mapping[str, Any], data: bytes = b"", *, limits: JobLimits) -> Answer:
-        """Run a job and return its answer. Raises `WorkerError` if there is none.
+        """Run a job and return its answer. Raises `WorkerError` if there is no answer.
 
         Data that is the same object as in the previous request is not sent again.
         """
         child, new = self._running_child()
-        known = data is self._sent
+        already_sent = data is self._sent
         header = {
             "request": request,
-            "bytes": None if known else len(data),
+            "bytes": None if already_sent else len(data),
             "cpu_s": limits.cpu_s,
             "wall_s": limits.wall_s,
         }
-        message = [json.dumps(header).encode() + b"\n", *([] if known else [data])]
+        message = [json.dumps(header).encode() + b"\n", *([] if already_sent else [data])]
         if new:
             settings = {**self._settings, "parent": os.getpid()}
             message.insert(0, json.dumps(settings).encode() + b"\n")
-        until = time.monotonic() + limits.wall_s + (_START_S if new else _SLACK_S)
+        until = time.monotonic() + limits.wall_s + (_START_S if new else _KILL_DELAY_S)
         try:
-            answer, output, late = _exchange(child, message, until, limits.max_output)
+            answer, output, ran_out_of_time = _exchange(child, message, until, limits.max_output)
         except BaseException:
             self.close()  # the rest of this answer must not be read as the next answer
             raise
@@ -155,7 +155,7 @@ class Sandbox:
             self.close()
             if answer is not None:
                 raise WorkerError(1, timed_out=False, **cast("dict[str, str]", answer["failure"]))
-            raise WorkerError(child.returncode, timed_out=late or child.returncode in _OUT_OF_TIME)
+            raise WorkerError(child.returncode, timed_out=ran_out_of_time or child.returncode in _TIME_LIMIT_STATUSES)
         self._sent = data
         return Answer(answer["result"], output, answer["cpu_s"])
 
@@ -169,7 +169,7 @@ class Sandbox:
                 _end(child)
 
     def abort(self) -> None:
-        """End the job that runs, and refuse all later ones. May be called from any thread."""
+        """End the running job, and refuse all later jobs. May be called from any thread."""
         with self._lock:
             self._aborted = True
             if self._child is not None:
@@ -195,7 +195,7 @@ class Sandbox:
     def _start(self) -> subprocess.Popen[bytes]:
         import subprocess
 
-        # -I and -S: nothing of the user's environment or site is read. -B is inherited.
+        # With -I and -S, Python reads nothing of the user's environment or site. -B is inherited.
         argv = [sys.executable, "-I", "-S", *(["-B"] if sys.dont_write_bytecode else []), str(_WORKER)]
         return subprocess.Popen(
             argv,
@@ -212,8 +212,8 @@ class Sandbox:
 @cache
 def jq_folder() -> str | None:
     """The directory from which the jq package is imported; None if it is not installed."""
-    found = find_spec("jq")
-    return None if found is None or found.origin is None else str(Path(found.origin).parent)
+    spec = find_spec("jq")
+    return None if spec is None or spec.origin is None else str(Path(spec.origin).parent)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
@@ -250,10 +250,10 @@ def _exchange(
             selector.register(child.stdin, selectors.EVENT_WRITE)
         selector.register(child.stdout, selectors.EVENT_READ)
         while answer is None or len(received) < answer["bytes"]:
-            left = until - time.monotonic()
-            if left <= 0:
+            remaining_s = until - time.monotonic()
+            if remaining_s <= 0:
                 return None, b"", True
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(remaining_s):
                 if key.fileobj is child.stdout:
                     chunk = os.read(key.fd, _CHUNK)
                     if not chunk:
@@ -273,7 +273,7 @@ def _exchange(
 
 
 def _send(pipe: int, parts: list[memoryview]) -> bool:
-    """Send the next bytes of *parts*, and remove them from it; False if the pipe is full."""
+    """Send the next bytes of *parts* and remove them from *parts*. Returns False if the pipe is full."""
     try:
         parts[0] = parts[0][os.write(pipe, parts[0][:_CHUNK]) :]
     except BlockingIOError:
@@ -287,7 +287,7 @@ def _send(pipe: int, parts: list[memoryview]) -> bool:
 
 
 def _header(line: bytearray) -> dict[str, Any] | None:
-    """The first line of an answer; None if it is malformed, which means that the child is out of control."""
+    """Return the first line of an answer, or None if it is malformed, which means that the child is out of control."""
     try:
         answer = json.loads(line)
         return answer if isinstance(answer["bytes"], int) else None

@@ -23,18 +23,18 @@ def prepare(context: Context) -> Run:
             message = " ".join(str(problem).split())[:300]
             problem_text = f"the pattern is not a valid regular expression: {message}"
             return {"problem": problem_text, "invalid_pattern": True}, b""
-        found = bytearray()
+        matching_numbers = bytearray()
         number = count = 0
         for file in context.files:
             for line in file:
                 number += 1
                 if pattern.search(line.decode("utf-8", "replace").rstrip("\n")):
-                    found += b"%d\n" % number
+                    matching_numbers += b"%d\n" % number
                     count += 1
-                    if len(found) > request["max_output"]:
-                        return {"problem": "", "too_large": True}, bytes(found[: request["max_output"]])
+                    if len(matching_numbers) > request["max_output"]:
+                        return {"problem": "", "too_large": True}, bytes(matching_numbers[: request["max_output"]])
                     if count == request["limit"]:
-                        return {"problem": "", "too_large": False}, bytes(found)
-        return {"problem": "", "too_large": False}, bytes(found)
+                        return {"problem": "", "too_large": False}, bytes(matching_numbers)
+        return {"problem": "", "too_large": False}, bytes(matching_numbers)
 
     return run

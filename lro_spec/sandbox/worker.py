@@ -1,11 +1,11 @@
 """The child process of every sandbox: never imported, started by `lro_spec.sandbox.process`.
 
 Standard input has a line of JSON with the settings, and then requests. A request is a line of JSON and as many bytes of
-data as that line announces; if it announces none (null), the data are those of the request before. Each answer goes to
-standard output in the same form. The settings name a job: a Python file with a function ``prepare(context)``. That
-returns the function ``run(request, data)``, which runs one request and returns a result (an object) and output (bytes).
-An exception in a job is also sent as an answer; then the process ends. Few modules are imported, not even `typing`,
-because most of the cost of a sandbox is its start.
+data as that line announces. If the line announces null, the data of the previous request are used again. Each answer
+goes to standard output in the same form. The settings name a job: a Python file with a function ``prepare(context)``.
+This function returns the function ``run(request, data)``, which runs one request and returns a result (an object) and
+output (bytes). An exception in a job is also sent as an answer; then the process ends. Few modules are imported, not
+even `typing`, because most of the cost of a sandbox is its start.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def _serve(requests: BinaryIO, answers: BinaryIO, settings: dict[str, Any]) -> N
         header: dict[str, Any] = json.loads(line)
         if header["bytes"] is not None:
             data = _read(requests, header["bytes"])
-        before = _cpu_s()
+        cpu_before_s = _cpu_s()
         _limit_time(header["cpu_s"], header["wall_s"])
         result, output = run(header["request"], data)
         _end_time_limit()
-        answer = {"result": result, "cpu_s": _cpu_s() - before, "bytes": len(output)}
+        answer = {"result": result, "cpu_s": _cpu_s() - cpu_before_s, "bytes": len(output)}
         answers.write(json.dumps(answer).encode() + b"\n" + output)
         answers.flush()
 
@@ -109,9 +109,10 @@ def _traceback() -> str:
 
 
 def _end_with_parent(parent: int) -> None:
-    # By the kernel: libjq never releases the interpreter's lock, so a thread that watches the parent would starve.
+    # The kernel ends this process. A thread that watches the parent would starve, because libjq never releases the
+    # interpreter's lock.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # holds for programs that the job starts, too
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # this also applies to programs that the job starts
     if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
 

@@ -1,9 +1,9 @@
 """Validation of every record of a file against its descriptor's ``line_schema``, for files and schemas of any size.
 
-A record that jsonschema-rs accepts is valid. For a record that it refuses, jsonschema explains the violation and,
-unless the two are known to agree, decides whether there is one. jsonschema runs in this process if the schema is tame,
-which means that it is evaluated in time proportional to the record, and otherwise in a child process with limits. The
-time that it takes for all records together is limited.
+A record that jsonschema-rs accepts is valid. If jsonschema-rs refuses a record, jsonschema explains the violation.
+jsonschema also decides whether there is a violation, unless the two libraries are known to agree. jsonschema runs in
+this process if the schema is tame, which means that it is evaluated in time proportional to the record. Otherwise it
+runs in a child process with limits. The time that jsonschema takes for all records together is limited.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ PATIENCE_S = 30.0
 
 _BATCH = 500
 """Number of records that are collected before a child process validates them together."""
-_PASS_S = 5.0
-"""Time limit for one call of the child process. If a record uses it up, or the memory, the next call begins after that
-record."""
-_MOST_COMPARED = 200
-"""Largest number of violations that are explained just to find out whether they repeat an earlier finding."""
+_CALL_TIMEOUT_S = 5.0
+"""Time limit for one call of the child process. If a record uses up this time or the memory, the next call begins after
+that record."""
+_MAX_COMPARED = 200
+"""Maximum number of violations that are explained only to find out whether they repeat an earlier finding."""
 _RULE = "LRO-DESC-09"
 
 _Explain = Callable[[], Violation]
@@ -60,13 +60,13 @@ class _Traits(NamedTuple):
     """Traits of a schema that decide how records are validated against it."""
 
     fast_validator: FastValidator | None
-    """None if jsonschema-rs cannot be used for it."""
+    """None if jsonschema-rs cannot be used for the schema."""
     refusal_is_final: bool
     """True if jsonschema is known to refuse each record that jsonschema-rs refuses."""
     tame: bool
     """True if jsonschema may run in this process (`is_tame`)."""
     distinguishes_long_integers: bool
-    """True if it may treat an integer beyond 64 bits and the nearest double differently."""
+    """True if the schema may treat an integer beyond 64 bits and the nearest double differently."""
 
 
 def _traits(schema: object) -> _Traits:
@@ -88,7 +88,7 @@ class LineSchemaChecker:
         traits = _traits(schema) if text is None else _traits_of(text)
         self._schema = schema
         self._fast_validator, self._refusal_is_final, self._tame, self._distinguishes_long_integers = traits
-        self._left_s = patience_s
+        self._remaining_s = patience_s
         self._patience_s = patience_s
         self._child: SchemaChild | None = None
         self._waiting: list[_Line] = []
@@ -100,12 +100,13 @@ class LineSchemaChecker:
         """Number of violations so far in lines in which a value was reported already."""
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, *, satisfied: bool = False, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, *, satisfied: bool = False, reported: Collection[str] = ()
     ) -> Iterator[Finding]:
-        """Findings about the records of a block; some may come with a later block.
+        """Findings about the records of a block. Some of these findings may come only with a later block.
 
-        *satisfied* says that all of them are known to satisfy the schema. *known* is only given with a single record:
-        JSON pointers to values that have been reported already. A violation at one of them causes no further finding.
+        *satisfied* is true if all of the records are known to satisfy the schema. *reported* is only given with a
+        single record: it has JSON pointers to values that have been reported already. A violation at one of these
+        values causes no further finding.
         """
         if satisfied or (not self._distinguishes_long_integers and self._all_pass(records)):
             self.judged += len(records)
@@ -120,7 +121,7 @@ class LineSchemaChecker:
             if record is not read and accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
-            self._waiting.append(_Line(block.number + place, data, record, tuple(known)))
+            self._waiting.append(_Line(block.number + place, data, record, tuple(reported)))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
                 yield from self._validate_waiting()
 
@@ -145,46 +146,46 @@ class LineSchemaChecker:
 
     def _validate_waiting(self) -> Iterator[Finding]:
         waiting, self._waiting = self._waiting, []
-        while waiting and self._left_s > 0:
+        while waiting and self._remaining_s > 0:
             began = time.monotonic()
             violations, judged = self._violations(waiting)
-            self._left_s -= time.monotonic() - began
+            self._remaining_s -= time.monotonic() - began
             self.judged += judged
             for place, explain in violations:
-                if not self._follows(waiting[place], explain):
+                if not self._is_repetition(waiting[place], explain):
                     yield _finding(waiting[place], explain)
-            waiting = waiting[judged:]  # the rest, if the time of a pass was used up
+            waiting = waiting[judged:]  # the rest, if the time of a call was used up
         self._unjudged += len(waiting)
 
-    def _follows(self, line: _Line, explain: _Explain) -> bool:
+    def _is_repetition(self, line: _Line, explain: _Explain) -> bool:
         """True if a violation only repeats what was reported about the line already.
 
-        Explaining takes time, so after `_MOST_COMPARED` violations in such lines, all further ones are assumed to do
-        so.
+        Explaining a violation takes time. So after `_MAX_COMPARED` violations in such lines, all further violations in
+        them are assumed to be repetitions.
         """
         if not line.reported:
             return False
         self._compared += 1
-        return self._compared > _MOST_COMPARED or explain().about in line.reported
+        return self._compared > _MAX_COMPARED or explain().about in line.reported
 
     def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
-        """The violations, each as the index of its line and a function that explains it; and how many lines were
-        validated."""
+        """Return the violations and the number of lines that were validated. A violation is given by the index of its
+        line and a function that explains it."""
         if self._tame:
-            here = [
+            violations_here = [
                 (place, partial(self._explained, line)) for place, line in enumerate(waiting) if self._violates(line)
             ]
-            return here, len(waiting)
-        time_s = min(_PASS_S, self._left_s)
+            return violations_here, len(waiting)
+        time_s = min(_CALL_TIMEOUT_S, self._remaining_s)
         child = self._child = self._child or SchemaChild()
         judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
-        found, judged = judgement.violations, judgement.judged
+        violations, judged = judgement.violations, judgement.judged
         # If a record used up the time or the memory, the last violation says so. Its index is `judged`, since the
-        # record does not count as judged. It is not blamed if it had less time than usual.
-        if time_s < min(_PASS_S, self._patience_s):
-            found = tuple((place, violation) for place, violation in found if place < judged)
-        judged += any(place >= judged for place, _ in found)  # so that the next call begins after it
-        return [(place, partial(_identity, violation)) for place, violation in found], judged
+        # record does not count as judged. A record that had less time than usual is not reported.
+        if time_s < min(_CALL_TIMEOUT_S, self._patience_s):
+            violations = tuple((place, violation) for place, violation in violations if place < judged)
+        judged += any(place >= judged for place, _ in violations)  # so that the next call begins after that record
+        return [(place, partial(_identity, violation)) for place, violation in violations], judged
 
     @cached_property
     def _validator(self) -> Validator:
@@ -214,18 +215,18 @@ def _identity(violation: Violation) -> Violation:
 def _finding(line: _Line, explain: _Explain) -> Finding:
     def compute() -> Finding:
         violation, text = explain(), line.data.decode("utf-8", "replace")
-        at = position(text, violation.pointer)
+        index = position(text, violation.pointer)
         return Finding(
             _RULE,
             Kind.SCHEMA_VIOLATION,
-            violation.pointer if at is not None else "",
+            violation.pointer if index is not None else "",
             "the line does not satisfy line_schema",
             violation.expected or "a record that can be checked against line_schema",
             violation.observed or str(violation),
             "if the record is right, line_schema is too narrow",
             line=line.number,
-            column=(at or 0) + 1,
-            excerpt=excerpt(text, at or 0),
+            column=(index or 0) + 1,
+            excerpt=excerpt(text, index or 0),
         )
 
     if len(line.data) > MAX_LAZY_BYTES:

@@ -46,7 +46,7 @@ _OTHERS = {
     "additionalItems": "items",
     "unevaluatedItems": "items",
 }
-"""Keywords about the fields or items that no other keyword of the schema names."""
+"""Keywords about the fields or items that are not named by any other keyword of the schema."""
 
 
 def describe(keyword: str, wanted: object) -> str:

@@ -31,19 +31,19 @@ class SchemaError:
     schema: Mapping[str, Any]
     """The sub-schema that contains the keyword."""
     value: Any
-    """The value that violates it; the object itself if a field is missing or unknown."""
+    """The value that violates the keyword. If a field is missing or unknown, the object itself."""
 
     @property
     def kind(self) -> Kind:
         """The kind of the finding about this violation."""
-        return _WRONG.get(self.keyword, _OTHERWISE)[0]
+        return _KIND_AND_WORDS.get(self.keyword, _DEFAULT_KIND_AND_WORDS)[0]
 
     @property
     def expected(self) -> str:
         """Requirement of the schema, in words."""
         if self.keyword == "required":
             return f"a field {self.path[-1]!r}"
-        if self.keyword in _CLOSED:
+        if self.keyword in _CLOSING_KEYWORDS:
             return f"one of {', '.join(self.known)}"
         return _expectation(self.keyword, self.schema, self.value)
 
@@ -52,12 +52,16 @@ class SchemaError:
         """Value found instead, in words."""
         if self.keyword == "required":
             return "no such field"
-        return f"a field {self.path[-1]!r}" if self.keyword in _CLOSED else _observation(self.keyword, self.value)
+        return (
+            f"a field {self.path[-1]!r}"
+            if self.keyword in _CLOSING_KEYWORDS
+            else _observation(self.keyword, self.value)
+        )
 
     @property
     def known(self) -> tuple[Any, ...]:
         """The possible fields or values, if the schema lists them."""
-        if self.keyword in _CLOSED:
+        if self.keyword in _CLOSING_KEYWORDS:
             return tuple(sorted(self.schema.get("properties", {})))
         return tuple(self.schema["enum"]) if self.keyword == "enum" else ()
 
@@ -76,34 +80,34 @@ def validator(name: str, part: str = "") -> Validator:
 
 
 def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError]:
-    """Violations of a schema of this package by a value, sorted by path; at the same path a wrong type comes first."""
+    """Violations of a schema of this package by a value, sorted by path. At the same path, a wrong type comes first."""
     if accepts(own_fast_validator(name, part), value):
         return iter(())
     try:
         errors = list(_errors_of_rust(value, name, part))
     except (ValueError, TypeError, OverflowError, RecursionError):  # not a JSON value, or half a surrogate pair
-        slow = validator(name, part).iter_errors(cast("Any", value))
-        errors = [error for each in slow for error in explained(each)]
+        slow_errors = validator(name, part).iter_errors(cast("Any", value))
+        errors = [error for each in slow_errors for error in explained(each)]
     if len(errors) == 1:
         return iter(errors)
     # Each error about a missing field yields all missing fields, so there are duplicates.
-    different = {(error.path, error.keyword, id(error.schema)): error for error in errors}
-    return iter(sorted(different.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
+    distinct = {(error.path, error.keyword, id(error.schema)): error for error in errors}
+    return iter(sorted(distinct.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
 
 
 def _errors_of_rust(value: object, name: str, part: str) -> Iterator[SchemaError]:
-    """The errors that jsonschema-rs finds. It is twenty times as fast as jsonschema, and a file may have a million
-    errors."""
+    """The errors that jsonschema-rs finds. It is used because it is twenty times as fast as jsonschema, and a file may
+    have a million errors."""
     root = json_schema(name)
     for error in own_rust_validator(name, part).iter_errors(value):
-        schema, wrong = root, cast("Any", value)
+        schema, invalid_value = root, cast("Any", value)
         for step in error.schema_path[:-1]:
             schema = _resolved(root, schema[step])
         for step in error.instance_path:
-            wrong = wrong[step]
-        if isinstance(wrong, float) and not math.isfinite(wrong):
+            invalid_value = invalid_value[step]
+        if isinstance(invalid_value, float) and not math.isfinite(invalid_value):
             raise ValueError("not a JSON number")  # jsonschema-rs treats it as null
-        yield from _by_field(str(error.schema_path[-1]), schema, wrong, tuple(error.instance_path))
+        yield from _by_field(str(error.schema_path[-1]), schema, invalid_value, tuple(error.instance_path))
 
 
 def _resolved(root: Mapping[str, Any], part: Any) -> Any:
@@ -124,7 +128,7 @@ def _by_field(
     names: Iterable[str | int] = ()
     if keyword == "required":
         names = (name for name in schema["required"] if name not in value)
-    elif keyword in _CLOSED:
+    elif keyword in _CLOSING_KEYWORDS:
         names = sorted(set(value) - set(schema.get("properties", {})), key=str)
     else:
         yield SchemaError(path, keyword, schema, value)
@@ -184,11 +188,11 @@ def _observation(keyword: str, value: object) -> str:
             return show(value)
 
 
-_CLOSED = ("additionalProperties", "unevaluatedProperties")
-"""Keywords that are violated only where their value is false, which allows no other fields."""
+_CLOSING_KEYWORDS = ("additionalProperties", "unevaluatedProperties")
+"""Keywords about further fields. They are violated only where their value is false, which forbids further fields."""
 
-_OTHERWISE = (Kind.INVALID, "is not as required")
-_WRONG = {
+_DEFAULT_KIND_AND_WORDS = (Kind.INVALID, "is not as required")
+_KIND_AND_WORDS = {
     "required": (Kind.MISSING_FIELD, "is missing"),
     "additionalProperties": (Kind.UNKNOWN_FIELD, "is not as required"),
     "unevaluatedProperties": (Kind.UNKNOWN_FIELD, "is not as required"),
@@ -204,8 +208,8 @@ _WRONG = {
 
 
 def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
-    """The finding about a violation of a schema; *whole* is the document's name, used if the violation concerns all of
-    it."""
+    """The finding about a violation of a schema. *whole* is the name of the document, which is used if the violation
+    concerns the whole document."""
     name = ".".join(str(part) for part in error.path) or whole
-    kind, wrong = _WRONG.get(error.keyword, _OTHERWISE)
-    return Finding(rule, kind, pointer(list(error.path)), f"{name} {wrong}", error.expected, error.observed, hint)
+    kind, words = _KIND_AND_WORDS.get(error.keyword, _DEFAULT_KIND_AND_WORDS)
+    return Finding(rule, kind, pointer(list(error.path)), f"{name} {words}", error.expected, error.observed, hint)

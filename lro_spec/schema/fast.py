@@ -1,8 +1,9 @@
 """Fast validation by jsonschema-rs, which is tried first because it is a hundred times as fast as jsonschema.
 
-A value that jsonschema-rs accepts is valid. For a value that it refuses, jsonschema explains why and, unless the two
-libraries are known to agree (`refusal_is_final`), decides whether the value is valid. Tests compare the two. Here a
-foreign schema is one that does not come from this package, such as the ``line_schema`` of a descriptor.
+A value that jsonschema-rs accepts is valid. If jsonschema-rs refuses a value, jsonschema explains why. jsonschema also
+decides whether the value is valid, unless the two libraries are known to agree (`refusal_is_final`). Tests compare the
+two libraries. A foreign schema is a schema that does not come from this package, such as the ``line_schema`` of a
+descriptor.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _RECORD = "urn:lro:record"
 _REGEX_BYTES = 1 << 20
 """Largest size of a compiled regular expression."""
 _DIVISORS = ("multipleOf", "divisibleBy")
-_AGREED = frozenset(
+_AGREED_KEYWORDS = frozenset(
     {
         *("$schema", "$defs", "$ref", "title", "description", "default", "examples", "format"),
         *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
@@ -33,7 +34,7 @@ _AGREED = frozenset(
     }
 )
 """Keywords on which jsonschema-rs and jsonschema agree; none has regular expressions or division."""
-_MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between the two keep every digit
+_LOWER_LIMIT, _UPPER_LIMIT = -(2**63), 2**64  # integers between these limits keep every digit
 
 
 @cache
@@ -52,11 +53,11 @@ def own_fast_validator(name: str, part: str = "") -> FastValidator:
 
 
 def foreign_fast_validator(schema: object) -> FastValidator | None:
-    """The fast validator of a foreign schema; None if the schema is not safe to run in this process, or not supported.
+    """Return the fast validator of a foreign schema, or None if running the schema here is unsafe or not supported.
 
-    A safe schema takes time in proportion to its size and the record's: it has no recursion, it is not too large when
-    its references are followed (`is_bounded`), and the engine of its regular expressions cannot backtrack. Nothing is
-    fetched. ``format`` is an annotation, as in jsonschema.
+    A safe schema takes time in proportion to its own size and to the size of the record: it has no recursion, it is not
+    too large when its references are followed (`is_bounded`), and the engine of its regular expressions cannot
+    backtrack. Nothing is fetched. ``format`` is an annotation, as in jsonschema.
     """
     if isinstance(schema, dict) and not is_bounded(cast("object", schema)):
         return None
@@ -67,24 +68,25 @@ def refusal_is_final(schema: object) -> bool:
     """True if the fast validator of a foreign schema is known to refuse only values that jsonschema refuses."""
     if not isinstance(schema, dict) or cast("dict[str, Any]", schema).get("$schema", _DIALECT) != _DIALECT:
         return False
-    return all(node.keys() <= _AGREED for _, node in subschemas(cast("object", schema)))
+    return all(node.keys() <= _AGREED_KEYWORDS for _, node in subschemas(cast("object", schema)))
 
 
 def distinguishes_long_integers(schema: object) -> bool:
     """True if a schema may treat an integer over 64 bits and the nearest double differently.
 
-    It may if it has an integer other than 1 as a divisor (``multipleOf``), or a number beyond 64 bits anywhere.
+    This is possible if the schema has an integer other than 1 as a divisor (``multipleOf``), or a number beyond 64 bits
+    anywhere.
     """
-    left: list[object] = [schema]
-    while left:
-        part = left.pop()
+    pending: list[object] = [schema]
+    while pending:
+        part = pending.pop()
         if isinstance(part, dict):
             node = cast("dict[str, object]", part)
             if any(type(node.get(keyword)) is int and node[keyword] != 1 for keyword in _DIVISORS):
                 return True
-        elif isinstance(part, int | float) and not _MOST_NEGATIVE < part < _BEYOND:
+        elif isinstance(part, int | float) and not _LOWER_LIMIT < part < _UPPER_LIMIT:
             return True
-        left += children(cast("object", part))
+        pending += children(cast("object", part))
     return False
 
 
@@ -109,8 +111,8 @@ def _joint_list_validator(part: str, text: str) -> FastValidator | None:
     stands_alone = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
     if stands_alone or not is_bounded(foreign) or distinguishes_long_integers(foreign):
         return None
-    both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
-    return _fast_validator_of({"$schema": _DIALECT, "items": {"allOf": both}})
+    schemas = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
+    return _fast_validator_of({"$schema": _DIALECT, "items": {"allOf": schemas}})
 
 
 def _record(part: str) -> dict[str, Any]:
@@ -119,7 +121,8 @@ def _record(part: str) -> dict[str, Any]:
 
 
 def accepts(validator: FastValidator | None, value: object) -> bool:
-    """True if there is a fast validator and it accepts the value. Values that it cannot read are not accepted."""
+    """True if there is a fast validator and it accepts the value. A value that the validator cannot read is not
+    accepted."""
     try:
         return validator is not None and validator(value)
     except (ValueError, TypeError, OverflowError, RecursionError):  # lone surrogates, and values that are not JSON
@@ -140,7 +143,7 @@ def _fast_validator_of(schema: Any) -> FastValidator | None:
 
 
 def _validator(schema: Any) -> Any:
-    """The validator of a schema, made once for all descriptors that have the same schema; None if it cannot be made."""
+    """Return the validator of a schema, or None if it cannot be made. Descriptors with the same schema share it."""
     text = text_of(schema)
     return None if text is None else _validator_of(text)
 

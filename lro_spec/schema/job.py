@@ -3,8 +3,8 @@
 A request has the schema, the limit of violations, and the time limit; ``spent_s`` is the time that earlier requests of
 the same evaluation took. The data are records, one per line. Evaluation ends after the last record, at the limit of
 violations, or when the time is up. The result has the number of records that were checked (``judged``), the violations,
-the time taken, and ``stuck``: True if the time was up during a record that had taken more than half of the evaluation's
-time so far, or if the memory was exhausted.
+and the time taken. It also has ``stuck``, which is true if the memory was exhausted, or if the time was up during a
+record that had taken more than half of the evaluation's time so far.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A descriptor's ``line_schema``: validity, the records that violate it, and detection of vacuous schemas.
 
-The schema is untrusted. References are never fetched, and anything that could run endlessly (recursion, regular
-expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
+The schema is untrusted. References are never fetched. A schema whose evaluation could be endless (because of recursion,
+regular expressions, or sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`). A schema is
+vacuous if it says nothing about the records.
 """
 
 from __future__ import annotations
@@ -24,22 +25,24 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 64
 _MAX_NODES = 10_000
 _MUTANT_RECORDS = 3
-"""Number of records of which changed copies are validated."""
+"""Number of records whose changed copies are validated."""
 _COMMON_KEYWORDS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
-"""Keywords of JSON Schema that are names of fields, too: at the top level of a schema, they are probably keywords."""
+"""Keywords of JSON Schema that are also common names of fields. At the top level of a schema, they are probably
+keywords."""
 _MAX_FIELDS = 100
-"""Number of fields of a record that are changed, one in each copy."""
+"""Maximum number of fields of a record that are changed. Each copy has one changed field."""
 _SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
-"""Records on which it is tried whether a schema refuses every record, or none."""
-_SAMPLES_S = 5.0
+"""Records that are used to find out whether a schema refuses every record, or none."""
+_SAMPLES_TIMEOUT_S = 5.0
 _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
 
 def schema_problem(schema: object) -> str | None:
-    """The reason why a value is not a JSON Schema, in one sentence; None if it is one.
+    """Return the reason why a value is not a JSON Schema, in one sentence, or None if the value is a JSON Schema.
 
-    It is validated against the draft that its ``$schema`` declares, and against 2020-12 if that is absent or unknown.
-    Regular expressions are not compiled, because JSON Schema has another dialect than Python.
+    The value is validated against the draft that is declared by its ``$schema``. If ``$schema`` is absent or unknown,
+    it is validated against draft 2020-12. Regular expressions are not compiled, because JSON Schema has another dialect
+    than Python.
     """
     if isinstance(schema, bool):
         return None
@@ -59,8 +62,8 @@ def schema_problem(schema: object) -> str | None:
 
 @lru_cache(maxsize=128)
 def _meta_problem(text: str) -> str | None:
-    """The problem of a schema that is given as a text, cached because a server sends the same schema with every
-    descriptor, and validating it takes milliseconds."""
+    """The problem of a schema that is given as a text. It is cached, because a server sends the same schema with every
+    descriptor, and validation takes milliseconds."""
     return _meta_problem_of(json.loads(text))
 
 
@@ -82,14 +85,14 @@ def lines_violating(
 ) -> list[tuple[int, str]]:
     """The records that violate a schema, each with its index and a message; at most *limit* of them.
 
-    Records that remain after *timeout_s* seconds are not checked; `judge_lines` also returns how many were. A single
-    record that uses up the time counts as a violation, because no reader could check it either. A schema that was too
-    slow for one record gets only half a second in later calls.
+    Records that remain after *timeout_s* seconds are not checked; `judge_lines` also returns the number of records that
+    were checked. A single record that uses up the time counts as a violation, because no reader could check it either.
+    A schema that was too slow for one record gets only half a second in later calls.
     """
     return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
 
 
-_NO_PATIENCE_S = 0.5
+_SHORT_TIMEOUT_S = 0.5
 """Time limit for the records of a descriptor if its schema is in `_too_slow`."""
 _too_slow: set[int] = set()
 """Hashes of schemas whose evaluation on a single record used up the time or the memory. They are remembered because a
@@ -103,52 +106,54 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
         return Judgement(0, ((0, Violation("", f"line_schema is not a schema: {problem}")),))
     fast_validator = foreign_fast_validator(schema)
     until = time.monotonic() + timeout_s
-    seen, closer = 0, list[tuple[int, object]]()
+    seen, refused = 0, list[tuple[int, object]]()
     for record in records:
         if not accepts(fast_validator, record):
-            closer.append((seen, record))
+            refused.append((seen, record))
         seen += 1
         if time.monotonic() > until:
             break
-    if not closer:
+    if not refused:
         return Judgement(seen, ())
-    rest = (record for _, record in closer)
+    rest = (record for _, record in refused)
     if untrusted.is_tame(schema):
-        found = untrusted.judge_here(schema, rest, limit, timeout_s)
+        judgement = untrusted.judge_here(schema, rest, limit, timeout_s)
     else:
-        known = hash(json.dumps(schema))
-        patience_s = min(timeout_s, _NO_PATIENCE_S) if known in _too_slow else timeout_s
-        found = untrusted.judge_in_child(schema, rest, limit, patience_s)
-        if found.stuck:
-            _too_slow.add(known)
-    judged = seen if found.judged == len(closer) else closer[found.judged][0]
-    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations), found.stuck)
+        schema_hash = hash(json.dumps(schema))
+        limit_s = min(timeout_s, _SHORT_TIMEOUT_S) if schema_hash in _too_slow else timeout_s
+        judgement = untrusted.judge_in_child(schema, rest, limit, limit_s)
+        if judgement.stuck:
+            _too_slow.add(schema_hash)
+    judged = seen if judgement.judged == len(refused) else refused[judgement.judged][0]
+    return Judgement(
+        judged, tuple((refused[n][0], violation) for n, violation in judgement.violations), judgement.stuck
+    )
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
-    """The reason why a schema says nothing about the records; None if it says something.
+    """Return the reason why a schema says nothing about the records, or None if it says something about them.
 
-    It says something if it names a property of the records (any property, if there are no records), or if it refuses a
-    record in which a field is missing or has the wrong type. Requiring an object is not enough. For the schema
-    ``false``, which refuses every record, there is a reason, too. The schema must be valid (`schema_problem`).
+    A schema says something if it names a property of the records (any property, if there are no records), or if it
+    refuses a record in which a field is missing or has the wrong type. Requiring an object is not enough. A reason is
+    also returned for the schema ``false``, which refuses every record. The schema must be valid (`schema_problem`).
     """
     if isinstance(schema, bool):
-        what = "says nothing about the records" if schema else "refuses every record"
-        return f"line_schema is {str(schema).lower()}: it {what}"
+        effect = "says nothing about the records" if schema else "refuses every record"
+        return f"line_schema is {str(schema).lower()}: it {effect}"
     if not isinstance(schema, dict):
         return None
     whole = cast("dict[str, Any]", schema)
     objects = [cast("dict[str, Any]", r) for r in islice(records, 100) if isinstance(r, dict)]
     fields = {name for record in objects for name in record}
-    named = set(_named(whole))
-    if named & fields or (named and not objects):
+    named_fields = set(_named_fields(whole))
+    if named_fields & fields or (named_fields and not objects):
         return None
     mutants = [m for record in objects[:_MUTANT_RECORDS] for m in _mutants(record)]
     if mutants and judge_lines(whole, mutants, 1, timeout_s).violations:
         return None
-    if named:
-        some = ", ".join(sorted(named)[:5])
-        return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
+    if named_fields:
+        examples = ", ".join(sorted(named_fields)[:5])
+        return f"line_schema names {examples}, which no record has, and accepts records whatever their fields are"
     if (set(whole) - _COMMON_KEYWORDS) & fields:
         return "line_schema has the records' fields as its own keywords; they belong under properties"
     return f"line_schema names no field of the records{_verdict_on_all(whole, bool(mutants))}"
@@ -161,18 +166,18 @@ def refuses_every_record(schema: object) -> bool:
 
 
 def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unknown"]:
-    """The records that a schema refuses, judged by `_SAMPLES`; "unknown" if the schema is not tame."""
+    """The records that a schema refuses, judged by `_SAMPLES`. The answer is "unknown" unless the schema is tame."""
     if not untrusted.is_tame(schema):
         return "unknown"
-    refused = len(untrusted.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_S).violations)
+    refused = len(untrusted.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_TIMEOUT_S).violations)
     if refused == len(_SAMPLES) and _refuses_objects(schema):
         return "every"
     return "some" if refused else "none"
 
 
 def _verdict_on_all(schema: Mapping[str, Any], accepted: bool) -> str:
-    """A clause if a schema refuses every possible record or none, otherwise empty. *accepted* is True if it accepted
-    records with missing fields and wrong types."""
+    """A clause that says that a schema refuses every possible record, or none; empty if neither is the case. *accepted*
+    is True if the schema accepted records with missing fields and wrong types."""
     refused = "none" if accepted else _refused(schema)
     words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
     return words.get(refused, "")
@@ -195,17 +200,18 @@ def _refuses_objects(schema: object) -> bool:
 
 
 def _size_problem(schema: object) -> str | None:
-    """The problem of a schema that is too deep or too large; checked before any recursive function reads the schema."""
-    left = [(schema, 0)]
+    """The problem of a schema that is too deep or too large. This is checked before a recursive function reads the
+    schema."""
+    pending = [(schema, 0)]
     nodes = 0
-    while left:
-        value, depth = left.pop()
+    while pending:
+        value, depth = pending.pop()
         nodes += 1
         if depth > _MAX_DEPTH:
             return f"it is nested deeper than {_MAX_DEPTH} levels"
         if nodes > _MAX_NODES:
             return f"it has more than {_MAX_NODES} values"
-        left += [(child, depth + 1) for child in untrusted.children(value)]
+        pending += [(child, depth + 1) for child in untrusted.children(value)]
     return None
 
 
@@ -215,12 +221,12 @@ def _meta_message(error: SchemaError) -> str:
     return f"at {where}: {message}"
 
 
-def _named(schema: Mapping[str, Any]) -> Iterator[str]:
+def _named_fields(schema: Mapping[str, Any]) -> Iterator[str]:
     """Names in ``properties`` and ``required``, with references and combinations followed, each sub-schema once."""
-    left: list[Any] = [schema]
+    pending: list[Any] = [schema]
     seen: set[int] = set()
-    while left:
-        part = left.pop()
+    while pending:
+        part = pending.pop()
         if not isinstance(part, dict) or id(cast("object", part)) in seen:
             continue
         node = cast("dict[str, Any]", part)
@@ -231,14 +237,14 @@ def _named(schema: Mapping[str, Any]) -> Iterator[str]:
                 yield from (n for n in cast("Iterable[Any]", names) if isinstance(n, str))
         for keyword in _APPLICATORS:
             if isinstance(node.get(keyword), list):
-                left += node[keyword]
+                pending += node[keyword]
         target = untrusted.local_target(schema, node.get("$ref"))
         if target is not None:
-            left.append(target)
+            pending.append(target)
 
 
 def _mutants(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Copies of the record with one field missing, or of another type."""
+    """Copies of the record in which one field is missing, or has another type."""
     for name, value in islice(record.items(), _MAX_FIELDS):
         yield {k: v for k, v in record.items() if k != name}
         yield {**record, name: 0 if isinstance(value, str | bool | list | dict) else "a text"}

@@ -1,7 +1,8 @@
 """Parts of a ``line_schema`` that cannot be evaluated, with their positions: invalid patterns, dangling references.
 
-Regular expressions in JSON Schema have the dialect of ECMAScript. One that Python does not support is not an error;
-one that is invalid in every dialect is.
+Regular expressions in JSON Schema have the dialect of ECMAScript. A regular expression that Python does not support is
+accepted. A regular expression that is invalid in every dialect is an error. Dangling references are references without
+a target. A reference to another document by its absolute HTTP address is called remote; it is not dangling.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ _BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 
 
 def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each object that stands where a schema belongs, with its path; plain data, such as that under ``const``, is
+    """Each object in a place that is meant for a schema, with its path. Plain data, such as the value of ``const``, is
     skipped."""
-    left: list[tuple[Path, object]] = [((), schema)]
-    while left:
-        path, value = left.pop()
+    pending: list[tuple[Path, object]] = [((), schema)]
+    while pending:
+        path, value = pending.pop()
         if not isinstance(value, dict):
             continue
         node = cast("dict[str, object]", value)
         yield path, cast("dict[str, Any]", node)
-        inside: list[tuple[Path, object]] = []
+        nested: list[tuple[Path, object]] = []
         for keyword, part in node.items():
             if keyword in DATA:
                 continue
             if isinstance(part, list):
-                inside += [((*path, keyword, n), one) for n, one in enumerate(cast("list[object]", part))]
+                nested += [((*path, keyword, n), item) for n, item in enumerate(cast("list[object]", part))]
             elif keyword in MAPS and isinstance(part, dict):
-                inside += [((*path, keyword, name), one) for name, one in cast("dict[str, object]", part).items()]
+                nested += [((*path, keyword, name), item) for name, item in cast("dict[str, object]", part).items()]
             else:
-                inside.append(((*path, keyword), part))
-        left += reversed(inside)
+                nested.append(((*path, keyword), part))
+        pending += reversed(nested)
 
 
 def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
@@ -54,58 +55,62 @@ def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
                 yield (*path, "patternProperties", name), name
 
 
-def broken(pattern: str) -> str | None:
+def syntax_error(pattern: str) -> str | None:
     """The reason why a text is not a regular expression in any dialect; None if it may be one in some dialect."""
-    depth, at, nothing = 0, 0, True
-    while at < len(pattern):
-        character = pattern[at]
+    depth, index, nothing_to_repeat = 0, 0, True
+    while index < len(pattern):
+        character = pattern[index]
         if character == "\\":
-            if at + 1 == len(pattern):
+            if index + 1 == len(pattern):
                 return "it ends in a backslash"
-            at, nothing = at + 1, False
+            index, nothing_to_repeat = index + 1, False
         elif character == "[":
-            end = _class_end(pattern, at)
+            end = _class_end(pattern, index)
             if end is None:
                 return "a [ is not closed"
-            at, nothing = end, False
+            index, nothing_to_repeat = end, False
         elif character == "(":
-            depth, nothing = depth + 1, True
+            depth, nothing_to_repeat = depth + 1, True
         elif character == ")":
             if not depth:
                 return "a ) closes nothing"
-            depth, nothing = depth - 1, False
-        elif character in "*+" or (character == "?" and pattern[at - 1 : at] != "(") or _BRACES.match(pattern, at):
-            if nothing:
+            depth, nothing_to_repeat = depth - 1, False
+        elif (
+            character in "*+"
+            or (character == "?" and pattern[index - 1 : index] != "(")
+            or _BRACES.match(pattern, index)
+        ):
+            if nothing_to_repeat:
                 return f"there is nothing for {character} to repeat"
         else:
-            nothing = character == "|"
-        at += 1
+            nothing_to_repeat = character == "|"
+        index += 1
     return "a ( is not closed" if depth else None
 
 
-def _class_end(pattern: str, at: int) -> int | None:
-    """The index of the ``]`` that closes the class beginning at *at*; ``[]`` is an empty class, as in ECMAScript."""
-    while at < len(pattern):
-        if pattern[at] == "]":
-            return at
-        at += 2 if pattern[at] == "\\" else 1
+def _class_end(pattern: str, index: int) -> int | None:
+    """The index of the ``]`` that closes the class beginning at *index*; ``[]`` is an empty class, as in ECMAScript."""
+    while index < len(pattern):
+        if pattern[index] == "]":
+            return index
+        index += 2 if pattern[index] == "\\" else 1
     return None
 
 
-def dangling(schema: object) -> Iterator[tuple[str, str]]:
-    """References that have no target in the schema and are not addresses of other documents.
+def dangling_references(schema: object) -> Iterator[tuple[str, str]]:
+    """References that have no target in the schema and are not remote.
 
     Yields the JSON pointer to each reference, and its text.
     """
-    yield from ((pointer([*path]), text) for path, text, is_published in _unresolved(schema) if not is_published)
+    yield from ((pointer([*path]), text) for path, text, is_remote in _unresolved(schema) if not is_remote)
 
 
-def published(schema: object) -> Iterator[tuple[Path, str]]:
-    """References to other documents by absolute address: the path and the text of each. Nothing is fetched."""
-    yield from ((path, text) for path, text, is_published in _unresolved(schema) if is_published)
+def remote_references(schema: object) -> Iterator[tuple[Path, str]]:
+    """References to other documents by absolute HTTP address: the path and the text of each. Nothing is fetched."""
+    yield from ((path, text) for path, text, is_remote in _unresolved(schema) if is_remote)
 
 
-def without(schema: object, references: Iterable[Path]) -> object:
+def without_references(schema: object, references: Iterable[Path]) -> object:
     """The schema without some of its references, so that the rest can be evaluated."""
     paths = set(references)
     dialect: object = cast("dict[str, object]", schema).get("$schema") if isinstance(schema, dict) else None
@@ -114,7 +119,7 @@ def without(schema: object, references: Iterable[Path]) -> object:
 
     def copied(value: object, path: Path) -> object:
         if isinstance(value, list):
-            return [copied(one, (*path, n)) for n, one in enumerate(cast("list[object]", value))]
+            return [copied(item, (*path, n)) for n, item in enumerate(cast("list[object]", value))]
         if not isinstance(value, dict):
             return value
         node = cast("dict[str, object]", value)
@@ -126,7 +131,7 @@ def without(schema: object, references: Iterable[Path]) -> object:
 
 
 def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
-    """References without a target in the schema: path, text, and True if it is an address of another document."""
+    """References without a target in the schema: path, text, and True if the reference is remote."""
     nodes = list(subschemas(schema))
     if not any(name in node for _, node in nodes for name in _REFERENCES):
         return
@@ -140,9 +145,9 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
     places = {id(node): path for path, node in nodes}
     root = specification_with(str(draft(whole).META_SCHEMA.get("$schema"))).create_resource(cast("Any", whole))
     lookup_errors = (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError)
-    left = [(root, REGISTRY.resolver_with_root(root), root.id() or "")]
-    while left:
-        resource, resolver, base = left.pop()
+    pending = [(root, REGISTRY.resolver_with_root(root), root.id() or "")]
+    while pending:
+        resource, resolver, base = pending.pop()
         contents: object = resource.contents
         node = cast("dict[str, Any]", contents) if isinstance(contents, dict) else {}
         for keyword in _REFERENCES if id(node) in places else ():
@@ -157,10 +162,12 @@ def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
                 )
                 yield (*places[id(node)], keyword), reference, is_missing and _is_address(urljoin(base, reference))
         try:
-            inside = list(resource.subresources())
-            left += [(each, resolver.in_subresource(each), urljoin(base, each.id() or "")) for each in reversed(inside)]
+            nested = list(resource.subresources())
+            pending += [
+                (part, resolver.in_subresource(part), urljoin(base, part.id() or "")) for part in reversed(nested)
+            ]
         except (UnknownDialect, ValueError, TypeError, AttributeError):
-            continue  # a part that is malformed, or in an unknown dialect
+            continue  # the part is malformed, or in an unknown dialect
 
 
 def _is_address(reference: str) -> bool:

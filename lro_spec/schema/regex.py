@@ -1,7 +1,7 @@
 """Regular expressions of JSON Schema, in the dialect of ECMA-262; its character classes differ from Python's.
 
 In ECMA-262 ``\\w``, ``\\d`` and ``\\b`` are ASCII only, ``\\s`` is every white space of Unicode, and ``\\p{L}`` exists.
-Servers validate in either dialect, so a text violates a pattern only if it matches in neither.
+Servers validate in one dialect or the other, so a text violates a pattern only if it does not match in either of them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def is_evaluated(pattern: str) -> bool:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """True if a text matches in at least one of the two dialects, or if that cannot be evaluated."""
+    """True if a text matches in at least one of the two dialects, or if the expression cannot be evaluated."""
     if not compiles(pattern):
-        other = _in_rust(pattern)
+        rust_validator = _in_rust(pattern)
         try:
-            return other is None or bool(other.is_valid(text))
+            return rust_validator is None or bool(rust_validator.is_valid(text))
         except ValueError:  # half a surrogate pair, which jsonschema-rs cannot represent
             return True
     if re.search(pattern, text):
@@ -50,7 +50,7 @@ def matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def with_both_dialects(kind: type[Validator]) -> type[Validator]:
-    """The validator class *kind*, extended: a string matches a pattern if it does in Python's or ECMA-262's dialect.
+    """The validator class *kind*, extended: a string matches a pattern if it matches in one of the two dialects.
 
     There is one exception: if Python supports a pattern of ``patternProperties``, only fields whose names match it in
     Python's dialect have to satisfy its schema.
@@ -110,7 +110,7 @@ def _were(names: list[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _in_rust(pattern: str) -> Any:
-    """An expression that Python does not support, compiled by jsonschema-rs; None if jsonschema-rs does not
+    """Return an expression that Python does not support, compiled by jsonschema-rs, or None if jsonschema-rs does not
     support it either."""
     import jsonschema_rs
 
@@ -122,22 +122,22 @@ def _in_rust(pattern: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _as_ecma(pattern: str) -> re.Pattern[str] | None:
-    """The expression with the character classes of ECMA-262, for Python; None if it has no such class, or if Python
-    does not support it."""
+    """Return the expression for Python, with the character classes of ECMA-262. Returns None if the expression contains
+    no class that differs, or if Python does not support it."""
     if not _CLASSES.search(pattern):
         return None
-    inside = False
+    in_class = False
 
     def translated(part: re.Match[str]) -> str:
-        nonlocal inside
+        nonlocal in_class
         text = part[0]
-        if text[0] == "[" and not inside:
-            inside = True
+        if text[0] == "[" and not in_class:
+            in_class = True
         elif text == "]":
-            inside = False
+            in_class = False
         elif text == r"\s":
-            return _SPACE if inside else f"[{_SPACE}]"
-        elif text == r"\S" and not inside:
+            return _SPACE if in_class else f"[{_SPACE}]"
+        elif text == r"\S" and not in_class:
             return f"[^{_SPACE}]"
         return text
 

@@ -1,7 +1,7 @@
 """Evaluation of JSON Schemas that come from a server, with bounded time and memory, and without a network.
 
-A schema whose evaluation takes time in proportion to its size and the record's (`is_tame`) is evaluated in this
-process, any other in a sandbox (`SchemaChild`).
+A schema is tame if its evaluation takes time in proportion to its own size and to the size of the record (`is_tame`). A
+tame schema is evaluated in this process, any other schema in a sandbox (`SchemaChild`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,19 @@ MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "pat
 """Keywords whose values are objects with a schema under each name."""
 DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are never schemas."""
-_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
-_EXPLAINED_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
+_FURTHER_FIELDS = frozenset({"additionalProperties", "unevaluatedProperties"})
+_EXPLAINED_BY_MESSAGE = _FURTHER_FIELDS | {
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "required",
+    "dependentRequired",
+}
 """For violations of these keywords, jsonschema's message shows what is wrong, but the whole value would not."""
 _MAX_MESSAGE = 300
 _JOB = Path(__file__).with_name("job.py")
-_MEMORY = 1024 * 1024 * 1024
-_BATCH = 4 << 20
+_MEMORY_BYTES = 1024 * 1024 * 1024
+_BATCH_BYTES = 4 << 20
 """Bytes of records that are sent to a child at once."""
 
 
@@ -59,7 +65,7 @@ class Violation:
     """Requirement of the schema for that value, if a few words can describe it."""
     observed: str = ""
     about: str = ""
-    """A JSON pointer to the invalid value, or to the missing field."""
+    """A JSON pointer to the invalid value or, if a field is missing, to that field."""
 
     def __str__(self) -> str:
         return f"{self.pointer}: {self.message}" if self.pointer else self.message
@@ -75,11 +81,11 @@ class Judgement:
     violations: tuple[tuple[int, Violation], ...]
     """Violations, each with the index of its record."""
     stuck: bool = False
-    """True if the last violation is that its record used up the time or the memory."""
+    """True if a record used up the time or the memory. The last violation then says so."""
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
-    """The validator class of the draft that a schema declares, by default of 2020-12."""
+    """The validator class of the draft that a schema declares. The default is draft 2020-12."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
@@ -89,8 +95,11 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """True if evaluation takes time in proportion to the sizes of schema and record, and the schema is not too large:
-    no recursion, no regular expressions, nothing quadratic, at most `_MAX_EXPANDED` sub-schemas."""
+    """True if evaluation takes time in proportion to the sizes of schema and record, and the schema is not too large.
+
+    Such a schema has no recursion, no regular expressions, no keyword that takes quadratic time, and at most
+    `_MAX_EXPANDED` sub-schemas.
+    """
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
@@ -104,13 +113,13 @@ def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s:
     seconds have passed."""
     until = time.monotonic() + timeout_s
     judged = 0
-    found: list[tuple[int, Violation]] = []
+    violations: list[tuple[int, Violation]] = []
     for judged, violation in enumerate(map(judge_of(schema), records), 1):
         if violation is not None:
-            found.append((judged - 1, violation))
-        if len(found) >= limit or time.monotonic() > until:
+            violations.append((judged - 1, violation))
+        if len(violations) >= limit or time.monotonic() > until:
             break
-    return Judgement(judged, tuple(found))
+    return Judgement(judged, tuple(violations))
 
 
 class SchemaChild:
@@ -118,7 +127,7 @@ class SchemaChild:
 
     def __init__(self) -> None:
         path = [os.path.abspath(folder) for folder in sys.path]  # the child has another working directory
-        self._sandbox = Sandbox(_JOB, memory=_MEMORY, path=path)
+        self._sandbox = Sandbox(_JOB, memory=_MEMORY_BYTES, path=path)
 
     def __enter__(self) -> Self:
         return self
@@ -151,8 +160,8 @@ class SchemaChild:
             if stuck or len(violations) >= limit or spent_s >= timeout_s:
                 break
         if stuck:
-            self.close()  # its memory may be exhausted
-            limits = f"{timeout_s:g} s and {_MEMORY >> 20} MiB of memory"
+            self.close()  # the memory of the child may be exhausted
+            limits = f"{timeout_s:g} s and {_MEMORY_BYTES >> 20} MiB of memory"
             message = f"line_schema could not be evaluated on this record within {limits}"
             violations.append((judged, Violation("", message)))
         return Judgement(judged, tuple(violations), stuck)
@@ -168,11 +177,12 @@ class SchemaChild:
 
 
 def _batches(records: Iterable[object]) -> Iterator[bytes]:
-    """Records as JSON, one per line, in batches: all of them together may need more memory than a child has."""
+    """Records as JSON, one per line. They come in batches, because all of them may need more memory than a child
+    has."""
     batch = bytearray()
     for record in records:
         batch += json.dumps(record).encode() + b"\n"
-        if len(batch) >= _BATCH:
+        if len(batch) >= _BATCH_BYTES:
             yield bytes(batch)
             batch.clear()
     if batch:
@@ -248,7 +258,8 @@ def _violation(error: ValidationError) -> Violation:
 
 
 def _missing(error: ValidationError) -> str | None:
-    """The missing field if an error is about one; in draft 3 it is at the end of the error's path."""
+    """Return the missing field if an error is about a missing field, otherwise None. In draft 3, the field is at the
+    end of the error's path."""
     keyword, wanted, value = error.validator, cast("Any", error.validator_value), cast("Any", error.instance)
     if keyword == "required" and wanted is True:
         return str(error.path[-1]) if error.path else None
@@ -266,7 +277,7 @@ def _listed(needed: object) -> list[Any]:
 
 
 def _message(error: ValidationError) -> str:
-    """The message of an error with values as JSON; jsonschema writes them as Python literals."""
+    """The message of an error, with values as JSON. (jsonschema writes them as Python literals.)"""
     message = error.message
     wanted = cast("object", error.validator_value)
     several = cast("list[object]", wanted) if error.validator == "type" and isinstance(wanted, list) else [wanted]
@@ -291,8 +302,8 @@ def _without_unevaluable_keywords(schema: object) -> object:
         return schema
     node = cast("dict[str, object]", schema)
     names = node.get("patternProperties")
-    unknown = isinstance(names, dict) and not all(map(compiles, cast("dict[str, object]", names)))
-    kept = {k: v for k, v in node.items() if not (unknown and k == "unevaluatedProperties")}
+    has_foreign_pattern = isinstance(names, dict) and not all(map(compiles, cast("dict[str, object]", names)))
+    kept = {k: v for k, v in node.items() if not (has_foreign_pattern and k == "unevaluatedProperties")}
     return {k: _without_unevaluable_keywords(v) for k, v in kept.items()}
 
 
@@ -304,8 +315,8 @@ def children(value: object) -> Iterable[Any]:
 
 
 def local_target(root: Mapping[str, Any], reference: object) -> Any:
-    """The target of a reference that is a JSON pointer within the document (``#/…``); None for any other reference, and
-    if there is no target."""
+    """Return the target of a reference that is a JSON pointer within the document (``#/…``). Returns None if the target
+    does not exist, and for any other reference."""
     path = unquote(reference) if isinstance(reference, str) and reference.startswith("#") else ""
     if path != "#" and not path.startswith("#/"):
         return None
@@ -320,7 +331,7 @@ def local_target(root: Mapping[str, Any], reference: object) -> Any:
 
 
 def _indexed(value: object) -> Iterator[tuple[str, Any]]:
-    """The items of an array by index, as a pointer writes it; empty for any other value."""
+    """The items of an array, each with its index as it is written in a pointer. Any other value has no items."""
     if isinstance(value, list):
         yield from ((str(i), item) for i, item in enumerate(cast("list[Any]", value)))
 
@@ -328,20 +339,21 @@ def _indexed(value: object) -> Iterator[tuple[str, Any]]:
 def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: frozenset[str]) -> int:
     """Number of sub-schemas with all references followed.
 
-    Above `_MAX_EXPANDED` if a keyword is costly, or if a reference is recursive or has no target in the document.
+    The number is above `_MAX_EXPANDED` if a keyword is costly, or if a reference is recursive or has no target in the
+    document.
     """
-    over = _MAX_EXPANDED + 1
+    too_many = _MAX_EXPANDED + 1
     if not isinstance(schema, dict):
         return 1
     node = cast("dict[str, Any]", schema)
     if costly & node.keys():
-        return over
+        return too_many
     total = 1
     reference = node.get("$ref")
     if reference is not None:
         target = local_target(cast("Mapping[str, Any]", root), reference)
         if target is None or reference in open_refs:
-            return over
+            return too_many
         total += _expanded(root, target, (*open_refs, reference), costly)
     for keyword, value in cast("dict[str, object]", node).items():
         if keyword in DATA or keyword in ("$defs", "definitions"):
@@ -350,5 +362,5 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: 
         for part in parts:
             total += _expanded(root, part, open_refs, costly)
             if total > _MAX_EXPANDED:
-                return over
+                return too_many
     return total

@@ -1,6 +1,7 @@
 """Validation of descriptors, headers, records and whole files; each finding names the requirement that it breaks.
 
-`follow` and the functions ``validate_…`` return an iterator of `Finding`; none raises for the content of a document.
+`follow` and the functions ``validate_…`` return an iterator of `Finding`. The content of a document never causes an
+exception.
 
 >>> from lro_spec.validation import validate_file
 >>> for finding in validate_file("atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP

@@ -13,14 +13,15 @@ from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 
-_ALIKE = 3
-"""Recipes with the same description are reported if there are at least this many: two may do the same in two ways."""
+_MIN_REPEATED = 3
+"""Recipes with the same description are reported if there are at least this many. Two recipes may do the same in two
+ways."""
 
-_EXCHANGED = 2
-"""Descriptions that name other fields than their commands use are reported if there are at least this many: a single
-one may be a matter of wording."""
+_MIN_MISFITS = 2
+"""Descriptions that name other fields than their commands use are reported if there are at least this many. A single
+such description may be a matter of wording."""
 
-_WORDS: Mapping[str, frozenset[str]] = {
+_FIELD_WORDS: Mapping[str, frozenset[str]] = {
     "title": frozenset({"title", "titles"}),
     "namespace": frozenset({"namespace", "namespaces"}),
     "confidence": frozenset({"confidence", "confident", "score", "scores"}),
@@ -33,7 +34,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 """English words for the fields that standard recipes use. "contents" is not one of them, because it may mean the
 contents of the file."""
 
-_NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WORDS} | {
+_FIELD_NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _FIELD_WORDS} | {
     "confidence": frozenset({"confidence", "score"}),
     "memory_type": frozenset({"memory_type", "type"}),
 }
@@ -41,48 +42,51 @@ _NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WOR
 
 
 def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Findings about descriptions that do not help to choose a command: several are the same, or name other fields than
-    their commands use."""
+    """Findings about descriptions that do not help to choose a command. Several descriptions are the same, or several
+    name other fields than their commands use."""
     # The description of a command that is listed twice counts once.
-    different = {(_normal(r["description"]), r["command"]) for r in recipes}
-    alike, times = Counter(about for about, _ in different).most_common(1)[0] if different else ("", 0)
-    if times >= _ALIKE:
+    distinct = {(_normalised(r["description"]), r["command"]) for r in recipes}
+    repeated, repetitions = (
+        Counter(description for description, _ in distinct).most_common(1)[0] if distinct else ("", 0)
+    )
+    if repetitions >= _MIN_REPEATED:
         message, expected = "recipes cannot be told apart by their descriptions", "a description of what each one does"
-        observed = f"{times} with the description {show(alike)}"
+        observed = f"{repetitions} with the description {show(repeated)}"
         yield Finding("LRO-REC-13", Kind.REPEATED_ITEM, "/jq_recipes", message, expected, observed)
-    wrong = [text for n, recipe in enumerate(recipes, 1) if (text := _other_fields(n, recipe)) is not None]
-    if len(wrong) >= _EXCHANGED:
+    misfits = [text for n, recipe in enumerate(recipes, 1) if (text := _other_fields(n, recipe)) is not None]
+    if len(misfits) >= _MIN_MISFITS:
         message, expected = "descriptions do not fit their commands", "descriptions of what the commands do"
         hint = "generate descriptions and commands from the same table"
-        yield Finding("LRO-REC-13", Kind.OTHER_RECIPE, "/jq_recipes", message, expected, "; ".join(wrong[:3]), hint)
+        yield Finding("LRO-REC-13", Kind.OTHER_RECIPE, "/jq_recipes", message, expected, "; ".join(misfits[:3]), hint)
 
 
 def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
-    """A clause about a description if it names fields, and its command uses other fields instead; otherwise None."""
-    named = _named(str(recipe["description"]))
+    """Return a clause about a description that names fields, if its command uses other fields instead. Otherwise
+    None."""
+    described = _described_fields(str(recipe["description"]))
     try:
         pipeline = parse_command(recipe["command"])
     except RecipeSyntaxError:
         return None
-    used = _used(" ".join(call.program for call in (pipeline.jq, *pipeline.more)))
-    if not named or not used or named & used:
+    used_fields = _used_fields(" ".join(call.program for call in (pipeline.jq, *pipeline.more)))
+    if not described or not used_fields or described & used_fields:
         return None
-    return f"recipe {number}, {show(recipe['description'])}, uses {', '.join(sorted(used))}"
+    return f"recipe {number}, {show(recipe['description'])}, uses {', '.join(sorted(used_fields))}"
 
 
 @lru_cache(maxsize=256)
-def _named(description: str) -> frozenset[str]:
+def _described_fields(description: str) -> frozenset[str]:
     """The fields that a description names."""
     words = set(re.findall(r"[a-z]+", description.lower()))
-    return frozenset(field for field, known in _WORDS.items() if words & known)
+    return frozenset(field for field, field_words in _FIELD_WORDS.items() if words & field_words)
 
 
 @lru_cache(maxsize=256)
-def _used(programs: str) -> frozenset[str]:
+def _used_fields(programs: str) -> frozenset[str]:
     """The fields that programs use."""
     names = set(re.findall(r"[a-z_]+", programs))
-    return frozenset(field for field, known in _NAMES.items() if names & known)
+    return frozenset(field for field, field_names in _FIELD_NAMES.items() if names & field_names)
 
 
-def _normal(description: str) -> str:
+def _normalised(description: str) -> str:
     return " ".join(description.lower().split())

@@ -21,7 +21,7 @@ from lro_spec.jsonl.values import not_json
 from lro_spec.recipes.filters import NotInterpretedError
 from lro_spec.recipes.lexer import field_paths, unrepeatable
 from lro_spec.recipes.pipeline import Pipeline, file_read, parse_command
-from lro_spec.recipes.shell import LONGEST, RecipeSyntaxError
+from lro_spec.recipes.shell import MAX_COMMAND_LENGTH, RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.validation.descriptions import unhelpful_descriptions
 from lro_spec.validation.filename import name_problem
@@ -54,25 +54,25 @@ def validate_descriptor(
 
 
 def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> Iterator[Finding]:
-    wrong: set[_Path] = set()
+    wrong_paths: set[_Path] = set()
     for error in violations(value, "descriptor"):
         rule = _rule(error)
         finding = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
         if edition.name == DEFAULT_EDITION or _applies(finding, edition):
-            wrong.add(error.path)
+            wrong_paths.add(error.path)
         yield finding
     if not isinstance(value, dict):
         return
     descriptor = cast("dict[str, Any]", value)
     for path, finding in not_json(descriptor):
-        if path in wrong:
+        if path in wrong_paths:
             continue
         if finding.severity == "error":
-            wrong.add(path)
+            wrong_paths.add(path)
         yield finding
-    # A part is examined only if its shape is right, so that one error causes one finding.
-    commands = partial(_commands, wrong=wrong, real=real)
-    summary, recipes = partial(_summary, wrong=wrong), partial(_recipes, wrong=wrong)
+    # A part is examined only if its shape is right, so that one error causes only one finding.
+    commands = partial(_commands, wrong=wrong_paths, real=real)
+    summary, recipes = partial(_summary, wrong=wrong_paths), partial(_recipes, wrong=wrong_paths)
     for parts, findings_about in (
         (("summary",), summary),
         (("file_path",), _name),
@@ -82,7 +82,7 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
         (("jq_recipes",), commands),
         (("guidance", "file_path"), _guidance),
     ):
-        if all(_is_valid(descriptor, part, wrong) for part in parts):
+        if all(_is_valid(descriptor, part, wrong_paths) for part in parts):
             yield from findings_about(descriptor, edition)
 
 
@@ -93,9 +93,9 @@ def _applies(finding: Finding, edition: Edition) -> bool:
 
 
 def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
-    """True if a part, or a field of a part (``summary.operation``), is there and has the right shape.
+    """True if a part, or a field of a part (``summary.operation``), exists and has the right shape.
 
-    Errors in fields within it do not matter, unless the part is in `_WHOLE`.
+    Errors in fields within it only matter if the part is in `_EXAMINED_WHOLE`.
     """
     value: object = descriptor
     path = tuple(part.split("."))
@@ -103,19 +103,19 @@ def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
         if not isinstance(value, dict) or name not in value:
             return False
         value = cast("dict[str, object]", value)[name]
-    above = {path[:n] for n in range(len(path) + 1)}
-    below = path[0] in _WHOLE and any(each[: len(path)] == path for each in wrong)
-    return not above & wrong and not below
+    outer_paths = {path[:n] for n in range(len(path) + 1)}
+    has_inner_error = path[0] in _EXAMINED_WHOLE and any(each[: len(path)] == path for each in wrong)
+    return not outer_paths & wrong and not has_inner_error
 
 
-_WHOLE = ("line_schema", "guidance")
+_EXAMINED_WHOLE = ("line_schema", "guidance")
 """Parts that are examined as a whole, so that an error anywhere in them makes them wrong."""
 
 
 def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path]) -> Iterator[Finding]:
-    whole: dict[str, Any] = descriptor["summary"]
-    broken = {path[1] for path in wrong if path[:1] == ("summary",) and len(path) > 1}
-    summary = {field: value for field, value in whole.items() if field not in broken}
+    all_fields: dict[str, Any] = descriptor["summary"]
+    invalid_fields = {path[1] for path in wrong if path[:1] == ("summary",) and len(path) > 1}
+    summary = {field: value for field, value in all_fields.items() if field not in invalid_fields}
     namespaces: object = summary.get("top_namespaces")
     for field, rule, known in (
         ("operation", "LRO-DESC-05", edition.operations),
@@ -140,8 +140,8 @@ def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path])
         )
     # In editions other than the default one, top_namespaces may have other forms.
     names = [n for n in cast("list[object]", namespaces) if isinstance(n, str)] if isinstance(namespaces, list) else []
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
         message = "a namespace is listed twice"
         yield Finding(
             "LRO-DESC-06",
@@ -149,7 +149,7 @@ def _summary(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path])
             "/summary/top_namespaces",
             message,
             "each namespace once",
-            show(twice[0]),
+            show(repeated[0]),
         )
 
 
@@ -159,8 +159,8 @@ def _name(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     if problem is None:
         return
     finding = replace(problem, pointer="/file_path")
-    other = parse_file_name(name, edition=OTHER_TOOLS_EDITION)
-    if other is not None and other.operation not in _OPERATIONS:
+    tool_name = parse_file_name(name, edition=OTHER_TOOLS_EDITION)
+    if tool_name is not None and tool_name.operation not in _OPERATIONS:
         hint = "proxies use such names for results of other tools; "
         hint += "run with --follow to check that the file's header says so"
         finding = replace(finding, severity="warning", hint=hint)
@@ -176,7 +176,7 @@ def _name_and_summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[
 
 
 def operation_in_name(path: str, edition: Edition) -> str | None:
-    """The operation in the name of a file; None if the name does not follow the edition's convention."""
+    """Return the operation in the name of a file, or None if the name does not follow the edition's convention."""
     parts = parse_file_name(_file_name(path), edition=edition.name)
     return None if parts is None else parts.operation
 
@@ -209,41 +209,41 @@ def _about_schema(schema: object, edition: Edition) -> Iterator[Finding]:
     if any(finding.severity == "error" for finding in unevaluated):
         return
     rest = evaluable(schema)
-    empty = is_vacuous(rest, ())
-    if empty is not None and refuses_every_record(rest):
+    reason = is_vacuous(rest, ())
+    if reason is not None and refuses_every_record(rest):
         message, expected = "no record can satisfy line_schema", "a schema of one record"
         yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, show(schema))
-    elif empty is not None and rest != schema:
+    elif reason is not None and rest != schema:
         message, expected = "line_schema says nothing without another document", "a schema that names fields itself"
-        yield Finding("LRO-DESC-10", Kind.NOT_EVALUATED, "/line_schema", message, expected, empty, severity="warning")
-    elif empty is not None:
+        yield Finding("LRO-DESC-10", Kind.NOT_EVALUATED, "/line_schema", message, expected, reason, severity="warning")
+    elif reason is not None:
         expected = "a schema that names the fields of a record"
         hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
         yield Finding(
-            "LRO-DESC-10", Kind.VACUOUS_SCHEMA, "/line_schema", "line_schema describes nothing", expected, empty, hint
+            "LRO-DESC-10", Kind.VACUOUS_SCHEMA, "/line_schema", "line_schema describes nothing", expected, reason, hint
         )
 
 
 def evaluable(schema: object) -> object:
     """A line schema without its references to other documents, which are never fetched."""
-    from lro_spec.schema.lint import published, without
+    from lro_spec.schema.lint import remote_references, without_references
 
-    references = [path for path, _ in published(schema)]
-    return without(schema, references) if references else schema
+    references = [path for path, _ in remote_references(schema)]
+    return without_references(schema, references) if references else schema
 
 
 def _not_evaluated(schema: object, edition: Edition) -> Iterator[Finding]:
     """Findings about the parts of a schema that cannot be evaluated."""
-    from lro_spec.schema.lint import broken, dangling, foreign_patterns, published
+    from lro_spec.schema.lint import dangling_references, foreign_patterns, remote_references, syntax_error
     from lro_spec.schema.regex import is_evaluated
 
-    for where, reference in dangling(schema):
+    for where, reference in dangling_references(schema):
         message, expected = "line_schema has a $ref whose target is not in it", "a reference within line_schema"
         hint = "put the target under $defs"
         yield Finding(
             "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, show(reference), hint
         )
-    for path, reference in published(schema):
+    for path, reference in remote_references(schema):
         where, expected = f"/line_schema{pointer(list(path))}", "a reference within line_schema"
         hint = "put the target under $defs: readers without a network, and this one, do not fetch it"
         if edition.self_contained_schema:
@@ -255,7 +255,7 @@ def _not_evaluated(schema: object, edition: Edition) -> Iterator[Finding]:
             "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, show(reference), hint, severity="warning"
         )
     for path, pattern in foreign_patterns(schema):
-        where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
+        where, why = f"/line_schema{pointer(list(path))}", syntax_error(pattern)
         if why is not None:
             message, expected = f"a pattern is not a regular expression: {why}", "a regular expression (ECMA-262)"
             yield Finding("LRO-DESC-09", Kind.BAD_PATTERN, where, message, expected, show(pattern))
@@ -287,11 +287,11 @@ def _commands(
 ) -> Iterator[Finding]:
     """Findings about the commands of recipes that have the right shape.
 
-    If the descriptor has no valid path, it is not judged which file they read.
+    If the descriptor has no valid path, the file that the commands read is not judged.
     """
     path = str(descriptor.get("file_path"))
     is_named = _is_valid(descriptor, "file_path", wrong)
-    broken = {place[1] for place in wrong if place[0] == "jq_recipes"}
+    invalid_indexes = {place[1] for place in wrong if place[0] == "jq_recipes"}
 
     def is_file(other: str) -> bool:
         return (
@@ -301,11 +301,11 @@ def _commands(
         )
 
     spare = len(descriptor["jq_recipes"]) - edition.recipe_count
-    for i, recipe in enumerate(descriptor["jq_recipes"]):
-        if i in broken:
+    for index, recipe in enumerate(descriptor["jq_recipes"]):
+        if index in invalid_indexes:
             continue
         command = recipe["command"]
-        where = f"/jq_recipes/{i}/command"
+        where = f"/jq_recipes/{index}/command"
         if is_named and "{file}" in command and "{file}" not in path:
             message, hint = "the placeholder {file} was not replaced", "replace it with the quoted file_path"
             yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, shorten(path), show(command), hint)
@@ -320,9 +320,9 @@ def _commands(
                 yield from _with_score(pipeline, where, command)
         except RecipeSyntaxError as refusal:
             problem, reads_file = refusal, not (is_named and _is_unquoted(path, command))
-            named = file_read(command) if spare > 0 else None
-            if named is not None:  # recipes beyond the required number need not be parseable
-                spare, problem, reads_file = spare - 1, None, is_file(named)
+            path_in_command = file_read(command) if spare > 0 else None
+            if path_in_command is not None:  # recipes beyond the required number need not be parseable
+                spare, problem, reads_file = spare - 1, None, is_file(path_in_command)
         if not reads_file:
             hint = "let the command read the descriptor's own file_path"
             if is_named and shlex.quote(path) != path and _is_unquoted(path, command):
@@ -362,10 +362,10 @@ def _with_score(pipeline: Pipeline, where: str, command: str) -> Iterator[Findin
 
 
 def _is_unquoted(path: str, command: str) -> bool:
-    """True if the path appears in the command, but not as a single shell word; False for a command that is too long to
-    read."""
+    """True if the path appears in the command, but not as a single shell word. False for a command that is too long to
+    be read."""
     try:
-        return len(command) <= LONGEST and path in command and path not in shlex.split(command)
+        return len(command) <= MAX_COMMAND_LENGTH and path in command and path not in shlex.split(command)
     except ValueError:
         return False
 
@@ -392,10 +392,12 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
         message, expected = "guidance gives an order", "advice that can be skipped without a shell"
         hint = 'offer the recipes ("can be used", "if a shell is available")'
         yield Finding("LRO-GUI-04", Kind.ORDER, "/guidance", message, expected, show(order), hint)
-    left = _PLACEHOLDER.search(guidance)
-    if left is not None and left.group() not in descriptor["file_path"]:
-        message = f"the placeholder {left.group()} was not replaced"
-        yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", show(left.group()))
+    placeholder = _PLACEHOLDER.search(guidance)
+    if placeholder is not None and placeholder.group() not in descriptor["file_path"]:
+        message = f"the placeholder {placeholder.group()} was not replaced"
+        yield Finding(
+            "LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", show(placeholder.group())
+        )
     elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, edition)) is not None:
         yield contradicting_guidance(wrong)
     elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:

@@ -25,7 +25,8 @@ from lro_spec.validation.state import FileState
 
 
 def looks_offloaded(start: bytes) -> bool:
-    """True if one of the first lines of a file is a header or a memory; logs and transcripts are JSONL, too."""
+    """True if one of the first lines of a file is a header or a memory. Logs, for example, are JSONL files without
+    them."""
     objects = filter(None, map(_object, start.split(b"\n", _MAX_LINES)[:_MAX_LINES]))
     return any(resembles_header(each) or resembles_memory(each) for each in objects)
 
@@ -34,7 +35,7 @@ _MAX_LINES = 20
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
-    try:  # leniently: problems are found later, by the strict reader
+    try:  # a lenient reader is enough: problems are found later, by the strict reader
         value: object = json.loads(data)
     except (ValueError, RecursionError):
         return None
@@ -48,12 +49,12 @@ def validate_file(
     edition: str = "lro-6400",
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """Findings about an offloaded file, while it is read; those about the file as a whole (count, name) come last.
+    """Findings about an offloaded file, while it is read. Findings about the whole file (count, name) come last.
 
-    *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name, for a stream or if
-    the path has another name. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty
-    megabytes for ids. Never raises for any content. Raises `OSError` for a path that cannot be opened or read,
-    `TypeError` for a stream of text, and `ValueError` for an unknown edition.
+    *source* is a path or a binary stream, plain or compressed by gzip. *name* is the file's name, which is needed for a
+    stream, or if the path has another name. Memory is limited to the longest line (at most *max_line_bytes*) and about
+    twenty megabytes for ids. The content of the file never causes an exception. Raises `OSError` for a path that cannot
+    be opened or read, `TypeError` for a stream of text, and `ValueError` for an unknown edition.
     """
     edition_named(edition)
     if isinstance(source, io.TextIOBase):
@@ -82,7 +83,7 @@ def judge_file(
     name: str | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """Findings about the uncompressed bytes of a file; fills *state* with the facts of the file."""
+    """Findings about the uncompressed bytes of a file. Fills *state* with the facts about the file."""
     findings = _findings(stream, state, name, max_line_bytes)
     if state.edition == DEFAULT_EDITION:
         return findings
@@ -100,26 +101,28 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
         yield Finding(
             RULE, Kind.DAMAGED, "", message, "a complete compressed file", str(problem), hint, state.lines + 1
         )
-        whole, state.opaque, state.is_cut = False, True, True
+        is_complete, state.opaque, state.is_cut = False, True, True
     else:
-        whole = True
+        is_complete = True
         if not state.lines:
             yield Finding("LRO-FILE-02", Kind.EMPTY_FILE, "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
         yield repeated_record(f"the id of line {number} again", number)
-    named_by = state.edition if state.memories else OTHER_TOOLS_EDITION
+    naming_edition = state.edition if state.memories else OTHER_TOOLS_EDITION
     if name is not None:
-        problem = name_problem(name, edition=named_by, severity="warning")
+        problem = name_problem(name, edition=naming_edition, severity="warning")
         if problem:
             yield replace(problem, hint="a renamed file may have any name, but a server must not choose this one")
     if state.header is None or state.header_line is None:
         return
-    against_name = (
-        name_against_header(name, state.header, edition=named_by, request=state.request) if name is not None else ()
+    name_findings = (
+        name_against_header(name, state.header, edition=naming_edition, request=state.request)
+        if name is not None
+        else ()
     )
-    for finding in (*_count(state), *against_name):
+    for finding in (*_count(state), *name_findings):
         yield with_place(finding, state.header_line)
-    if whole and state.missing and state.first_record is not None:
+    if is_complete and state.missing and state.first_record is not None:
         line, record = state.first_record
         yield with_place(_without_core(record, state), line)
 
@@ -137,8 +140,8 @@ def _count(state: FileState) -> Iterator[Finding]:
 def _without_core(record: dict[str, Any], state: FileState) -> Finding:
     """Finding about a file in which some fields of full detail are in no record; *record* is the first record.
 
-    A warning if the file has one record and lacks only fields of `MAY_BE_EMPTY`: the server may leave out empty texts,
-    and only the inline result of the call can show whether they are empty (I-04).
+    The finding is a warning if the file has one record and lacks only fields of `MAY_BE_EMPTY`. The server may leave
+    out empty texts, and only the inline result of the call can show whether they are empty (I-04).
     """
     missing = [field for field in CORE if field in state.missing]
     may_be_empty = state.records == 1 and MAY_BE_EMPTY.issuperset(missing)

@@ -18,21 +18,21 @@ ULID_TOLERANCE = timedelta(seconds=60)
 """Largest difference between the time in a file's name and the time in its header."""
 
 _NAIVE_TOLERANCE = timedelta(hours=14)
-"""Largest difference if the header's time has no time zone: no zone is further from UTC."""
+"""Largest difference if the header's time has no time zone. No time zone differs from UTC by more."""
 
 
 def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | None:
-    """Finding about a bare file name; None if it follows the edition's convention."""
+    """Return the finding about a bare file name, or None if the name follows the edition's convention."""
     if parse_file_name(name, edition=edition) is not None:
         return None
     prefix = edition_named(edition).file_prefix
     expected = f"{prefix}-{{operation}}-{{ulid}}.jsonl"
     if re.fullmatch(rf"{prefix}-[A-Za-z0-9_]+-.+\.jsonl", name, re.ASCII):
-        message, form = (
+        message, ulid_form = (
             "the name has no ULID where one belongs",
             "26 characters of Crockford's base 32, the first at most 7",
         )
-        return Finding("LRO-NAME-03", Kind.BAD_NAME, "", message, f"{expected}: {form}", name, severity=severity)
+        return Finding("LRO-NAME-03", Kind.BAD_NAME, "", message, f"{expected}: {ulid_form}", name, severity=severity)
     return Finding(
         "LRO-NAME-02",
         Kind.BAD_NAME,
@@ -49,8 +49,9 @@ def name_against_header(
 ) -> Iterator[Finding]:
     """Contradictions between name and header.
 
-    None if the request is known: then the operation in each is compared with that of the request, and whoever knows the
-    request also knows when the file was written, and can compare the ULID with that.
+    There are none if the request is known: then the operations in name and header are each compared with the operation
+    of the request. Whoever knows the request also knows when the file was written, and can compare the ULID with that
+    time.
     """
     if request is not None:
         return
@@ -72,9 +73,9 @@ def name_against_header(
 
 
 def _tolerance(parts: FileName, timestamp: str) -> timedelta | None:
-    """The tolerance that the times in name and header exceed; None if they agree."""
-    written = parse(timestamp)
-    if written is None:
+    """Return the tolerance that is exceeded by the times in name and header, or None if the times agree."""
+    header_time = parse(timestamp)
+    if header_time is None:
         return None  # reported as an error in the timestamp
-    tolerance = ULID_TOLERANCE if written.tzinfo else _NAIVE_TOLERANCE
-    return tolerance if abs(utc(written) - parts.created) > tolerance else None
+    tolerance = ULID_TOLERANCE if header_time.tzinfo else _NAIVE_TOLERANCE
+    return tolerance if abs(utc(header_time) - parts.created) > tolerance else None

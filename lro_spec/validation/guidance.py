@@ -16,10 +16,10 @@ COUNT = re.compile(
     r"(?<![\d,._])([\d,._]*\d)\s+"
     r"(?:memor(?:y|ies)|records?|results|notes?|articles?|tickets?|entr(?:y|ies)|items?|documents?|facts?|hits?)\b"
 )
-"""A number of records, as guidance states it."""
+"""A number of records in guidance."""
 
 TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
-"""A number of tokens, as guidance states it."""
+"""A number of tokens in guidance."""
 
 _EXAMINED_CHARACTERS = 8000
 """Only this many characters of guidance are examined: twice the limit of brief guidance."""
@@ -36,10 +36,10 @@ class Sentence:
     """For an item of a list, the sentence with a colon that introduces the list; otherwise empty."""
 
 
-_WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
-"""A line break within a sentence: the next line goes on in lower case, or this one ends in a comma."""
-_STOP = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
-_ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
+_WRAPPED_LINE = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
+"""A line break within a sentence: the next line goes on in lower case, or the line before it ends in a comma."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
 
 
 @lru_cache(maxsize=16)  # several requirements examine the same guidance
@@ -50,10 +50,10 @@ def sentences(guidance: str) -> tuple[Sentence, ...]:
 
 def _sentences(guidance: str) -> Iterator[Sentence]:
     heading = ""
-    for line in _WRAP.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
-        item = _ITEM.match(line)
+    for line in _WRAPPED_LINE.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
+        item = _LIST_ITEM.match(line)
         heading = heading if item is not None else ""
-        parts = [part for part in _STOP.split(line[item.end() if item is not None else 0 :]) if part.strip()]
+        parts = [part for part in _SENTENCE_END.split(line[item.end() if item is not None else 0 :]) if part.strip()]
         yield from (Sentence(part, heading) for part in parts)
         if parts and item is None and parts[-1].rstrip().endswith(":"):
             heading = parts[-1]
@@ -61,76 +61,76 @@ def _sentences(guidance: str) -> Iterator[Sentence]:
 
 # Numbers
 
-_OF_THE_RESULT = re.compile(
+_ABOUT_RESULT = re.compile(
     r"offload|\bsav(?:e[ds]?|ing)\b|\bwr(?:ote|itten)\b|\bstored\b|\bkept\b|\bfound\b|match|\bholds?\b|contain"
     r"|\btotal\b|returned|\bcosts?\b|\b(?:has|have|was|were|is|are)\b|/\S*\.json"
     r"|^\W*\d",
     re.IGNORECASE,
 )
-"""Words by which a sentence is taken to state facts about the result. Advice has numbers, too ("read 20 records at a
-time")."""
-_OF_A_RECIPE = re.compile(r"\brecipes?\b|#\d", re.IGNORECASE)
+"""Words by which a sentence is taken to state facts about the result. Other sentences with numbers may be advice ("read
+20 records at a time")."""
+_ABOUT_RECIPE = re.compile(r"\brecipes?\b|#\d", re.IGNORECASE)
 """Words by which a sentence is taken to be about a recipe."""
-_NOT_THE_TOTAL = re.compile(
+_BEFORE_NO_TOTAL = re.compile(
     r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
     r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$"
     r"|\b(?:lines?|rows?|steps?|pages?|levels?|versions?|parts?|number)\s+$",
     re.IGNORECASE,
 )
 """Text before a number that is a bound, a count of only some records, or the number of a line, page or version."""
-_PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
+_PART_BEFORE_WHOLE = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
 """Text before a number of which another number is a part, such as "40 of " before "200 memories"."""
-_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
+_AFTER_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 """Text after a number that is a bound."""
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """What is wrong, in words for a finding, if the count in guidance is near none of *counts*, or its number of tokens
-    near none of *tokens*; otherwise None.
+    """Return what is wrong with the numbers in guidance, in words for a finding, or None if they are right.
 
-    Only the first count and the first number of tokens are compared, and only sentences with facts about the result are
-    read, not advice and not sentences about a recipe.
+    They are wrong if the count in guidance is not near any of *counts*, or if its number of tokens is not near any of
+    *tokens*. Only the first count and the first number of tokens are compared. Only sentences with facts about the
+    result are read; advice and sentences about a recipe are not.
     """
-    facts = [s.text for s in sentences(guidance) if _OF_THE_RESULT.search(s.text) and not _OF_A_RECIPE.search(s.text)]
-    for what, pattern, meant in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
-        stated = next((claim for text in facts for claim in _claims(pattern, text)), ())
-        known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
+    facts = [s.text for s in sentences(guidance) if _ABOUT_RESULT.search(s.text) and not _ABOUT_RECIPE.search(s.text)]
+    for what, pattern, expected in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
+        stated = next((claim for text in facts for claim in _stated_numbers(pattern, text)), ())
+        expected_numbers = sorted({abs(m) for m in map(whole_number, expected) if m is not None})
         numbers = [int(re.sub(r"\D", "", n)[:_MAX_DIGITS]) for n in stated]
-        if not numbers or not any(known):
+        if not numbers or not any(expected_numbers):
             continue
-        if not any(_about(n, m) for n in numbers for m in known):
-            return f"{what}: guidance says {numbers[-1]}, descriptor and file {' or '.join(map(str, known))}"
+        if not any(_is_about(n, m) for n in numbers for m in expected_numbers):
+            return f"{what}: guidance says {numbers[-1]}, descriptor and file {' or '.join(map(str, expected_numbers))}"
     return None
 
 
-def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text states about the result, each as a tuple of the numbers that may be meant: in "40 of 200
-    memories", either may be."""
-    for found in pattern.finditer(text):
-        before = text[max(0, found.start() - 80) : found.start()]
-        part = _PART.search(before)
+def _stated_numbers(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
+    """The numbers that a text states about the result. Each is a tuple of the numbers that may be meant: in "40 of 200
+    memories", the text may mean 40 or 200."""
+    for match in pattern.finditer(text):
+        text_before = text[max(0, match.start() - 80) : match.start()]
+        part = _PART_BEFORE_WHOLE.search(text_before)
         if part is not None:
-            yield part.group(1), found.group(1)
-        elif not _NOT_THE_TOTAL.search(before) and not _BOUND.match(text, found.end()):
-            yield (found.group(1),)
+            yield part.group(1), match.group(1)
+        elif not _BEFORE_NO_TOTAL.search(text_before) and not _AFTER_BOUND.match(text, match.end()):
+            yield (match.group(1),)
 
 
-def _about(stated: int, meant: int) -> bool:
-    """True if *stated* equals *meant*, or is off by at most five percent, as a rounded number may be."""
-    return stated == meant or 20 * abs(stated - meant) <= meant
+def _is_about(stated: int, expected: int) -> bool:
+    """True if *stated* equals *expected*, or is off by at most five percent, as a rounded number may be."""
+    return stated == expected or 20 * abs(stated - expected) <= expected
 
 
 # Orders
 
 _SHELL = r"(?:shell|bash|zsh|terminal|console|command[ -]line|command prompt)\b"
-_LEAD = r"(?:^|;\s)\W*(?:(?:now|first|then|next|please|always|immediately|important)\b[,:]?\s*)*"
+_SENTENCE_START = r"(?:^|;\s)\W*(?:(?:now|first|then|next|please|always|immediately|important)\b[,:]?\s*)*"
 _MUST = r"(?:must|ha(?:ve|s) to|needs? to|(?:are|is) (?:required|obliged) to|shall)\s+(?:(?:always|first|now|also)\s+)*"
-_SOON = r"(?:now|immediately|first|at once|right away|before)\b"
+_AT_ONCE = r"(?:now|immediately|first|at once|right away|before)\b"
 _VERSION = re.compile(r"\bjq\s+(?:version\s+)?v?\d[\d.]*(?:\+|\s+or\s+\w+)?", re.IGNORECASE)
-"""A version of jq: a fact about the recipes, not a program to run."""
+"""A version of jq. It is a fact about the recipes, not a program to run."""
 
 _URGENT = re.compile(
-    rf"{_LEAD}(?:run|execute)\b.{{0,80}}\b(?:command|jq|shell|bash|recipe)\w*.{{0,80}}\b{_SOON}"
+    rf"{_SENTENCE_START}(?:run|execute)\b.{{0,80}}\b(?:command|jq|shell|bash|recipe)\w*.{{0,80}}\b{_AT_ONCE}"
     r"|\b(?:run|execute)\b.{0,60}\b(?:now|immediately)\b"
     r"|\balways\s+(?:run|execute)\b|\b(?:start|begin) (?:by|with) (?:running|executing)\b"
     r"|\bbefore (?:you )?(?:answer|respond|continue|proceed)\w*,? (?:please )?(?:run|execute|open|read)\b"
@@ -139,13 +139,13 @@ _URGENT = re.compile(
     r"|\b(?:make|be) sure (?:to|you|that you) (?:run|execute|open)\b",
     re.IGNORECASE,
 )
-"""Orders that only a condition excuses."""
+"""Orders that are excused only by a condition."""
 
 _NECESSARY = re.compile(
     rf"\b(?:you|(?:the )?(?:assistant|model|agent|client|reader))s?(?:\s+will|'ll)?\s+{_MUST}"
     r"(?!(?:not|never|have|be)\b).{0,60}?"
     rf"\b(?:run|execute|open|read|pipe|call|invoke|use\b.{{0,40}}\b(?:recipe|command|tail|jq|{_SHELL}))"
-    rf"|{_LEAD}(?:run|execute|pipe|type)\b.{{0,120}}\b(?:with|in|into|through|via|using|from)\s+(?:(?:your|an?|the|any)\s+)?"
+    rf"|{_SENTENCE_START}(?:run|execute|pipe|type)\b.{{0,120}}\b(?:with|in|into|through|via|using|from)\s+(?:(?:your|an?|the|any)\s+)?"
     rf"(?:[\w-]+\s+)?{_SHELL}"
     rf"|\b{_MUST}be\s+(?:run|executed|opened|piped|invoked)\b"
     rf"(?!\s+(?:with|by|in|under|from|as|through|via)\s+(?!(?:your|the)\s+(?:\w+\s+)?{_SHELL}))"
@@ -153,7 +153,8 @@ _NECESSARY = re.compile(
     r"|\bit is (?:mandatory|required|essential|necessary|imperative|vital) (?:to|that you) (?:run|execute|open|pipe)\b",
     re.IGNORECASE,
 )
-"""Orders that a purpose excuses as well: "to see the titles you need to use recipe #1" is a fact about the recipe."""
+"""Orders that are also excused by a purpose: "to see the titles you need to use recipe #1" is a fact about the
+recipe."""
 
 _REQUIRED = re.compile(
     rf"(?<!\bno )(?<!\bno other ){_SHELL}(?:\s+(?:access|tool))?\s+(?:is|will be)\s+"
@@ -161,7 +162,8 @@ _REQUIRED = re.compile(
     r"(?!\s+(?:to (?!answer|continue|proceed)|for\b))",
     re.IGNORECASE,
 )
-"""A statement that a shell is needed or assumed, unless it is needed for something other than to answer or to go on."""
+"""A statement that a shell is needed or assumed. A shell that is needed for something other than to answer or to go on
+is not meant."""
 
 _CONDITION = re.compile(
     r"\b(?:(?<!even )(?<!as )if|where|unless|provided|in case|as long as|assuming|should (?:you|the \w+) have)\b"
@@ -177,87 +179,89 @@ _PURPOSE = re.compile(
     r"|\bfor recipes?\b",
     re.IGNORECASE,
 )
-"""A purpose that excuses an order of `_NECESSARY`."""
+"""A purpose by which an order of `_NECESSARY` is excused."""
 
 
 def first_order(guidance: str) -> str | None:
-    """The first sentence of guidance with an order that a model without a shell could not follow; None if there is
-    none.
+    """Return the first sentence of guidance with an order that a model without a shell could not follow.
 
-    Advice ("use …", "you can", "consider") is not an order, nor is a sentence that depends on a condition.
+    Returns None if there is no such sentence. Advice ("use …", "you can", "consider") is not an order. A sentence that
+    depends on a condition is not an order either.
     """
-    return next((sentence.text.strip() for sentence in sentences(guidance) if _orders(sentence)), None)
+    return next((sentence.text.strip() for sentence in sentences(guidance) if _has_order(sentence)), None)
 
 
 @lru_cache(maxsize=1024)  # most sentences are the same in all descriptors of a server
-def _orders(sentence: Sentence) -> bool:
+def _has_order(sentence: Sentence) -> bool:
     text = _VERSION.sub("that version", sentence.text)
-    purpose = _PURPOSE.search(text) is not None
-    for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
-        found = pattern.search(text)
-        if found is not None and not _is_conditional(sentence, text, found):
+    has_purpose = _PURPOSE.search(text) is not None
+    for pattern in (_URGENT, _REQUIRED) if has_purpose else (_URGENT, _NECESSARY, _REQUIRED):
+        order = pattern.search(text)
+        if order is not None and not _is_conditional(sentence, text, order):
             return True
     return False
 
 
-def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
-    """True if there is a condition before the end of an order, in the heading, or after the order in the same
-    clause."""
-    after = re.split(r"[;:]|,?\s+and\b", text[found.end() :], maxsplit=1)[0]
-    return any(_CONDITION.search(each) for each in (sentence.heading, text[: found.end()], after))
+def _is_conditional(sentence: Sentence, text: str, order: re.Match[str]) -> bool:
+    """True if an order depends on a condition, which is before the end of the order, in the heading, or after the order
+    in the same clause."""
+    after = re.split(r"[;:]|,?\s+and\b", text[order.end() :], maxsplit=1)[0]
+    return any(_CONDITION.search(each) for each in (sentence.heading, text[: order.end()], after))
 
 
 # Paths, recipes and instructions
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """What is wrong, in words for a finding, if the path, the detail level or a recipe number in guidance contradicts
-    the descriptor; otherwise None."""
+    """Return what is wrong, in words for a finding, if the path, the detail level or a recipe number in guidance
+    contradicts the descriptor. Otherwise return None."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
-    if path not in guidance and (named := paths(text)):
-        return f"path: guidance says {show(named[0])}, the descriptor {show(path)}"
+    if path not in guidance and (stated_paths := paths(text)):
+        return f"path: guidance says {show(stated_paths[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
     summary = descriptor.get("summary")
-    meant = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
-    if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
-        return f"detail level: guidance says {level.group(1)}, the descriptor {meant}"
+    summary_level = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
+    if level is not None and summary_level in ("light", "medium", "full") and level.group(1).lower() != summary_level:
+        return f"detail level: guidance says {level.group(1)}, the descriptor {summary_level}"
     recipes = descriptor.get("jq_recipes")
-    most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
-    beyond = [number for number in _recipes_in(text.replace(path, "")) if most and not 1 <= number <= most]
-    return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+    recipe_count = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
+    unknown_numbers = [
+        number for number in _recipes_in(text.replace(path, "")) if recipe_count and not 1 <= number <= recipe_count
+    ]
+    return f"recipe #{unknown_numbers[0]}: the descriptor has {recipe_count}" if unknown_numbers else None
 
 
 def _recipes_in(text: str) -> Iterator[int]:
     """The numbers of recipes in guidance: ``#3`` after the word "recipe" in a sentence or its heading, but not in
     quotation marks."""
     for sentence in sentences(text) if "#" in text else ():
-        whole = f"{sentence.heading} {_QUOTED.sub('', sentence.text)}"
-        named = re.search(r"\brecipes?\b", whole, re.IGNORECASE)
-        if named is not None:
-            yield from map(int, re.findall(r"(?<![\w&])#(\d{1,9})\b", whole[named.end() :]))
+        full_text = f"{sentence.heading} {_QUOTATION.sub('', sentence.text)}"
+        recipe_word = re.search(r"\brecipes?\b", full_text, re.IGNORECASE)
+        if recipe_word is not None:
+            yield from map(int, re.findall(r"(?<![\w&])#(\d{1,9})\b", full_text[recipe_word.end() :]))
 
 
-_QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
+_QUOTATION = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """What is wrong, in words for a finding, if guidance puts the description of another recipe in parentheses after a
-    recipe's number; otherwise None.
+    """Return what is wrong, in words for a finding, if guidance puts the description of another recipe in parentheses
+    after a recipe's number. Otherwise return None.
 
-    Misquotations in the *edition*'s own text are accepted, unless *edition* is None.
+    Misquotations in the *edition*'s own text are accepted. If *edition* is None, no misquotation is accepted.
     """
     recipes = descriptor.get("jq_recipes")
-    described = {
+    words_by_number = {
         number: _words(cast("dict[str, Any]", recipe).get("description") if isinstance(recipe, dict) else None)
         for number, recipe in enumerate(cast("list[object]", recipes) if isinstance(recipes, list) else [], 1)
     }
     for number, stated in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_EXAMINED_CHARACTERS]):
         if edition is not None and edition.misquoted.get(int(number)) == stated:
             continue
-        wanted, own = _words(stated), described.get(int(number), set())
-        better = [n for n, words in described.items() if wanted and wanted <= words]
-        if own and not wanted & own and better:
-            return f"recipe #{number} is not {show(stated)}: #{better[0]} is"
+        stated_words, own_words = _words(stated), words_by_number.get(int(number), set())
+        matching_numbers = [n for n, words in words_by_number.items() if stated_words and stated_words <= words]
+        if own_words and not stated_words & own_words and matching_numbers:
+            return f"recipe #{number} is not {show(stated)}: #{matching_numbers[0]} is"
     return None
 
 
@@ -265,15 +269,15 @@ _REFERENCE = re.compile(
     r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary|\bpath\b",
     re.IGNORECASE,
 )
-"""Words for the file, the recipes and what reads them, in some European languages."""
+"""Words for the file, the recipes and the programs that read them, in some European languages."""
 _MIN_CHARACTERS = 6
-"""Fewest characters of an instruction that is not in ASCII: in Chinese, for example, a word may be one character."""
+"""Minimum length of an instruction that is not in ASCII. In Chinese, for example, a word may be one character."""
 
 
 def lacks_instructions(guidance: str, path: str) -> bool:
-    """True if a text refers to neither the file nor the recipes nor a tool, as far as its words show.
+    """True if no word of a text refers to the file, the recipes or a tool.
 
-    A text that is not in ASCII may use words that are not known here, so it only has to have `_MIN_CHARACTERS`.
+    A text that is not in ASCII may use words that are not known here, so it only needs `_MIN_CHARACTERS` characters.
     """
     if path in guidance or _REFERENCE.search(guidance):
         return False
@@ -288,8 +292,8 @@ def paths(text: str) -> list[str]:
 def _words(text: object) -> set[str]:
     """The significant words of a description, without a final s."""
     words = re.findall(r"[a-z]+", str(text).lower())
-    return {w.rstrip("s") for w in words} - _EMPTY
+    return {w.rstrip("s") for w in words} - _INSIGNIFICANT_WORDS
 
 
-_EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
-"""Words that are not significant, without a final s: "ha" is "has"."""
+_INSIGNIFICANT_WORDS = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
+"""Words that are not significant, without a final s. For example, "ha" is "has"."""

@@ -1,7 +1,7 @@
 """The header line (section "Header Line").
 
 Maps violations of the header's schema to requirements; `lro_spec.schema.errors` writes their messages. Whether
-``count`` is right is known after the last line, in `lro_spec.validation.file`.
+``count`` is right is only known after the last line, so `lro_spec.validation.file` decides it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from lro_spec.validation.request import Request
 MARKER = "lro_header"
 """The type of a header."""
 
-_TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimated_tokens")
-"""Fields by which a header is recognised if its type is wrong or missing: an object with three of them, and without an
-id, is taken for one."""
+_TYPICAL_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimated_tokens")
+"""Fields by which a header is recognised if its type is wrong or missing. An object with three of these fields, and
+without an id, is taken for a header."""
 
 
 def is_header(value: object) -> bool:
@@ -36,7 +36,7 @@ def resembles_header(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, Any]", value)
-    return is_header(fields) or ("id" not in fields and sum(name in fields for name in _TELLING_FIELDS) >= 3)
+    return is_header(fields) or ("id" not in fields and sum(name in fields for name in _TYPICAL_FIELDS) >= 3)
 
 
 def holds_memories(header: Mapping[str, Any]) -> bool:
@@ -59,7 +59,7 @@ def header_problems(
     """Findings about a header.
 
     With *from_line*, problems of JSON are left out, because they are reported with the line. If the *request* is known,
-    operation and detail level must be the requested ones.
+    operation and detail level must be those of the request.
     """
     facts = edition_named(edition)
     findings = _findings(value, facts, from_line, request)
@@ -116,7 +116,7 @@ def _rule(error: SchemaError) -> str:
 
 
 def request_contradictions(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
-    """Finding about an operation or detail level that is not the requested one; none if *wanted* is None."""
+    """Finding about an operation or detail level that is not the requested one. There is none if *wanted* is None."""
     word = part.get(field)
     if wanted is not None and isinstance(word, str) and word and word != wanted:
         message, expected = f"{field} is not that of the call", show(wanted)

@@ -1,6 +1,6 @@
-"""The lines of an offloaded file: which of them are records, and findings about each.
+"""Finds the records among the lines of an offloaded file, and yields findings about each line.
 
-A block whose records are all valid, as they nearly always are, is validated at once by libraries written in C and Rust.
+Nearly always, all records of a block are valid. Such a block is validated at once by libraries written in C and Rust.
 Any other block is validated line by line.
 """
 
@@ -30,9 +30,9 @@ record_id = itemgetter("id")
 NO_REPEATS = "LRO-FILE-09"
 """The requirement that each memory is in a file only once."""
 
-_CARRIAGE_RETURN = methodcaller("endswith", b"\r")
-_HEADER = "LRO-FILE-02"
-_OBJECT = re.compile(rb"(?<![:\s])\s*+\{")
+_ends_in_carriage_return = methodcaller("endswith", b"\r")
+_HEADER_RULE = "LRO-FILE-02"
+_OBJECT_START = re.compile(rb"(?<![:\s])\s*+\{")
 """The beginning of an object that is not the value of a field, so that it may be a record."""
 
 
@@ -42,34 +42,35 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
         yield from judge_line(part, state)
         return
     if part.number == 1 and len(part.lines) > 1:  # the header decides how the other lines are validated
-        first, part = part.first()
-        yield from judge_line(first, state)
+        header_line, part = part.first()
+        yield from judge_line(header_line, state)
     values = plain_values(part.lines) if state.header is not None else None
-    plain = plain_records(part, values, state) if values is not None else None
-    if plain is None:
+    records_and_satisfied = plain_records(part, values, state) if values is not None else None
+    if records_and_satisfied is None:
         for line, value in zip(part.physical(), values or repeat(None)):  # noqa: B905 - `repeat` is endless
             yield from judge_line(line, state, value)
         return
-    records, satisfied = plain
+    records, satisfied = records_and_satisfied
     _note_fields(records, state, part)
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(record_id, records)), part.number) if state.memories else ():
         line = PhysicalLine(part.number + place, 0, part.lines[place], len(part.lines[place]), True)
-        yield from _again(line, records[place], state)
+        yield from _repeat_in_line(line, records[place], state)
     if state.reader is not None:
         yield from state.reader.take(records, part, satisfied)
 
 
 def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
-    """The values of a block's lines as records, and True if they are known to satisfy the reader's schema, too.
+    """Return the records of a block, and True if they are known to satisfy the reader's schema, too.
 
-    None if not all are valid records, or if a carriage return has to be reported.
+    *values* are the values of the block's lines. Returns None if any of them is not a valid record, or if a carriage
+    return has to be reported.
     """
     satisfied = state.joint_validator is not None and state.joint_validator(values)
     if not satisfied and not _are_records(values, state):
         return None
-    if block.returns and not state.carriage_return_reported and any(map(_CARRIAGE_RETURN, block.lines)):
+    if block.returns and not state.carriage_return_reported and any(map(_ends_in_carriage_return, block.lines)):
         return None
     return cast("list[dict[str, Any]]", values), satisfied
 
@@ -82,7 +83,7 @@ def _are_records(values: list[Any], state: FileState) -> bool:
 
 
 def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Iterator[Finding]:
-    """Findings about the next line of a file; *value* is its value if it was parsed already."""
+    """Findings about the next line of a file. *value* is the value of the line if the line was parsed already."""
     state.lines += 1
     if value is None and not line.too_long:
         value = plain_value(line.data)
@@ -94,10 +95,10 @@ def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Itera
 
 
 def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[str, Any] | None:
-    """The object of a line if it is a valid record with a new id; it is counted here. None if `_line` has to examine
-    the line.
+    """Return the object of a line, and count it, if it is a valid record with a new id. Otherwise return None, so that
+    `_line` examines the line.
 
-    This takes a fraction of the time of `_line`.
+    This takes a fraction of the time that `_line` takes.
     """
     if state.header is None or type(value) is not dict or line.data[-1:] == b"\r":
         return None
@@ -129,7 +130,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
     if line.too_long:
         state.records += line.number > 1
         state.opaque = True
-        # An error, but it breaks no requirement, because the content of the line is unknown.
+        # This is an error, but it breaks no requirement, because the content of the line is unknown.
         message, expected = "the line is too long to be validated", f"at most {len(line.data)} bytes"
         yield Finding("json", Kind.TOO_LARGE, "", message, expected, f"{line.length} bytes", "", line.number)
         return
@@ -147,16 +148,16 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
     if line.number == 1:
         yield from _first(line, read, state)
     elif read.readable and is_header(read.value):
-        yield with_place(_header_again(state), line)
+        yield with_place(_later_header(state), line)
     else:
         state.records += 1
         if read.readable:
             yield from _record(line, read.value, state)
-        known = read.readable and isinstance(read.value, dict)
-        state.opaque |= not known
-        if not known and (read.readable or not read.whole):
-            state.uncertain += 1
-            state.hidden += max(0, len(_OBJECT.findall(line.data)) - 1)
+        is_record = read.readable and isinstance(read.value, dict)
+        state.opaque |= not is_record
+        if not is_record and (read.readable or not read.well_formed):
+            state.uncertain_records += 1
+            state.possible_extra_records += max(0, len(_OBJECT_START.findall(line.data)) - 1)
 
 
 def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
@@ -187,17 +188,17 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
     elif read.readable:
         message, expected = "the first line is not a header", 'an object with "type": "lro_header"'
         hint = "write the header before the records; recipes always skip the first line"
-        yield Finding(_HEADER, Kind.NO_HEADER, "", message, expected, show(value), hint, 1, 1)
+        yield Finding(_HEADER_RULE, Kind.NO_HEADER, "", message, expected, show(value), hint, 1, 1)
         if isinstance(value, dict):
             yield from _record(line, cast("object", value), state)
 
 
-def _header_again(state: FileState) -> Finding:
+def _later_header(state: FileState) -> Finding:
     if state.header is None:
         kind, message, expected = Kind.HEADER_TOO_LATE, "the header is not the first line", "the header on line 1"
     else:
         kind, message, expected = Kind.SECOND_HEADER, "there is a second header", "one header, on line 1"
-    return Finding(_HEADER, kind, "/type", message, expected, "a header here")
+    return Finding(_HEADER_RULE, kind, "/type", message, expected, "a header here")
 
 
 def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
@@ -210,16 +211,16 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     _note_fields([record], state, line)
     id = record.get("id")
     if state.memories and isinstance(id, str | int) and not state.ids.add(id, line.number):
-        yield from _again(line, record, state)
+        yield from _repeat_in_line(line, record, state)
     if state.reader is not None:
-        known = [pointer(list(error.path)) for error in errors]
-        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False, known)
+        reported = [pointer(list(error.path)) for error in errors]
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False, reported)
 
 
-def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
-    first = state.ids.line_of(record["id"])
-    there = "" if first is None else f", as in line {first}"
-    yield with_place(repeated_record(f"{show(record['id'])}{there}"), line)
+def _repeat_in_line(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
+    first_line = state.ids.line_of(record["id"])
+    earlier_place = "" if first_line is None else f", as in line {first_line}"
+    yield with_place(repeated_record(f"{show(record['id'])}{earlier_place}"), line)
 
 
 def repeated_record(observed: str, line: int | None = None) -> Finding:
@@ -252,12 +253,12 @@ def with_place(finding: Finding, line: PhysicalLine) -> Finding:
 
 
 def _in_line(line: PhysicalLine, rule: str, kind: Kind, severity: Severity, make: Callable[[], Finding]) -> Finding:
-    """The finding that *make* returns, with its position in a line; computed at first use unless the line is long."""
+    """The finding that *make* returns, with its position in a line. It is lazy unless the line is long."""
 
     def compute() -> Finding:
         finding, text = make(), line.data.decode("utf-8", "replace")
-        at = nearest_position(text, finding.pointer)
-        return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))
+        index = nearest_position(text, finding.pointer)
+        return replace(finding, line=line.number, column=index + 1, excerpt=excerpt(text, index))
 
     if line.length > MAX_LAZY_BYTES:
         return compute()

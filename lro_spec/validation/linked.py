@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from lro_spec.validation.recipes import Sample
 
 SAMPLE_RECORDS = 250
-"""Recipes run on this many records at most, from the first on: more than the round numbers (100, for example) to which
-a recipe may limit its output."""
+"""Recipes run on at most this many records, from the first record on. The number is greater than the round numbers
+(such as 100) to which a recipe may limit its output."""
 
-_LOOK = 64 * 1024
-"""Number of bytes by which it is decided whether a file is an LRO file."""
+_INSPECTED_BYTES = 64 * 1024
+"""Number of bytes that are read to decide whether a file is an LRO file."""
 _SAMPLE_BYTES = 1_000_000
 _SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up jq's time limit
 _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
@@ -59,16 +59,17 @@ class Following:
         request: Request | None = None,
         real: Callable[[str], str] = real_path,
     ) -> None:
-        """*content* is the content of the file, if it was read before; then no file is opened.
+        """*content* is the content of the file if it was read before. In this case no file is opened.
 
-        *watched* is called with the path and the stream of the file, and returns the stream to read. Without *recipes*,
-        no recipe is run. *request* is the request of the call, if it is known; if descriptor and file differ, it shows
-        which of them is wrong. *real* resolves symbolic links in a path. *folder* is explained in `follow`.
+        *watched* is called with the path and the stream of the file, and returns the stream to read. If *recipes* is
+        false, no recipe is run. *request* is the request of the call, if it is known. If descriptor and file differ,
+        the request shows which of them is wrong. *real* resolves symbolic links in a path. *folder* is explained in
+        `follow`.
         """
         self.lines = 0
         """Number of lines of the file that were validated."""
         self.path: str | None = None
-        """The file's path, once the file was opened or its given content was taken; None until then."""
+        """The file's path. None until the file is opened or its given content is read."""
         self.header: dict[str, Any] | None = None
         """The file's header, if there is one."""
         self.read = False
@@ -96,17 +97,17 @@ class Following:
         return for_edition(self._findings(), self._edition)
 
     def _findings(self) -> Iterator[Finding]:
-        wrong: set[str] = set()
-        # Only the header shows whether these findings apply: for example, which of name and summary is wrong.
+        wrong_parts: set[str] = set()
+        # Only the header shows whether these findings apply, for example whether the name or the summary is wrong.
         undecided: list[Finding] = []
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
-            if finding.severity == "error" and finding.rule not in _OF_TONE:
-                wrong.add(finding.pointer.removeprefix("/"))
-            if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
+            if finding.severity == "error" and finding.rule not in _TONE_RULES:
+                wrong_parts.add(finding.pointer.removeprefix("/"))
+            if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _ONLY_FOR_MEMORIES:
                 undecided.append(finding)
             else:
                 yield finding
-        yield from self._about_file(wrong)
+        yield from self._about_file(wrong_parts)
         header = self.header or {}
         for finding in undecided:
             if finding.kind is Kind.NAME_AGAINST_SUMMARY:
@@ -125,44 +126,47 @@ class Following:
 
     @property
     def _named_operation(self) -> str | None:
-        """The operation in the file's name; None if the name does not follow the convention."""
-        given = self._descriptor
-        value: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        return operation_in_name(str(value.get("file_path")), self._edition)
+        """The operation in the file's name. None if the name does not follow the convention."""
+        descriptor = self._descriptor
+        members: dict[str, Any] = cast("dict[str, Any]", descriptor) if isinstance(descriptor, dict) else {}
+        return operation_in_name(str(members.get("file_path")), self._edition)
 
-    def _about_file(self, wrong: set[str]) -> Iterator[Finding]:
+    def _about_file(self, wrong_parts: set[str]) -> Iterator[Finding]:
         value = self._descriptor
-        if not isinstance(value, dict) or "" in wrong:
+        if not isinstance(value, dict) or "" in wrong_parts:
             return
         descriptor = cast("dict[str, Any]", value)
-        named = descriptor.get("file_path")
-        if not isinstance(named, str):
+        stated_path = descriptor.get("file_path")
+        if not isinstance(stated_path, str):
             return
-        found = _existing_file(named, self._folder) if self._content is None else named
-        if isinstance(found, Finding):
-            yield found
+        existing = _existing_file(stated_path, self._folder) if self._content is None else stated_path
+        if isinstance(existing, Finding):
+            yield existing
             return
-        if found != named:
+        if existing != stated_path:
             message = "file_path does not exist on this machine; using the file of that name next to the descriptor"
-            expected, hint = f"a file at {named}", "this is normal if the descriptor was moved together with its file"
+            expected, hint = (
+                f"a file at {stated_path}",
+                "this is normal if the descriptor was moved together with its file",
+            )
             yield Finding(
                 _RULE,
                 Kind.MOVED_FILE,
                 "/file_path",
                 message,
                 expected,
-                found,
+                existing,
                 hint,
                 severity="warning",
             )
-        yield from self._compared(descriptor, found, wrong)
+        yield from self._compared(descriptor, existing, wrong_parts)
 
-    def _compared(self, descriptor: dict[str, Any], path: str, wrong: set[str]) -> Iterator[Finding]:
-        broken = {pointer.partition("/")[0] for pointer in wrong}
-        valid = {part for part in _PARTS if part in descriptor and part not in broken}
+    def _compared(self, descriptor: dict[str, Any], path: str, wrong_parts: set[str]) -> Iterator[Finding]:
+        invalid_parts = {pointer.partition("/")[0] for pointer in wrong_parts}
+        valid = {part for part in _PARTS if part in descriptor and part not in invalid_parts}
         reader = _Reader(descriptor, valid)
-        stated = descriptor["summary"].get("detail") if "summary" in valid else None
-        state = FileState(self._edition.name, reader, request=self._request, stated_detail=stated)
+        stated_detail = descriptor["summary"].get("detail") if "summary" in valid else None
+        state = FileState(self._edition.name, reader, request=self._request, stated_detail=stated_detail)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
 
             def run_recipes() -> None:
@@ -178,7 +182,7 @@ class Following:
                         yield finding
                         return
                     # the name was validated with the descriptor
-                    if finding.line is not None or finding.rule not in _OF_NAMES:
+                    if finding.line is not None or finding.rule not in _NAME_RULES:
                         yield revise(finding, path=path)
             except OSError as problem:
                 yield Finding(
@@ -203,14 +207,14 @@ class Following:
             if not state.memories:
                 reader.facts.namespaces = None
             if isinstance(descriptor.get("summary"), dict):
-                fields = {pointer.split("/")[1] for pointer in wrong if pointer.startswith("summary/")}
-                about = descriptor, state.header, reader.facts, state.count, self._edition
-                yield from summary_against_file(*about, wrong=fields, request=self._request)
+                fields = {pointer.split("/")[1] for pointer in wrong_parts if pointer.startswith("summary/")}
+                comparison = descriptor, state.header, reader.facts, state.count, self._edition
+                yield from summary_against_file(*comparison, wrong=fields, request=self._request)
             if {"summary", "guidance"} <= valid:
-                yield from _numbers(descriptor, state.header, state.records)
+                yield from _wrong_numbers(descriptor, state.header, state.records)
             if "line_schema" in valid and reader.records:
-                whole = reader.schema == descriptor["line_schema"]
-                yield from _vacuous(reader.schema, reader.records, whole=whole)
+                is_complete = reader.schema == descriptor["line_schema"]
+                yield from _vacuous(reader.schema, reader.records, whole=is_complete)
             if reader.records:
                 yield from payload(descriptor, reader.records)
             yield from recipes.findings()
@@ -225,7 +229,7 @@ class Following:
             seen = cast("Readable", plain)
             stream = unpacked(self._watched(path, seen) if self._watched is not None else seen)
             self.path = path
-            if (start := stream.peek(_LOOK)) and not looks_offloaded(start):  # it may be private
+            if (start := stream.peek(_INSPECTED_BYTES)) and not looks_offloaded(start):  # the file may be private
                 expected, hint = "an LRO header or a memory in the first 20 lines", "its content is not shown"
                 message = "file_path names a file that is no LRO file"
                 yield Finding(_RULE, Kind.NO_FILE, "/file_path", message, expected, show(path), hint)
@@ -234,10 +238,10 @@ class Following:
 
 
 _RULE = "LRO-DESC-02"
-_OF_TONE = ("LRO-GUI-01", "LRO-GUI-04")
+_TONE_RULES = ("LRO-GUI-01", "LRO-GUI-04")
 """Guidance that breaks these requirements is still checked for wrong numbers."""
-_OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
-_OF_MEMORIES = {
+_NAME_RULES = ("LRO-NAME-02", "LRO-NAME-03")
+_ONLY_FOR_MEMORIES = {
     ("LRO-NAME-02", "/file_path"),
     ("LRO-DESC-05", "/summary/operation"),
     ("LRO-REC-13", "/jq_recipes"),
@@ -246,8 +250,8 @@ _OF_MEMORIES = {
 
 
 class _Reader:
-    """Receives the records and passes them on: to the facts for the summary, to the schema, and to the sample for the
-    recipes."""
+    """Receives the records and passes them on to three places: the facts for the summary, the schema, and the sample
+    for the recipes."""
 
     def __init__(self, descriptor: Mapping[str, Any], valid: set[str]) -> None:
         scored = "summary" in valid and descriptor["summary"].get("score_range") is not None
@@ -262,18 +266,18 @@ class _Reader:
         self.schema: object = evaluable(descriptor["line_schema"]) if "line_schema" in valid else None
         self._judge = LineSchemaChecker(self.schema) if self.schema is not None else None
         self._bytes = 0
-        self._next: int = 2
+        self._next_line: int = 2
 
     @property
     def _is_sampled(self) -> bool:
         return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES or self.overlong
 
     def take(
-        self, records: list[dict[str, Any]], block: Block, satisfied: bool, known: Collection[str] = ()
+        self, records: list[dict[str, Any]], block: Block, satisfied: bool, reported: Collection[str] = ()
     ) -> Iterator[Finding]:
         self.facts.take(records, block)
         if not self._is_sampled:
-            self.skipped = self.skipped or block.number != self._next
+            self.skipped = self.skipped or block.number != self._next_line
             for record, line in zip(records, block.lines, strict=True):
                 self.overlong = len(line) > _SAMPLE_LINE_BYTES
                 if self._is_sampled:
@@ -281,11 +285,11 @@ class _Reader:
                 self.records.append(record)
                 self.lines.append(line)
                 self._bytes += len(line)
-            self._next = block.number + len(records)
+            self._next_line = block.number + len(records)
             if self._is_sampled:
                 self.run_recipes()
         if self._judge is not None:
-            yield from self._judge.take(records, block, satisfied=satisfied, known=known)
+            yield from self._judge.take(records, block, satisfied=satisfied, reported=reported)
 
     def end(self) -> Iterator[Finding]:
         self.run_recipes()
@@ -294,7 +298,7 @@ class _Reader:
 
 
 class _Recipes:
-    """Runs the recipes in a thread while the rest of the file is read; the thread mostly waits for jq."""
+    """Runs the recipes in a thread while the rest of the file is read. The thread mostly waits for jq."""
 
     def __init__(self, descriptor: Mapping[str, Any], edition: Edition, state: FileState, reader: _Reader) -> None:
         self._descriptor = descriptor
@@ -302,7 +306,7 @@ class _Recipes:
         self._state = state
         self._reader = reader
         self._thread: Thread | None = None
-        self._found: Sequence[Finding] = ()
+        self._findings: Sequence[Finding] = ()
         self._problem: Exception | None = None
 
     def __enter__(self) -> _Recipes:
@@ -313,7 +317,8 @@ class _Recipes:
             self._thread.join()
 
     def start(self, sample: Sample | str) -> None:
-        """Start the thread, at most once. If *sample* is the reason why there is none, recipes are only compiled."""
+        """Start the thread, at most once. If *sample* is the reason why there is no sample, recipes are only
+        compiled."""
         if self._thread is not None:
             return
         from lro_spec.validation.recipes import RecipeJudge
@@ -321,7 +326,7 @@ class _Recipes:
         def run() -> None:
             try:
                 with RecipeJudge() as judge:
-                    self._found = judge.judge(self._descriptor, sample, self._edition).findings
+                    self._findings = judge.judge(self._descriptor, sample, self._edition).findings
             except Exception as problem:
                 self._problem = problem
 
@@ -339,8 +344,8 @@ class _Recipes:
             skipped = Finding(
                 "LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, expected, "a longer one", severity="warning"
             )
-            return [skipped, *self._found]
-        return self._found
+            return [skipped, *self._findings]
+        return self._findings
 
 
 def _sample(state: FileState, reader: _Reader) -> Sample | str:
@@ -370,14 +375,15 @@ def follow(
 
     Count, operation, detail, estimate, namespaces and scores are compared; every line is validated against
     ``line_schema``; the recipes run on the first records. If ``file_path`` does not exist, a file of that name in
-    *folder* is used, compressed or not. Findings in the file have its path. Never raises for any content; raises
-    `ValueError` for an unknown edition.
+    *folder* is used, compressed or not. Findings in the file have its path. The content of the descriptor and the file
+    never causes an exception. Raises `ValueError` for an unknown edition.
     """
     yield from Following(descriptor, edition=edition, folder=folder).findings()
 
 
 def _existing_file(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
-    """The path of the descriptor's file, or of the file of that name in *folder*; the finding if there is neither."""
+    """Return the path of the descriptor's file, or of the file of that name in *folder*. If neither of these files
+    exists, return the finding."""
     candidates = [named]
     if folder is not None:
         beside = os.path.join(folder, named.replace("\\", "/").rpartition("/")[2])
@@ -411,8 +417,8 @@ def _path_and_reason(path: str, problem: Exception | None) -> str:
     return f"{show(path)}: {getattr(problem, 'strerror', None) or problem}"
 
 
-def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
-    """Finding about a number in the guidance that differs from those of the descriptor and the file."""
+def _wrong_numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
+    """Finding about a number in the guidance that differs from the numbers in the descriptor and the file."""
     summary: dict[str, Any] = descriptor["summary"]
     counts = (summary.get("count"), records)
     tokens = (summary.get("estimated_tokens"), header.get("estimated_tokens"))
@@ -423,14 +429,15 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
 
 def _vacuous(schema: object, records: list[dict[str, Any]], *, whole: bool) -> Iterator[Finding]:
     """The finding about a schema that does not describe the file's records. *whole* is False if references to other
-    documents were left out of it; then it is a warning, because those may describe the records."""
+    documents were left out of the schema. The finding is then a warning, because those documents may describe the
+    records."""
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:
         return  # reported with the descriptor itself
-    empty = is_vacuous(schema, records)
-    if empty is not None:
+    reason = is_vacuous(schema, records)
+    if reason is not None:
         expected = "a schema that names the fields of the file's records"
         message, kind = "line_schema describes other records", Kind.VACUOUS_SCHEMA if whole else Kind.NOT_EVALUATED
         severity = "error" if whole else "warning"
-        yield Finding("LRO-DESC-10", kind, "/line_schema", message, expected, empty, severity=severity)
+        yield Finding("LRO-DESC-10", kind, "/line_schema", message, expected, reason, severity=severity)

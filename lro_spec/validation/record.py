@@ -9,8 +9,8 @@ from lro_spec.findings import Finding
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 
 READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
-"""Requirements of a record: it is an object; it has an id, and its fields have their types; at light detail it has no
-content."""
+"""Requirements of a record. `READABLE`: it is an object. `TYPED`: it has an id, and its fields have the right types.
+`WITHOUT_CONTENT`: at the detail level ``light``, it has no content."""
 
 CORE = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
@@ -18,7 +18,7 @@ CORE = ("memory_type", "namespace", "title", "content", "created")
 MAY_BE_EMPTY = frozenset(("namespace", "title", "content"))
 """Fields of `CORE` that some servers leave out of a record if they are empty."""
 
-_OF_MEMORIES = {*CORE, "provenance"}
+_MEMORY_FIELDS = {*CORE, "provenance"}
 """Fields by which an object is recognised as a memory."""
 
 _LEVELS = ("light", "medium", "full")
@@ -26,14 +26,14 @@ _HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail mediu
 
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
-    """Findings about a record at a detail level; without a valid *detail*, those that apply at every level."""
+    """Findings about a record. If *detail* is not a detail level, only findings that apply at every level."""
     return map(record_finding, record_errors(value, detail))
 
 
 def resembles_memory(value: object) -> bool:
-    """True for an object with an id and at least one field that memories have, so that it may be judged as a memory."""
+    """True for an object with an id and at least one field of memories, so that it may be judged as a memory."""
     record = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    return isinstance(record.get("id"), str) and bool(_OF_MEMORIES & record.keys())
+    return isinstance(record.get("id"), str) and bool(_MEMORY_FIELDS & record.keys())
 
 
 def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
@@ -53,7 +53,7 @@ def record_finding(error: SchemaError) -> Finding:
 
 
 def level(detail: str | None) -> str:
-    """The part of the package's schema of a record for a detail level; ``any`` if *detail* is not one of the three."""
+    """The part of the package's schema of a record for a detail level, or ``any`` if *detail* is not a level."""
     return detail if detail in _LEVELS else "any"
 
 

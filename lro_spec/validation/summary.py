@@ -23,7 +23,7 @@ TOP = 5
 """Largest number of namespaces in a summary, in the editions that have a maximum."""
 
 _MAX_NAMESPACES = 20_000
-"""Number of different namespaces above which they are no longer counted."""
+"""If there are more different namespaces than this, they are no longer counted."""
 _SCORE_TOLERANCE = 0.01
 
 
@@ -54,31 +54,31 @@ class Facts:
     scored: bool = False
     """True if scores are collected, which costs time."""
     namespaces: Counter[object] | None = field(default_factory=Counter[object])
-    """Number of records by the value of their namespace; None if there are too many values to count."""
+    """Number of records by the value of their namespace. None if there are too many values to count."""
     scores: Range = field(default_factory=Range)
     confidences: Range = field(default_factory=Range)
     characters: int = 0
     """Number of characters of all record lines, without line ends."""
-    wide: int = 0
-    """Upper bound for the number of characters of wide scripts."""
+    wide_characters: int = 0
+    """Upper bound for the number of wide characters (`lro_spec.tokens`)."""
     escapes: int = 0
     """Upper bound for the number of ``\\u`` escapes."""
 
     def take(self, records: list[dict[str, Any]], block: Block) -> None:
         """Add the records of a block."""
         data = b"".join(block.lines)
-        others = b"".join(filterfalse(bytes.isascii, block.lines))
-        continuation = len(others) - len(others.decode("utf-8", "replace"))
+        non_ascii = b"".join(filterfalse(bytes.isascii, block.lines))
+        continuation = len(non_ascii) - len(non_ascii.decode("utf-8", "replace"))
         self.characters += len(data) - continuation
-        self.wide += continuation
+        self.wide_characters += continuation
         if b"\\" in data:  # escapes are rare, and counting takes twenty times as long as searching
             self.escapes += data.count(b"\\")
         if self.namespaces is not None:
-            seen = [record.get("namespace") for record in records]
+            namespaces = [record.get("namespace") for record in records]
             try:
-                counted = Counter[object](seen)
+                counted = Counter[object](namespaces)
             except TypeError:  # one of the values is not hashable
-                counted = Counter[object](n for n in seen if isinstance(n, str))
+                counted = Counter[object](n for n in namespaces if isinstance(n, str))
             self.namespaces.update(counted)
             if len(self.namespaces) > _MAX_NAMESPACES:
                 self.namespaces = None
@@ -102,9 +102,9 @@ def summary_against_file(
 ) -> Iterator[Finding]:
     """Contradictions between the summary and the file.
 
-    If the *request* is known, the operation and the detail level are compared with those of the request, not with those
-    of the header. Namespaces are compared only if *count* is a single number. Fields in *wrong* are skipped, because
-    they are already reported.
+    If the *request* is known, the operation and the detail level are compared with the request, not with the header.
+    Namespaces are compared only if *count* is a single number. Fields in *wrong* are skipped, because they are already
+    reported.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     records = count.exact
@@ -130,17 +130,17 @@ def summary_against_file(
         names: list[str] = summary["top_namespaces"]
         if edition.top_namespaces is None:
             names = list(distribution(names) or ())
-        # An empty name may be a namespace, or the lack of one.
-        seen = facts.namespaces.items()
-        counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
-        comparable = counts or not records  # light records may have no namespaces
+        # An empty name may be a namespace, or may mean that a record has no namespace.
+        namespace_counts = facts.namespaces.items()
+        counts = Counter({name: n for name, n in namespace_counts if isinstance(name, str) and (name or name in names)})
+        comparable = counts or not records  # records at the detail level light may have no namespaces
         problem = wrong_namespaces(names, counts, edition.top_namespaces or len(counts)) if comparable else None
         if problem is None and comparable and edition.top_namespaces is None:
             problem = _miscounted(summary["top_namespaces"], counts)
         if problem is not None:
-            top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
-            most = "the" if edition.top_namespaces is None else f"at most {edition.top_namespaces} of the"
-            expected = f"{most} file's most frequent namespaces: {top or 'there are none'}"
+            most_frequent = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
+            which = "the" if edition.top_namespaces is None else f"at most {edition.top_namespaces} of the"
+            expected = f"{which} file's most frequent namespaces: {most_frequent or 'there are none'}"
             message = f"top_namespaces do not match the file: {problem}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
     yield from _scores(summary, facts, empty=facts.namespaces is not None and records == 0)
@@ -151,9 +151,9 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
     stated = whole_number(header.get("estimated_tokens"))
     if stated is None:
         return
-    narrow = max(0, facts.characters - facts.wide - 6 * facts.escapes)
+    narrow = max(0, facts.characters - facts.wide_characters - 6 * facts.escapes)
     low, _ = honest_estimates(0, 0, facts.characters - 5 * facts.escapes)
-    _, high = honest_estimates(facts.wide, facts.escapes, narrow)
+    _, high = honest_estimates(facts.wide_characters, facts.escapes, narrow)
     if not low <= stated <= high:
         yield Finding(
             "LRO-THR-02",
@@ -172,26 +172,27 @@ def distribution(stated: object) -> dict[str, int | None] | None:
     """Namespaces with their counts, as *stated* in one of several forms.
 
     *stated* is an object with a count for each namespace, or a list. An entry of the list is a name, or an object with
-    a name and perhaps a count. A namespace without a count has None. Returns None for any other value, and if a
-    namespace is repeated.
+    a name and perhaps a count. The result has None for a namespace without a count. Returns None for any other value,
+    and if a namespace is repeated.
     """
     if isinstance(stated, dict):
         return {str(k): v for k, v in cast("dict[str, Any]", stated).items()}
     if not isinstance(stated, list):
         return None
-    found: dict[str, int | None] = {}
+    counts: dict[str, int | None] = {}
     for entry in cast("list[Any]", stated):
         member = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"namespace": entry}
         name = member.get("namespace", member.get("name"))
-        if not isinstance(name, str) or name in found:
+        if not isinstance(name, str) or name in counts:
             return None
-        found[name] = member.get("count")
-    return found
+        counts[name] = member.get("count")
+    return counts
 
 
-def wrong_namespaces(stated: list[str], counts: Counter[str], most: int = TOP) -> str | None:
-    """The problem with a list of top namespaces; None if it is right. *most* is the number of entries it may have."""
-    if len(stated) > most:
+def wrong_namespaces(stated: list[str], counts: Counter[str], max_entries: int = TOP) -> str | None:
+    """Return the problem with a list of top namespaces, or None if the list is right. It may have *max_entries*
+    entries."""
+    if len(stated) > max_entries:
         return f"{len(stated)} are listed"
     if len(set(stated)) < len(stated):
         return "a namespace is listed twice"
@@ -200,9 +201,9 @@ def wrong_namespaces(stated: list[str], counts: Counter[str], most: int = TOP) -
     unknown = [n for n in stated if n not in counts]
     if unknown:
         return f"{show(unknown[0])} is not in the file"
-    least = min((counts[n] for n in stated), default=0)
-    better = [n for n, c in counts.items() if c > least and n not in stated]
-    return f"{show(better[0])} is more frequent than one that is listed" if better else None
+    lowest_count = min((counts[n] for n in stated), default=0)
+    more_frequent = [n for n, c in counts.items() if c > lowest_count and n not in stated]
+    return f"{show(more_frequent[0])} is more frequent than one that is listed" if more_frequent else None
 
 
 def _miscounted(stated: object, counts: Mapping[str, int]) -> str | None:
@@ -228,8 +229,8 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
 def _length(descriptor: Mapping[str, Any], tokens: int) -> int:
     """Number of characters of a descriptor.
 
-    If the descriptor cannot be written as JSON, twice *tokens*: then `_estimate` accepts any estimate from 0 to
-    *tokens*.
+    If the descriptor cannot be written as JSON, returns twice *tokens*, so that `_estimate` accepts any estimate from 0
+    to *tokens*.
     """
     try:
         return len(json.dumps(descriptor, ensure_ascii=False))
@@ -241,7 +242,7 @@ def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[F
     stated, scores = summary.get("score_range"), facts.scores
     if stated is None:
         return
-    if empty and any(stated):  # two zeros may stand for no scores
+    if empty and any(stated):  # [0, 0] may mean that there are no scores
         expected = "null, as there are no records"
         yield _finding("LRO-DESC-07", "score_range", "score_range does not match the file", expected, stated)
     if scores.low is None:

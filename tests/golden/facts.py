@@ -148,9 +148,9 @@ SOME = [
     facts({"namespace": "a", "score": 0.5}, {"namespace": "b", "score": 0.75}, {"namespace": "a"}),
     facts({"namespace": "a", "provenance": {"confidence": 0.25}}, {"namespace": ["a"], "score": 1}, {"namespace": "b"}),
     facts({"namespace": "é\\u", "score": True}, scored=False), facts(),
-    Facts(namespaces=None, characters=100, wide=20, escapes=3), Facts(characters=4000), Facts(characters=400,
+    Facts(namespaces=None, characters=100, wide_characters=20, escapes=3), Facts(characters=4000), Facts(characters=400,
     escapes=9),
-    Facts(characters=400, wide=400), Facts(characters=100_000, wide=300, escapes=100),
+    Facts(characters=400, wide_characters=400), Facts(characters=100_000, wide_characters=300, escapes=100),
     Facts(namespaces=Counter(map(str, range(99_999)))), Facts(namespaces=Counter(map(str, range(-1, 1)))),
     Facts(namespaces=Counter(map(str, range(100_000)))),
 ]  # fmt: skip
@@ -159,7 +159,7 @@ SOME = [
 def of(one: Facts) -> str:
     """Facts in words."""
     names = None if one.namespaces is None else len(one.namespaces), sum((one.namespaces or Counter()).values())
-    return f"{names} {one.scores} {one.confidences} {one.characters} {one.wide} {one.escapes}"
+    return f"{names} {one.scores} {one.confidences} {one.characters} {one.wide_characters} {one.escapes}"
 
 
 SUMMARIES: list[dict[str, Any]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.recipes.shell import LONGEST, RecipeSyntaxError, split_pipeline
+from lro_spec.recipes.shell import MAX_COMMAND_LENGTH, RecipeSyntaxError, split_pipeline
 
 STAGES: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
     ('"~"', (("~",),)),
@@ -62,7 +62,7 @@ STAGES: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
     ("{a},b", (("{a},b",),)),
     ("x,{a}", (("x,{a}",),)),
     ("*.jsonl ?", (("*.jsonl", "?"),)),
-    ("a" * LONGEST, (("a" * LONGEST,),)),
+    ("a" * MAX_COMMAND_LENGTH, (("a" * MAX_COMMAND_LENGTH,),)),
     ("é 漢", (("é", "漢"),)),
     ("a\\|b", (("a|b",),)),
     ("a'|'b", (("a|b",),)),
@@ -253,7 +253,7 @@ REFUSED: dict[str, list[str]] = {
     "an unquoted ~ is expanded to a home directory": ["~", "~/a", "F=~/a; jq . $F"],
     "unquoted braces are expanded to several words": ["{a,b}", "a{1..2}", "a{,}b"],
     "a command cannot contain a NUL": ["a\x00b"],
-    "the command has 65537 characters, more than 65536": ["a" * (LONGEST + 1)],
+    "the command has 65537 characters, more than 65536": ["a" * (MAX_COMMAND_LENGTH + 1)],
     "the escape \\x in $'…' is not understood": ["jq . $'\\x41'"],
     "the escape \\ in $'…' is not understood": ["jq . $'\\"],
     "PATH has a meaning for the shell or for programs": ["PATH=x; jq . f"],
@@ -300,5 +300,5 @@ def test_what_is_more_than_words_is_refused(reason: str, command: str) -> None:
 def test_a_variable_may_not_multiply_a_command_beyond_its_limit() -> None:
     almost = "A=" + "x" * 4096 + "; jq . " + "$A" * 16
     assert len(split_pipeline(almost.replace("$A" * 16, "$A" * 15))[0][2]) == 4096 * 15
-    with pytest.raises(RecipeSyntaxError, match=str(LONGEST)):
+    with pytest.raises(RecipeSyntaxError, match=str(MAX_COMMAND_LENGTH)):
         split_pipeline(almost + "$A")

@@ -10,7 +10,14 @@ import pytest
 from lro_spec.findings import Finding
 from lro_spec.jsonl.lines import Block
 from lro_spec.schema.checker import LineSchemaChecker
-from lro_spec.schema.lint import broken, dangling, foreign_patterns, published, subschemas, without
+from lro_spec.schema.lint import (
+    dangling_references,
+    foreign_patterns,
+    remote_references,
+    subschemas,
+    syntax_error,
+    without_references,
+)
 from lro_spec.validation.descriptor import validate_descriptor
 
 
@@ -27,7 +34,7 @@ def of_lines(schema: object, *records: Any) -> list[Finding]:
 
 @pytest.mark.parametrize("pattern", ["([", "(", "a)", "*a", "a|*", "\\", "[a\\]", "{2}"])
 def test_what_is_a_pattern_in_no_dialect_is_an_error_at_its_place(pattern: str) -> None:
-    assert broken(pattern)
+    assert syntax_error(pattern)
     assert of_schema({"properties": {"id": {"pattern": pattern}}}) == [("/line_schema/properties/id/pattern", "error")]
 
 
@@ -40,7 +47,7 @@ def test_a_broken_pattern_for_names_is_an_error_too() -> None:
     "pattern", ["^\\p{Ll}", "(?<f>Z)\\k<f>", "[^]", "[]", "(?<=a+)b", "a??", "(?=a)*", "^(?:x|y)+$"]
 )
 def test_a_pattern_of_another_dialect_is_not_called_broken(pattern: str) -> None:
-    assert broken(pattern) is None
+    assert syntax_error(pattern) is None
     assert ("/line_schema/properties/id/pattern", "error") not in of_schema(
         {"properties": {"id": {"pattern": pattern}}}
     )
@@ -93,7 +100,7 @@ def test_references_within_are_followed_by_name_anchor_and_pointer() -> None:
         {"$ref": "#/$defs/b"},
         {"$ref": "https://json-schema.org/draft/2020-12/schema"},
     ]
-    assert list(dangling({"$id": "https://example.org/a", "$defs": inside, "allOf": parts})) == []
+    assert list(dangling_references({"$id": "https://example.org/a", "$defs": inside, "allOf": parts})) == []
 
 
 def test_the_value_that_violates_line_schema_is_marked() -> None:
@@ -122,12 +129,12 @@ SOUND = [
 
 @pytest.mark.parametrize(("why", "pattern"), [(why, pattern) for why, some in BROKEN.items() for pattern in some])
 def test_a_broken_pattern_says_why(why: str, pattern: str) -> None:
-    assert broken(pattern) == why
+    assert syntax_error(pattern) == why
 
 
 @pytest.mark.parametrize("pattern", SOUND)
 def test_what_some_dialect_takes_is_not_broken(pattern: str) -> None:
-    assert broken(pattern) is None
+    assert syntax_error(pattern) is None
 
 
 ESCAPED = "\\p{L}"
@@ -197,7 +204,7 @@ def test_patterns_that_python_has_not_are_found(schema: Any, patterns: list[tupl
     ],
 )
 def test_references_to_nothing_are_found(schema: Any, found: list[tuple[str, str]]) -> None:
-    assert list(dangling(schema)) == found
+    assert list(dangling_references(schema)) == found
 
 
 FAR = "https://example.org/mif.json"
@@ -219,18 +226,18 @@ FAR = "https://example.org/mif.json"
     ],
 )
 def test_references_to_other_documents_are_found_by_their_address(schema: Any, found: list[Any]) -> None:
-    assert [path for path, _ in published(schema)] == found
+    assert [path for path, _ in remote_references(schema)] == found
 
 
 def test_a_schema_without_a_reference_keeps_the_rest() -> None:
     schema = {"allOf": [{"$ref": FAR, "type": "object"}, {"required": ["id"]}]}
-    assert without(schema, [("allOf", 0, "$ref")]) == {"allOf": [{"type": "object"}, {"required": ["id"]}]}
+    assert without_references(schema, [("allOf", 0, "$ref")]) == {"allOf": [{"type": "object"}, {"required": ["id"]}]}
 
 
 def test_what_stands_beside_a_reference_counts_for_nothing_in_older_drafts() -> None:
     draft = "http://json-schema.org/draft-07/schema#"
     schema = {"$schema": draft, "$ref": FAR, "required": ["id"]}
-    assert without(schema, [("$ref",)]) == {"$schema": draft}
+    assert without_references(schema, [("$ref",)]) == {"$schema": draft}
 
 
 def test_another_document_is_not_fetched_and_is_no_fault() -> None:

@@ -547,7 +547,7 @@ def _value(text: str, pointer: str) -> Any:
 
 class TestSeenIds:
     def test_the_line_of_an_id_is_known_while_they_are_few(self):
-        seen = SeenIds(few=10)
+        seen = SeenIds(max_with_lines=10)
         assert seen.add_all(["a", "b", "c"], 2) == []
         assert seen.add_all(["d", "b", "d"], 5) == [1, 2]
         assert [seen.line_of(id) for id in "abcde"] == [2, 3, 4, 5, None]
@@ -604,20 +604,20 @@ def test_memory_does_not_grow_with_the_file():
 
 class TestManyIds:
     def test_repeats_are_found_however_many_ids_lie_between(self):
-        seen = SeenIds(limit=50, few=10)
+        seen = SeenIds(limit=50, max_with_lines=10)
         assert all(seen.add(f"id{n}", n) for n in range(400))
         assert [n for n in range(60) if not seen.add(f"id{n}", 1000 + n)] == list(range(50))  # told at once
         assert sorted(seen.late()) == list(range(1050, 1060))  # told at the end
 
     def test_ids_of_a_block_are_told_by_their_places(self):
-        seen = SeenIds(limit=50, few=10)
+        seen = SeenIds(limit=50, max_with_lines=10)
         assert seen.add_all(["a", "b"], 2) == []
         assert seen.add_all(["c", "a", "d", "c"], 4) == [1, 3]
         assert seen.add_all([f"x{n}" for n in range(20)], 8) == []
         assert seen.add_all(["x3", "d", "new"], 28) == [0, 1]
 
     def test_a_share_that_was_written_out_is_read_back(self):
-        seen = SeenIds(limit=0, few=0)
+        seen = SeenIds(limit=0, max_with_lines=0)
         count = 300_000
         assert seen.add_all([f"{n}" for n in range(count)], 0) == []
         assert seen.add_all(["7", f"{count - 1}", "new"], count) == []

@@ -323,7 +323,7 @@ class TestStreams:
 class TestIds:
     @pytest.mark.parametrize("few", [0, 1, 3, 4, 5, 100])
     def test_a_repeated_one_is_found_however_they_are_kept(self, few: int) -> None:
-        seen = SeenIds(few=few)
+        seen = SeenIds(max_with_lines=few)
         assert [seen.add(id, n) for n, id in enumerate("abcdabce")] == [True] * 4 + [False] * 3 + [True]
         assert seen.count == 5
         assert seen.add_all(["f", "g"], 9) == []
@@ -332,12 +332,12 @@ class TestIds:
         assert list(seen.late()) == []
 
     def test_those_beyond_the_limit_are_found_at_the_end(self) -> None:
-        seen = SeenIds(limit=2, few=1)
+        seen = SeenIds(limit=2, max_with_lines=1)
         assert [seen.add(id, 10 + n) for n, id in enumerate("abcdcad")] == [True] * 5 + [False, True]
         assert (seen.count, sorted(seen.late())) == (2, [14, 16])
 
     def test_those_of_lines_in_a_row_are_found_on_their_lines(self) -> None:
-        seen = SeenIds(limit=1, few=1)
+        seen = SeenIds(limit=1, max_with_lines=1)
         assert seen.add_all(["a", "b", "c", "b", "d", "c"], 10) == []
         assert sorted(seen.late()) == [13, 15]
 
@@ -349,7 +349,7 @@ class TestIds:
         assert list(seen.late()) == list(range(1, 2500))
 
     def test_hashes_that_want_one_place_are_kept_apart(self) -> None:
-        seen, far = SeenIds(few=0), 1 << 40  # one place for all of these
+        seen, far = SeenIds(max_with_lines=0), 1 << 40  # one place for all of these
         assert seen.add_hashes([0, far, 2 * far, -far], 1)
         assert not seen.add_hashes([3 * far, 4 * far, 3 * far], 5)
         assert not seen.add_hashes([3 * far, 2 * far], 5)
@@ -359,7 +359,7 @@ class TestIds:
         assert seen.count == 6
 
     def test_hashes_that_overlap_in_memory_are_different(self) -> None:
-        seen = SeenIds(few=1)
+        seen = SeenIds(max_with_lines=1)
         for number in range(5_000):
             assert seen.add(f"id {number}", 0)
         assert not any(seen.add(f"id {number}", 0) for number in range(0, 5_000, 7))

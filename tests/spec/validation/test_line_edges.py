@@ -32,19 +32,19 @@ def soon() -> Iterator[None]:
 class TestIds:
     @pytest.mark.parametrize("few", [0, 2, 5, 41])
     def test_are_told_apart_however_they_are_kept(self, few: int) -> None:
-        seen = SeenIds(limit=50, few=few)
+        seen = SeenIds(limit=50, max_with_lines=few)
         assert all(seen.add(str(n), n) for n in range(40))
         assert not any(seen.add(str(n), 40) for n in range(40))
         assert seen.count == 40
 
     @pytest.mark.parametrize("few", [0, 9])
     def test_that_python_hashes_alike_are_told_apart(self, few: int) -> None:
-        seen = SeenIds(limit=50, few=few)
+        seen = SeenIds(limit=50, max_with_lines=few)
         assert seen.add_all([-1, -2, 0], 2) == []
         assert seen.add_all([3, -1, -2], 5) == [1, 2]
 
     def test_are_kept_with_their_lines_while_they_are_few(self) -> None:
-        seen = SeenIds(few=5)
+        seen = SeenIds(max_with_lines=5)
         for n in range(4):
             assert seen.add(str(n), 10 + n)
             assert seen.line_of("0") == 10
@@ -52,7 +52,7 @@ class TestIds:
         assert seen.line_of("0") is None
 
     def test_kept_are_never_more_than_the_limit(self) -> None:
-        seen = SeenIds(limit=5, few=1)
+        seen = SeenIds(limit=5, max_with_lines=1)
         assert seen.add_hashes([1, 2, 3], 1)
         assert seen.add_hashes([4, 5, 6], 4)
         assert seen.count == 5
@@ -61,23 +61,23 @@ class TestIds:
         assert list(seen.late()) == [8]
 
     def test_at_the_end_of_the_table_go_on_at_its_beginning(self) -> None:
-        seen = SeenIds(limit=3, few=0)  # eight places
+        seen = SeenIds(limit=3, max_with_lines=0)  # eight places
         assert seen.add_hashes([6, 14, 22], 1)  # all want the last but one
         assert not any(seen.add_hashes([again], 4) for again in (6, 14, 22))
         assert seen.add_hashes([30], 5)
         assert list(seen.late()) == []
 
     def test_whose_hash_is_zero_are_kept_like_others(self) -> None:
-        seen = SeenIds(limit=1, few=0)
+        seen = SeenIds(limit=1, max_with_lines=0)
         assert seen.add_hashes([0], 1)
         assert not seen.add_hashes([0], 2)
 
     def test_beyond_the_limit_do_not_stay_in_memory(self) -> None:
-        seen = SeenIds(limit=1, few=0)
+        seen = SeenIds(limit=1, max_with_lines=0)
         assert seen.add_hashes([1 << 40], 0)
         for line in range(2500):
             assert seen.add_hashes([2 << 40], line)
-        pending = vars(vars(seen)["_spilled"])["_pending"]
+        pending = vars(vars(seen)["_hash_file"])["_pending"]
         assert max(map(len, pending)) < 2 * 1024
 
 

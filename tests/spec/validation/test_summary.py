@@ -81,13 +81,13 @@ class TestFacts:
 
     def test_nothing_is_counted_before_there_is_a_line(self) -> None:
         facts = Facts()
-        assert (facts.scored, facts.characters, facts.wide, facts.escapes) == (False, 0, 0, 0)
+        assert (facts.scored, facts.characters, facts.wide_characters, facts.escapes) == (False, 0, 0, 0)
 
     def test_characters_are_counted_and_the_bytes_beyond_them(self) -> None:
         facts = self.taken([{"a": "é漢"}, {"b": '"'}])
-        assert (facts.characters, facts.wide, facts.escapes) == (22, 3, 1)
+        assert (facts.characters, facts.wide_characters, facts.escapes) == (22, 3, 1)
         facts.take([{}], Block(4, 0, [b'{"a": "\\\\"}']))
-        assert (facts.characters, facts.wide, facts.escapes) == (33, 3, 3)
+        assert (facts.characters, facts.wide_characters, facts.escapes) == (33, 3, 3)
 
     def test_namespaces_are_counted_whatever_they_are(self) -> None:
         facts = self.taken([{"namespace": "a"}, {"namespace": "a"}, {"namespace": None}, {}])
@@ -121,10 +121,10 @@ class TestEstimates:
         [
             (Facts(characters=4000), 536, 1865),
             (Facts(characters=4006), 536, 1867),
-            (Facts(characters=4000, wide=100), 536, 2020),
-            (Facts(characters=4000, wide=100, escapes=10), 528, 2013),
+            (Facts(characters=4000, wide_characters=100), 536, 2020),
+            (Facts(characters=4000, wide_characters=100, escapes=10), 528, 2013),
             (Facts(characters=10, escapes=10), 0, 85),
-            (Facts(characters=3, wide=9), 0, 83),
+            (Facts(characters=3, wide_characters=9), 0, 83),
         ],
     )
     def test_a_header_tells_between_the_bounds(self, facts: Facts, low: int, high: int) -> None:
